@@ -1,0 +1,1 @@
+"""Puzzles in, results out: sources, normalising, tables and the lake."""

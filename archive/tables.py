@@ -1,0 +1,186 @@
+"""Every table of the lake: explicit Arrow schemas, units in column names, never inferred."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Raised whenever a column is added, dropped or changes its meaning."""
+
+
+def _schema(name: str, *fields: pa.Field) -> pa.Schema:
+    return pa.schema(
+        fields, metadata={"nightgrid.table": name, "nightgrid.schema_version": str(SCHEMA_VERSION)}
+    )
+
+
+def _list(item: pa.DataType) -> pa.ListType:
+    return pa.list_(pa.field("item", item, nullable=False))
+
+
+_TIME = pa.timestamp("us", tz="UTC")
+
+RAW = _schema(
+    "raw",
+    pa.field("sha256", pa.string(), nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("date", pa.date32(), nullable=False),
+    pa.field("fetched_at", _TIME, nullable=False),
+    pa.field("http_status", pa.int32()),
+    pa.field("etag", pa.string()),
+    pa.field("last_modified", pa.string()),
+    pa.field("body_bytes", pa.int64(), nullable=False),
+)
+"""One row per distinct payload ever seen for a date. The body lies beside it, named by sha256."""
+
+PIPS_PUZZLES = _schema(
+    "puzzles.pips",
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("cell_row", _list(pa.int32()), nullable=False),
+    pa.field("cell_col", _list(pa.int32()), nullable=False),
+    pa.field("cell_region", _list(pa.int32()), nullable=False),
+    pa.field("region_type", _list(pa.uint8()), nullable=False),
+    pa.field("region_target", _list(pa.int64()), nullable=False),
+    pa.field("domino_a", _list(pa.int32()), nullable=False),
+    pa.field("domino_b", _list(pa.int32()), nullable=False),
+    pa.field("size", pa.int32(), nullable=False),
+)
+"""One row per board. cell_* run over the board's cells (sorted by row, then column), region_*
+over its regions (codes of solvers.pips.puzzle.REGION_TYPES; target 0 where there is none),
+domino_* over its dominoes; `size` is the number of dominoes."""
+
+EDITIONS = _schema(
+    "editions",
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("date", pa.date32(), nullable=False),
+    pa.field("level", pa.string(), nullable=False),
+    pa.field("revision", pa.int32(), nullable=False),
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("seen_at", _TIME, nullable=False),
+    pa.field("raw_sha256", pa.string(), nullable=False),
+    pa.field("source_id", pa.string()),
+    pa.field("backend_id", pa.string()),
+    pa.field("editor", pa.string()),
+    pa.field("constructors", pa.string()),
+    pa.field("official_solution", pa.string()),
+)
+"""Which board stood where, when: one row per revision, the highest revision is the current one.
+`official_solution` is the game's solution JSON, null where the payload has none."""
+
+QUARANTINE = _schema(
+    "quarantine",
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("date", pa.date32()),
+    pa.field("level", pa.string()),
+    pa.field("raw_sha256", pa.string(), nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("seen_at", _TIME, nullable=False),
+    pa.field("rule", pa.string(), nullable=False),
+    pa.field("place", pa.string(), nullable=False),
+    pa.field("message", pa.string(), nullable=False),
+)
+"""One row per broken rule, with the place in the payload that breaks it."""
+
+MANIFEST_HEAD = (
+    pa.field("job_no", pa.int64(), nullable=False),
+    pa.field("job_id", pa.string(), nullable=False),
+    pa.field("ask", pa.string(), nullable=False),
+    pa.field("part", pa.string(), nullable=False),
+    pa.field("part_path", pa.string(), nullable=False),
+)
+"""First columns of a run's manifest, followed by the columns of the game's puzzles table. One row
+per job or part of a job; `part` is the part's JSON ("" for a whole job) and `part_path` its
+place among its siblings ("" for a whole job, "3" or "3.1" for parts), which orders a merge."""
+
+
+def manifest_schema(puzzles: pa.Schema) -> pa.Schema:
+    """Build the manifest schema of a game from the schema of its puzzles table."""
+    return _schema("manifest", *MANIFEST_HEAD, *puzzles)
+
+
+COUNT = pa.decimal128(38, 0)
+
+RESULTS = _schema(
+    "results",
+    pa.field("job_id", pa.string(), nullable=False),
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("ask", pa.string(), nullable=False),
+    pa.field("rules", pa.string(), nullable=False),
+    pa.field("lexicon_id", pa.string(), nullable=False),
+    pa.field("solver_version", pa.string(), nullable=False),
+    pa.field("status", pa.string(), nullable=False),
+    pa.field("count", COUNT),
+    pa.field("reason", pa.string(), nullable=False),
+    pa.field("states", pa.int64(), nullable=False),
+    pa.field("nodes", pa.int64(), nullable=False),
+    pa.field("parts", pa.int32(), nullable=False),
+    pa.field("kernel_ns", pa.int64(), nullable=False),
+    pa.field("table_bytes", pa.int64(), nullable=False),
+    pa.field("run_id", pa.string(), nullable=False),
+)
+"""One row per job. Everything but kernel_ns and run_id is the same whoever worked it, whenever."""
+
+PARTS = _schema(
+    "parts",
+    pa.field("job_no", pa.int64(), nullable=False),
+    pa.field("job_id", pa.string(), nullable=False),
+    pa.field("part_path", pa.string(), nullable=False),
+    pa.field("status", pa.string(), nullable=False),
+    pa.field("count", COUNT),
+    pa.field("solutions", pa.string()),
+    pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("reason", pa.string(), nullable=False),
+    pa.field("children", pa.string()),
+    pa.field("states", pa.int64(), nullable=False),
+    pa.field("nodes", pa.int64(), nullable=False),
+    pa.field("kernel_ns", pa.int64(), nullable=False),
+    pa.field("table_bytes", pa.int64(), nullable=False),
+)
+"""What one chunk writes: one row per manifest row of the chunk, in manifest order. `solutions`
+is a JSON list for first and all, null for count. A part that came back split has status "split"
+and its children, a JSON list of parts, in `children`; their rows stand in a later segment."""
+
+SOLUTIONS = _schema(
+    "solutions",
+    pa.field("job_id", pa.string(), nullable=False),
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("ask", pa.string(), nullable=False),
+    pa.field("rank", pa.int64(), nullable=False),
+    pa.field("solution", pa.string(), nullable=False),
+    pa.field("run_id", pa.string(), nullable=False),
+)
+"""Solutions asked for, in canonical order: rank 0 is the first."""
+
+COUNTS_BY_DATE = _schema(
+    "gold.counts_by_date",
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("date", pa.date32(), nullable=False),
+    pa.field("level", pa.string(), nullable=False),
+    pa.field("revision", pa.int32(), nullable=False),
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("size", pa.int32(), nullable=False),
+    pa.field("status", pa.string(), nullable=False),
+    pa.field("count", COUNT),
+    pa.field("states", pa.int64(), nullable=False),
+    pa.field("kernel_ns", pa.int64(), nullable=False),
+    pa.field("official_solution_valid", pa.bool_()),
+)
+"""For people: how many solutions each published puzzle has, current revisions only."""
+
+RUNTIMES = _schema(
+    "gold.runtimes",
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("level", pa.string(), nullable=False),
+    pa.field("job_count", pa.int64(), nullable=False),
+    pa.field("solved_count", pa.int64(), nullable=False),
+    pa.field("kernel_ns_p50", pa.int64(), nullable=False),
+    pa.field("kernel_ns_p99", pa.int64(), nullable=False),
+    pa.field("kernel_ns_max", pa.int64(), nullable=False),
+    pa.field("kernel_ns_total", pa.int64(), nullable=False),
+    pa.field("states_total", pa.int64(), nullable=False),
+)
+"""For people: what the kernels cost, per game and level."""

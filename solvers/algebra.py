@@ -1,0 +1,234 @@
+"""The contract that everything which solves obeys: ask, budget, outcome, split, solve, merge."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import numpy.typing as npt
+
+from solvers.errors import PermanentError
+
+MAX_COUNT = 10**38 - 1
+"""The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
+
+ID_HEX_DIGITS = 32
+"""Length of puzzle_id and job_id: 128 bits of a SHA-256, in hexadecimal."""
+
+AskKind = Literal["first", "best", "all", "count"]
+Arrays = Mapping[str, npt.NDArray[Any]]
+"""Columns of many puzzles or outcomes. A list column NAME is two arrays, NAME.values and
+NAME.offsets (rows + 1 integers); a scalar column is one array called NAME."""
+
+
+class Status(enum.StrEnum):
+    """How a job ended."""
+
+    SOLVED = "solved"
+    """At least one solution exists (and, for `count` and `all`, the count is complete)."""
+    UNSOLVABLE = "unsolvable"
+    """Proven: there is no solution."""
+    OVER_BUDGET = "over_budget"
+    """The budget or a capacity of the solver ran out first; the reason says which."""
+    INVALID = "invalid"
+    """The puzzle breaks a rule of its game."""
+    POISON = "poison"
+    """Working on it killed its worker more often than the cap on attempts allows."""
+
+
+STATUS_CODES: tuple[Status, ...] = tuple(Status)
+"""Index = the uint8 by which status columns of `solve_batch` name a status."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is wanted of a puzzle: `first`, `best(k)`, `all(limit)` or `count`."""
+
+    kind: AskKind
+    limit: int | None = None
+    """For `all`, the most solutions wanted (None: every one); for `best`, k; else None."""
+
+    def __post_init__(self) -> None:
+        if self.kind in ("first", "count") and self.limit is not None:
+            raise PermanentError(f"ask {self.kind!r} takes no limit, got {self.limit}")
+        if self.kind == "best" and self.limit is None:
+            raise PermanentError("ask 'best' needs a limit: best(k) with k >= 1")
+        if self.limit is not None and self.limit < 1:
+            raise PermanentError(f"ask limit is {self.limit}; expected at least 1")
+
+    def __str__(self) -> str:
+        return self.kind if self.limit is None else f"{self.kind}({self.limit})"
+
+    @classmethod
+    def parse(cls, text: str) -> Ask:
+        """Read an ask as `str(ask)` writes it.
+
+        Raises PermanentError on anything else.
+        """
+        match = re.fullmatch(r"(first|best|all|count)(?:\((\d{1,9})\))?", text)
+        if match is None:
+            raise PermanentError(
+                f"unknown ask {text!r}; expected first, count, all, all(LIMIT) or best(K)"
+            )
+        kind, limit = match.groups()
+        return cls(kind=kind, limit=None if limit is None else int(limit))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much one solve may spend. A kernel that runs out returns; it never hangs or swaps."""
+
+    nodes: int = 10**12
+    """Transitions tried."""
+    table_bytes: int = 2 * 1024**3
+    """Memory for states, tables and their index."""
+    seconds: float = 90.0
+    """Wall time inside the kernel."""
+
+    def __post_init__(self) -> None:
+        if self.nodes < 1 or self.table_bytes < 1 or not self.seconds > 0:
+            raise PermanentError(
+                f"budget must be positive in nodes, table_bytes and seconds, got {self}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """What a solve cost. Sums over parts, except `table_bytes`, which is the largest."""
+
+    states: int = 0
+    """Distinct states kept."""
+    nodes: int = 0
+    """Transitions tried."""
+    kernel_ns: int = 0
+    """Wall nanoseconds inside kernels, compilation excluded."""
+    table_bytes: int = 0
+    """Peak memory of states, tables and index."""
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(
+            states=self.states + other.states,
+            nodes=self.nodes + other.nodes,
+            kernel_ns=self.kernel_ns + other.kernel_ns,
+            table_bytes=max(self.table_bytes, other.table_bytes),
+        )
+
+
+P = TypeVar("P")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[S]):
+    """How one solve ended."""
+
+    status: Status
+    count: int | None = None
+    """`count`: the exact number. `first`, `best` and `all`: the number of solutions returned.
+    None when over budget, invalid or poison."""
+    solutions: tuple[S, ...] = ()
+    """In the solver's canonical order; empty for `count`."""
+    truncated: bool = False
+    """True when `all(limit)` stopped at its limit and more solutions may exist."""
+    statistics: Statistics = field(default_factory=Statistics)
+    reason: str = ""
+    """One sentence for over_budget, invalid and poison; else empty."""
+
+
+class Game(Protocol[P, S]):
+    """One game's room in the house. Parts are JSON values, so that they travel as they are."""
+
+    name: str
+    solver_version: str
+    """Changes whenever a count, a solution or the canonical order of solutions could."""
+
+    def puzzle_from_json(self, value: object) -> P:
+        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
+
+    def puzzle_to_json(self, puzzle: P) -> dict[str, Any]:
+        """Write a puzzle in its canonical form."""
+
+    def puzzle_id(self, puzzle: P) -> str:
+        """Hash the canonical form."""
+
+    def solution_to_json(self, solution: S) -> Any:
+        """Write a solution as a JSON value."""
+
+    def split(self, puzzle: P, ask: Ask, part: Any, into: int) -> list[Any]:
+        """Divide a job (part None) or a part into about `into` disjoint parts that make it up.
+
+        Returns a list of one when nothing is left to divide.
+        """
+
+    def solve(self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None) -> Outcome[S]:
+        """Answer the ask for the whole puzzle (part None) or for one part of it."""
+
+    def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:
+        """Combine the outcomes of all parts into exactly what solving whole would have given."""
+
+    def to_arrays(self, puzzles: Sequence[P]) -> dict[str, npt.NDArray[Any]]:
+        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
+
+    def from_arrays(self, arrays: Arrays, row: int) -> P:
+        """Rebuild the puzzle of one row."""
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
+        """Answer `count` or `first` for every row, with no Python object per puzzle.
+
+        Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
+        `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`
+        (uint8, index into REASONS of the game). The budget holds for each puzzle by itself.
+        """
+
+    def warm(self) -> None:
+        """Compile or load every kernel, so that the first solve pays for nothing."""
+
+
+def digest(*fields: str) -> str:
+    """Hash fields, unambiguously separated, into ID_HEX_DIGITS hexadecimal digits."""
+    text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:ID_HEX_DIGITS]
+
+
+def canonical_json(value: object) -> str:
+    """Write a JSON value with sorted keys and no spaces."""
+    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+
+def job_id(
+    *,
+    puzzle_id: str,
+    ask: Ask,
+    solver_version: str,
+    rules: str = "",
+    lexicon_id: str = "",
+) -> str:
+    """Name a question, so that the same question is never worked twice."""
+    return digest(puzzle_id, str(ask), rules, lexicon_id, solver_version)
+
+
+def count_of(hi: int, lo: int) -> int:
+    """Join the two 64-bit halves in which kernels keep a count."""
+    return (int(hi) << 64) | int(lo)
+
+
+__all__ = [
+    "MAX_COUNT",
+    "STATUS_CODES",
+    "Arrays",
+    "Ask",
+    "Budget",
+    "Game",
+    "Outcome",
+    "Statistics",
+    "Status",
+    "canonical_json",
+    "count_of",
+    "digest",
+    "job_id",
+]

@@ -1,0 +1,29 @@
+"""The two kinds of failure: one is tried again, the other is recorded."""
+
+from __future__ import annotations
+
+
+class NightgridError(Exception):
+    """A failure with one sentence for the person who caused or has to mend it."""
+
+
+class TransientError(NightgridError):
+    """Something outside that may work the next time: a broker, a disk, a server. Retried."""
+
+
+class PermanentError(NightgridError):
+    """Something that will fail the same way every time. Recorded, never retried."""
+
+
+class InvalidPuzzleError(PermanentError):
+    """A puzzle that breaks a rule of its game, with the rule and the place that breaks it.
+
+    `rule` is a stable kebab-case name ("region-overlap"), `place` a path into the input
+    ("regions[3].indices[1]"), and the message says what was found and what was expected.
+    """
+
+    def __init__(self, rule: str, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}" if place else message)
+        self.rule = rule
+        self.place = place
+        self.detail = message

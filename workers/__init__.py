@@ -1,0 +1,1 @@
+"""Celery: the app, its tasks and queues, executors and the embedded server."""
