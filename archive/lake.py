@@ -1,0 +1,412 @@
+"""The lake: tables and bytes under a local folder or an S3-style URL, every write atomic."""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+from urllib.request import url2pathname
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from solvers.errors import PermanentError, TransientError
+
+ROW_GROUP_ROWS = 65_536
+ZSTD_LEVEL = 3
+STAGING = ".staging"
+"""Folder of half-written files: inside the lake, so that it is on the lake's file system even
+when the lake is a mount point, but beside the tables and never called *.parquet, so that no
+reader's glob finds it."""
+STAGING_KEPT_S = 24 * 3600.0
+"""Age after which a staged file can only be what a killed writer left behind."""
+S3_CONNECT_TIMEOUT_S = 10.0
+S3_REQUEST_TIMEOUT_S = 60.0
+
+_S3_OPTIONS = frozenset({"endpoint_override", "scheme", "region", "anonymous"})
+_HOPELESS_ERRNOS = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
+)
+_HOPELESS = (
+    "ACCESS_DENIED",
+    "NO_SUCH_BUCKET",
+    "INVALID_ACCESS_KEY_ID",
+    "SIGNATURE_DOES_NOT_MATCH",
+    "is a directory",
+    # How Parquet readers report a page whose checksum or compressed body is wrong.
+    "corrupt",
+    "CRC checksum",
+    "Couldn't deserialize",
+)
+"""What the message of an OSError without an errno says when trying again cannot help."""
+
+
+class MissingFileError(PermanentError):
+    """A file that was asked for by name does not exist in the lake."""
+
+
+class Lake:
+    """A lake at a local folder or an S3-style URL, through pyarrow filesystems.
+
+    Paths are relative to the lake, with "/" between names. A file is either as it was or entirely
+    new: locally it is staged, fsynced, renamed and its folder fsynced; on S3 it is one upload,
+    which becomes visible when it is complete. Open a lake after a fork, not before: the S3 client
+    does not survive one.
+
+    Raises TransientError where trying again may help (network, full disk) and PermanentError
+    where it will not (no permission, damaged file, path outside of the lake).
+    """
+
+    def __init__(self, url: str, filesystem: pafs.FileSystem, local: Path | None) -> None:
+        self.url = url
+        self._fs = filesystem
+        self._local = local
+
+    def __repr__(self) -> str:
+        return f"Lake({self.url!r})"
+
+    @classmethod
+    def open(cls, url: str) -> Lake:
+        """Open a lake: "lake", "/abs/lake", "file:///abs/lake" or "s3://bucket/prefix?OPTIONS".
+
+        OPTIONS are endpoint_override (host:port, or http://host:port), scheme, region and
+        anonymous=true; credentials come from the environment or the AWS files, never from the
+        URL, because URLs are logged. Nothing is created before the first write.
+
+        Raises PermanentError for any other URL.
+        """
+        if not url.strip() or "\0" in url:
+            raise PermanentError(f"lake is {url!r}; expected a folder or s3://BUCKET/PREFIX")
+        scheme, separator, _ = url.partition("://")
+        if not separator or scheme == "file":
+            parts = urlsplit(url) if separator else None
+            if parts is not None and parts.netloc not in ("", "localhost"):
+                raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
+            folder = Path(url if parts is None else url2pathname(parts.path))
+            folder = Path(os.path.abspath(folder.expanduser()))
+            return cls(
+                str(folder), pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem()), folder
+            )
+        if scheme == "s3":
+            return cls(url, _s3(url), None)
+        raise PermanentError(f"lake scheme {scheme!r} is unknown; expected a folder, file or s3")
+
+    def write_table(
+        self, path: str, table: pa.Table, *, row_group_rows: int = ROW_GROUP_ROWS
+    ) -> None:
+        """Write a table as one Parquet file; the same table gives the same bytes.
+
+        The table carries one of the schemas of `archive.tables` (see `conform`).
+        """
+        _check_declared(table.schema, path)
+
+        def fill(sink: pa.NativeFile) -> None:
+            with _writer(sink, table.schema) as writer:
+                # An empty table still gets a row group, and with it a schema any reader agrees on.
+                writer.write_table(table, row_group_size=max(1, row_group_rows))
+
+        self._commit(path, fill)
+
+    def write_row_groups(self, path: str, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
+        """Write one Parquet file with one row group per table, in the order given."""
+        _check_declared(schema, path)
+
+        def fill(sink: pa.NativeFile) -> None:
+            with _writer(sink, schema) as writer:
+                for table in tables:
+                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
+
+        self._commit(path, fill)
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """Write a file of bytes."""
+        self._commit(path, lambda sink: sink.write(data))
+
+    def read_bytes(self, path: str) -> bytes:
+        """Read a whole file.
+
+        Raises MissingFileError when it does not exist.
+        """
+        _check_path(path)
+        with _errors(path), self._fs.open_input_file(path) as source:
+            return bytes(source.read())
+
+    def read_table(
+        self, path: str, schema: pa.Schema, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read one Parquet file, or every *.parquet under a folder in the order of their names.
+
+        Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
+        column that a file lacks is null. What does not exist is an empty table.
+        """
+        wanted = schema if columns is None else _select(schema, columns)
+        tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
+        return pa.concat_tables(tables) if tables else wanted.empty_table()
+
+    def read_row_group(self, path: str, index: int) -> pa.Table:
+        """Read one row group of a Parquet file, with the schema it was written with.
+
+        Raises MissingFileError when the file does not exist, PermanentError for an index that is
+        out of range.
+        """
+        with self._parquet(path) as file:
+            if not 0 <= index < file.num_row_groups:
+                raise PermanentError(
+                    f"{path}: row group {index} of {file.num_row_groups} does not exist"
+                )
+            return file.read_row_group(index)
+
+    def row_groups(self, path: str) -> builtins.list[int]:
+        """Count the rows of every row group of a Parquet file, reading only its footer."""
+        with self._parquet(path) as file:
+            return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+
+    def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
+        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
+        files = self._parquet_files(path)
+        if not files:
+            return ds.dataset(schema.empty_table())
+        with _errors(path):
+            return ds.FileSystemDataset.from_paths(
+                files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
+            )
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """List the files under a folder, at any depth, sorted; half-written files never show."""
+        if prefix:
+            _check_path(prefix)
+        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=True)
+        with _errors(prefix or self.url):
+            try:
+                found = self._fs.get_file_info(selector)
+            except NotADirectoryError:
+                return []
+        names = (info.path for info in found if info.type == pafs.FileType.File)
+        return sorted(name for name in names if not name.startswith(f"{STAGING}/"))
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file or a folder exists."""
+        return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
+
+    def delete(self, path: str) -> None:
+        """Delete a file; one that does not exist is no error."""
+        _check_path(path)
+        with _errors(path):
+            try:
+                self._fs.delete_file(path)
+            except FileNotFoundError:
+                return
+        if self._local is not None:
+            _fsync((self._local / path).parent)
+
+    def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
+        """Delete what killed writers left half-written; return how many files that were."""
+        if self._local is None or not (self._local / STAGING).is_dir():
+            return 0
+        swept = 0
+        for entry in os.scandir(self._local / STAGING):
+            if time.time() - entry.stat().st_mtime > older_than_s:
+                os.unlink(entry.path)
+                swept += 1
+        return swept
+
+    def _commit(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+        _check_path(path)
+        with _errors(path, writing=True):
+            if self._local is None:
+                self._upload(path, fill)
+            else:
+                _replace(self._local, path, fill)
+
+    def _upload(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+        # The whole file is built before the upload starts: closing an S3 stream completes the
+        # object, so a stream that `fill` abandons half-way would publish half a file.
+        buffer = pa.BufferOutputStream()
+        fill(buffer)
+        with self._fs.open_output_stream(path) as stream:
+            stream.write(buffer.getvalue())
+
+    def _type(self, path: str) -> pafs.FileType:
+        _check_path(path)
+        with _errors(path):
+            return self._fs.get_file_info(path).type
+
+    def _parquet_files(self, path: str) -> builtins.list[str]:
+        if self._type(path) == pafs.FileType.File:
+            return [path]
+        return [name for name in self.list(path) if name.endswith(".parquet")]
+
+    @contextmanager
+    def _parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+        _check_path(path)
+        with (
+            _errors(path),
+            self._fs.open_input_file(path) as source,
+            pq.ParquetFile(source, page_checksum_verification=True) as file,
+        ):
+            yield file
+
+    def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
+        with self._parquet(path) as file:
+            there = [name for name in schema.names if name in file.schema_arrow.names]
+            table = file.read(columns=there)
+        try:
+            return conform(table, schema, fill_missing=True)
+        except PermanentError as error:
+            raise PermanentError(f"{path}: {error}") from error
+
+
+def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:
+    """Cast a table to a schema: its columns by name, in the schema's order, with its metadata.
+
+    `fill_missing` makes nulls of nullable columns that the table lacks.
+
+    Raises PermanentError for missing or surplus columns, values that a type cannot hold and nulls
+    where the schema allows none.
+    """
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    surplus = [name for name in table.column_names if name not in schema.names]
+    if surplus:
+        raise PermanentError(f"columns {', '.join(surplus)} are not in the schema")
+    columns = []
+    for field in schema:
+        if field.name in table.column_names:
+            try:
+                column = table.column(field.name).cast(field.type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise PermanentError(f"column {field.name}: {error}") from error
+        elif fill_missing and field.nullable:
+            column = pa.chunked_array([pa.nulls(len(table), field.type)])
+        else:
+            raise PermanentError(f"column {field.name} is missing; expected {field.type}")
+        if column.null_count and not field.nullable:
+            raise PermanentError(f"column {field.name} has nulls; expected none")
+        columns.append(column)
+    return pa.table(columns, schema=schema)
+
+
+def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    metadata: dict[bytes | str, bytes | str] = {**(schema.metadata or {})}
+    return pa.schema([schema.field(name) for name in columns], metadata=metadata)
+
+
+def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+    return pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=ZSTD_LEVEL,
+        write_page_index=True,
+        write_page_checksum=True,
+    )
+
+
+def _check_declared(schema: pa.Schema, path: str) -> None:
+    if not schema.metadata or b"nightgrid.table" not in schema.metadata:
+        raise PermanentError(
+            f"{path}: the table's schema is not one of archive.tables; conform it first"
+        )
+
+
+def _check_path(path: str) -> None:
+    names = path.split("/")
+    if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
+        raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
+    if names[0] == STAGING:
+        raise PermanentError(f"{path!r} lies in the lake's staging folder")
+
+
+def _replace(root: Path, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+    staged = root / STAGING / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
+    target = root / path
+    _make_folder(staged.parent)
+    _make_folder(target.parent)
+    try:
+        with pa.OSFile(str(staged), "wb") as sink:
+            fill(sink)
+        _fsync(staged)
+        os.replace(staged, target)
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+    _fsync(target.parent)
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    _fsync(folder.parent)
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _errors(path: str, *, writing: bool = False) -> Iterator[None]:
+    """Turn the storage's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not writing:
+            raise MissingFileError(f"{path} does not exist in the lake") from error
+        text = str(error)
+        if error.errno in _HOPELESS_ERRNOS or any(mark in text for mark in _HOPELESS):
+            raise PermanentError(f"{path}: the lake refuses: {text}") from error
+        raise TransientError(f"{path}: the lake failed: {text}") from error
+    except pa.ArrowException as error:
+        trouble = "does not fit its schema" if writing else "is damaged"
+        raise PermanentError(f"{path} {trouble}: {error}") from error
+
+
+def _s3(url: str) -> pafs.FileSystem:
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if parts.username is not None or parts.password is not None:
+        raise PermanentError(
+            "the lake's URL carries credentials; expected them in the environment "
+            "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the AWS files"
+        )
+    unknown = sorted(options.keys() - _S3_OPTIONS)
+    if unknown or not parts.netloc:
+        raise PermanentError(
+            f"lake {url!r} has {'unknown options ' + ', '.join(unknown) if unknown else 'no bucket'}"
+            f"; expected s3://BUCKET/PREFIX with options {', '.join(sorted(_S3_OPTIONS))}"
+        )
+    endpoint = options.get("endpoint_override", "")
+    if "://" in endpoint:
+        options["scheme"], _, endpoint = endpoint.partition("://")
+    anonymous = options.get("anonymous", "false").lower() == "true"
+    arguments: dict[str, Any] = {
+        "scheme": options.get("scheme", "https"),
+        "connect_timeout": S3_CONNECT_TIMEOUT_S,
+        "request_timeout": S3_REQUEST_TIMEOUT_S,
+    }
+    if anonymous:
+        arguments["anonymous"] = True
+    if endpoint:
+        arguments["endpoint_override"] = endpoint.rstrip("/")
+        arguments["region"] = options.get("region", "us-east-1")
+    elif "region" in options:
+        arguments["region"] = options["region"]
+    root = f"{parts.netloc}/{parts.path.strip('/')}".rstrip("/")
+    try:
+        return pafs.SubTreeFileSystem(root, pafs.S3FileSystem(**arguments))
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise PermanentError(f"lake {url!r} cannot be opened: {error}") from error
