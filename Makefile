@@ -1,0 +1,60 @@
+# Everything a person does with nightgrid, on a machine that has Python 3.11-3.13 and make.
+# `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run.
+
+PYTHON ?= python3
+VENV ?= .venv
+SEED ?=
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench lock clean
+
+help: ## print this list
+	@echo "nightgrid: make TARGET"
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
+
+# One stamp: the environment is made again when what it is made of changes.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+	  || { echo "nightgrid needs Python 3.11, 3.12 or 3.13; $(PYTHON) is" \
+	       "$$($(PYTHON) --version 2>&1). Choose another: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable ".[flows,query,bench,dev]"
+	$(BIN)/nightgrid warmup
+	@touch $@
+
+demo: $(READY) ## install, run the nightly job over the bundled archive, show where the results lie
+	$(BIN)/nightgrid demo
+
+test: $(READY) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
+	$(BIN)/python -m pytest $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
+
+lint: $(READY) ## check style, types and the floors of the house
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## rewrite the source in house style
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## measure what benchmarks/RESULTS.md reports
+	$(BIN)/python -m benchmarks
+
+# Markers are cut off: a constraint says nothing about what is installed, only in which version,
+# and every name stands here once.
+lock: $(READY) ## choose the versions in constraints.txt anew
+	$(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --all-extras \
+	  --no-annotate --no-header --upgrade --quiet --output-file constraints.new pyproject.toml
+	sed 's/ ;.*//' constraints.new > constraints.txt
+	rm constraints.new
+
+clean: ## remove what make made: the environment, caches and var/; lake/ is kept
+	rm -rf $(VENV) build dist var *.egg-info .mypy_cache .ruff_cache .pytest_cache \
+	  .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
