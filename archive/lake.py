@@ -92,7 +92,7 @@ class Lake:
             if parts is not None and parts.netloc not in ("", "localhost"):
                 raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
             folder = Path(url if parts is None else url2pathname(parts.path))
-            folder = Path(os.path.abspath(folder.expanduser()))
+            folder = folder.expanduser().resolve()
             return cls(
                 str(folder), pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem()), folder
             )
@@ -213,9 +213,9 @@ class Lake:
         if self._local is None or not (self._local / STAGING).is_dir():
             return 0
         swept = 0
-        for entry in os.scandir(self._local / STAGING):
-            if time.time() - entry.stat().st_mtime > older_than_s:
-                os.unlink(entry.path)
+        for staged in (self._local / STAGING).iterdir():
+            if time.time() - staged.stat().st_mtime > older_than_s:
+                staged.unlink(missing_ok=True)
                 swept += 1
         return swept
 
@@ -296,8 +296,7 @@ def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -
 
 
 def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    metadata: dict[bytes | str, bytes | str] = {**(schema.metadata or {})}
-    return pa.schema([schema.field(name) for name in columns], metadata=metadata)
+    return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
 
 
 def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
@@ -335,7 +334,7 @@ def _replace(root: Path, path: str, fill: Callable[[pa.NativeFile], Any]) -> Non
         with pa.OSFile(str(staged), "wb") as sink:
             fill(sink)
         _fsync(staged)
-        os.replace(staged, target)
+        staged.replace(target)
     except BaseException:
         staged.unlink(missing_ok=True)
         raise
@@ -385,9 +384,10 @@ def _s3(url: str) -> pafs.FileSystem:
         )
     unknown = sorted(options.keys() - _S3_OPTIONS)
     if unknown or not parts.netloc:
+        trouble = f"unknown options {', '.join(unknown)}" if unknown else "no bucket"
         raise PermanentError(
-            f"lake {url!r} has {'unknown options ' + ', '.join(unknown) if unknown else 'no bucket'}"
-            f"; expected s3://BUCKET/PREFIX with options {', '.join(sorted(_S3_OPTIONS))}"
+            f"lake {url!r} has {trouble}; expected s3://BUCKET/PREFIX, with options "
+            f"{', '.join(sorted(_S3_OPTIONS))}"
         )
     endpoint = options.get("endpoint_override", "")
     if "://" in endpoint:
@@ -397,6 +397,8 @@ def _s3(url: str) -> pafs.FileSystem:
         "scheme": options.get("scheme", "https"),
         "connect_timeout": S3_CONNECT_TIMEOUT_S,
         "request_timeout": S3_REQUEST_TIMEOUT_S,
+        # Small files become one PUT instead of the three requests of a multipart upload.
+        "allow_delayed_open": True,
     }
     if anonymous:
         arguments["anonymous"] = True
