@@ -1,0 +1,272 @@
+"""Generated boards are solvable, deterministic, and follow the mix they were asked to follow."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.algebra import canonical_json
+from solvers.errors import PermanentError
+from solvers.pips.generator import (
+    EASY,
+    HARD,
+    LOOSE,
+    MEDIUM,
+    PRESETS,
+    SEEDS_PER_STREAM,
+    Mix,
+    generate,
+    generate_many,
+    to_payload,
+)
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType, Solution
+
+SEEDS = st.integers(0, 2**40)
+
+
+@st.composite
+def mixes(draw: st.DrawFn) -> Mix:
+    """Draw any mix at all: every shape, size, set of dominoes and share."""
+    shape = draw(st.sampled_from(["blob", "rectangle", "scattered"]))
+    rows = draw(st.integers(1, 6)) if shape == "rectangle" else None
+    cols = 2 * draw(st.integers(1, 6)) if shape == "rectangle" else None
+    kinds = [kind for kind in RegionType if kind is not RegionType.EMPTY]
+    return Mix(
+        dominoes=((draw(st.integers(1, 40)), 1.0),),
+        kinds=tuple(
+            (kind, 1.0) for kind in draw(st.lists(st.sampled_from(kinds), min_size=1, unique=True))
+        ),
+        sizes=tuple((kind, ((draw(st.integers(1, 7)), 1.0),)) for kind in RegionType),
+        unconstrained=draw(st.floats(0, 1)),
+        max_pip=draw(st.sampled_from([0, 1, 2, 6, 12, 99])),
+        duplicates=draw(st.booleans()),
+        clustering=draw(st.floats(0, 1)),
+        shape=shape,  # type: ignore[arg-type]
+        compactness=draw(st.integers(1, 4)),
+        components=((draw(st.integers(1, 5)), 1.0),),
+        rows=rows,
+        cols=cols,
+    )
+
+
+def pips_by_cell(solution: Solution) -> dict[Cell, int]:
+    pips = {}
+    for put in solution:
+        pips[put.cell_a], pips[put.cell_b] = put.pip_a, put.pip_b
+    return pips
+
+
+def holds(region: Region, pips: dict[Cell, int]) -> bool:
+    """Say whether the pips satisfy the region, straight from the rules of the game."""
+    values = [pips[cell] for cell in region.cells]
+    target = -1 if region.target is None else region.target
+    return {
+        RegionType.EMPTY: True,
+        RegionType.SUM: sum(values) == target,
+        RegionType.LESS: sum(values) < target,
+        RegionType.GREATER: sum(values) > target,
+        RegionType.EQUALS: len(set(values)) == 1,
+        RegionType.UNEQUAL: len(set(values)) == len(values),
+    }[region.type]
+
+
+def components(cells: set[Cell]) -> int:
+    left = set(cells)
+    number = 0
+    while left:
+        number += 1
+        stack = [left.pop()]
+        while stack:
+            r, c = stack.pop()
+            for cell in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if cell in left:
+                    left.remove(cell)
+                    stack.append(cell)
+    return number
+
+
+@settings(deadline=None, max_examples=150)
+@given(mixes(), SEEDS)
+def test_planted_solution_is_a_solution(mix: Mix, seed: int) -> None:
+    puzzle, solution = generate(mix, seed)
+    pips = pips_by_cell(solution)
+    assert len(pips) == 2 * len(solution), "two dominoes share a cell"
+    assert tuple(sorted(pips)) == puzzle.cells
+    for put in solution:
+        (r, c), (s, d) = put.cell_a, put.cell_b
+        assert (s - r, d - c) in ((0, 1), (1, 0))
+    used = sorted((min(p.pip_a, p.pip_b), max(p.pip_a, p.pip_b)) for p in solution)
+    assert tuple(used) == puzzle.dominoes
+    assert [r for r in puzzle.regions if not holds(r, pips)] == []
+    assert list(solution) == sorted(solution, key=lambda put: put.cell_a)
+
+
+@settings(deadline=None, max_examples=100)
+@given(mixes(), SEEDS)
+def test_regions_are_connected_and_start_at_the_origin(mix: Mix, seed: int) -> None:
+    puzzle, _ = generate(mix, seed)
+    assert all(components(set(region.cells)) == 1 for region in puzzle.regions)
+    assert min(r for r, _ in puzzle.cells) == 0
+    assert min(c for _, c in puzzle.cells) == 0
+
+
+@settings(deadline=None, max_examples=100)
+@given(mixes(), SEEDS)
+def test_dominoes_are_distinct_unless_duplicates_are_allowed(mix: Mix, seed: int) -> None:
+    puzzle, _ = generate(mix, seed)
+    highest = max(max(domino) for domino in puzzle.dominoes)
+    if mix.duplicates:
+        assert highest <= mix.max_pip
+        return
+    assert len(set(puzzle.dominoes)) == len(puzzle.dominoes)
+    # The smallest set that holds that many dominoes, if the wanted one does not.
+    assert highest <= mix.max_pip or highest * (highest + 1) // 2 < len(puzzle.dominoes)
+
+
+@settings(deadline=None, max_examples=100)
+@given(mixes(), SEEDS)
+def test_share_of_unconstrained_cells_is_exact_up_to_rounding(mix: Mix, seed: int) -> None:
+    puzzle, _ = generate(mix, seed)
+    cells = len(puzzle.cells)
+    empty = sum(len(r.cells) for r in puzzle.regions if r.type is RegionType.EMPTY)
+    assert abs(empty - mix.unconstrained * cells) < 1
+
+
+@settings(deadline=None, max_examples=50)
+@given(mixes(), SEEDS)
+def test_shape_is_the_one_asked_for(mix: Mix, seed: int) -> None:
+    puzzle, _ = generate(mix, seed)
+    cells = set(puzzle.cells)
+    if mix.shape == "rectangle":
+        assert mix.rows
+        assert mix.cols
+        assert cells == {(r, c) for r in range(mix.rows) for c in range(mix.cols)}
+        return
+    wanted = mix.dominoes[0][0]
+    assert len(puzzle.dominoes) == wanted
+    parts = wanted if mix.shape == "scattered" else min(wanted, mix.components[0][0])
+    assert components(cells) == parts
+
+
+@given(st.sampled_from(sorted(PRESETS)), SEEDS)
+def test_same_mix_and_seed_give_the_same_board(name: str, seed: int) -> None:
+    assert generate(PRESETS[name], seed) == generate(PRESETS[name], seed)
+
+
+def test_boards_are_the_same_on_every_machine() -> None:
+    boards = list(generate_many(7, 40, [EASY, MEDIUM, HARD, LOOSE]))
+    text = canonical_json([puzzle.to_json() for puzzle, _ in boards])
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "d4a5d85c8b079eb2"
+
+
+def test_any_slice_of_a_stream_can_be_made_by_itself() -> None:
+    cycle = [EASY, MEDIUM, HARD]
+    whole = list(generate_many(3, 10, cycle))
+    assert list(generate_many(3, 4, cycle, start=5)) == whole[5:9]
+    assert whole[7] == generate(MEDIUM, 3 * SEEDS_PER_STREAM + 7)
+
+
+def test_different_seeds_give_different_boards() -> None:
+    ids = {puzzle.puzzle_id for puzzle, _ in generate_many(0, 300, [MEDIUM])}
+    assert len(ids) > 295
+
+
+def sample(mix: Mix, n: int) -> list[Puzzle]:
+    return [puzzle for puzzle, _ in generate_many(11, n, [mix])]
+
+
+@pytest.mark.parametrize("name", ["easy", "medium", "hard"])
+def test_presets_follow_the_published_mix(name: str) -> None:
+    mix = PRESETS[name]
+    puzzles = sample(mix, 400)
+    weights = dict(mix.dominoes)
+    wanted = sum(n * w for n, w in weights.items()) / sum(weights.values())
+    assert sum(len(p.dominoes) for p in puzzles) / 400 == pytest.approx(wanted, rel=0.05)
+
+    regions = [r for p in puzzles for r in p.regions if r.type is not RegionType.EMPTY]
+    found = Counter(r.type for r in regions)
+    total = sum(w for _, w in mix.kinds)
+    for kind, weight in mix.kinds:
+        assert found[kind] / len(regions) == pytest.approx(weight / total, abs=0.08), kind
+
+    for kind, sizes in mix.sizes:
+        cells = [len(r.cells) for p in puzzles for r in p.regions if r.type is kind]
+        mean = sum(size * w for size, w in sizes) / sum(w for _, w in sizes)
+        assert sum(cells) / len(cells) == pytest.approx(mean, rel=0.2), kind
+
+    split = sum(components(set(p.cells)) > 1 for p in puzzles) / 400
+    parts = dict(mix.components)
+    assert split == pytest.approx(1 - parts[1] / sum(parts.values()), abs=0.05)
+
+
+def test_loose_boards_are_rectangles_with_wide_constraints() -> None:
+    for puzzle in sample(replace(LOOSE, dominoes=((14, 1.0),)), 20):
+        assert set(puzzle.cells) == {(r, c) for r in range(4) for c in range(7)}
+    regions = [r for p in sample(LOOSE, 100) for r in p.regions if r.type is not RegionType.EMPTY]
+    assert sum(len(r.cells) for r in regions) / len(regions) > 2
+
+
+def test_huge_sets_of_dominoes_are_sampled() -> None:
+    mix = Mix(dominoes=((30, 1.0),), max_pip=1_000_000)
+    puzzle, _ = generate(mix, 1)
+    assert len(set(puzzle.dominoes)) == 30
+    assert max(max(domino) for domino in puzzle.dominoes) > 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dominoes": ()}, "at least one weight"),
+        ({"dominoes": ((0, 1.0),)}, "values of 1 or more"),
+        ({"dominoes": ((4, 0.0),)}, "above 0"),
+        ({"dominoes": ((4, float("nan")),)}, "0 or more"),
+        ({"dominoes": ((10_000, 1.0),)}, "at most 2048"),
+        ({"kinds": ((RegionType.EMPTY, 1.0),)}, "through unconstrained"),
+        ({"unconstrained": 1.5}, "expected 0 to 1, got 1.5"),
+        ({"clustering": -0.1}, "expected 0 to 1"),
+        ({"compactness": 0}, "compactness"),
+        ({"shape": "rectangle"}, "expected rows, cols or both"),
+        ({"shape": "rectangle", "rows": 3, "cols": 3}, "3 x 3 cells"),
+        ({"shape": "rectangle", "rows": 3}, "does not divide"),
+        ({"sizes": ((RegionType.SUM, ((0, 1.0),)),)}, "sizes of sum"),
+    ],
+)
+def test_impossible_mixes_are_refused_in_one_sentence(
+    changes: dict[str, object], message: str
+) -> None:
+    base: dict[str, object] = {"dominoes": ((4, 1.0),)}
+    with pytest.raises(PermanentError, match=message):
+        Mix(**(base | changes))  # type: ignore[arg-type]
+
+
+def test_negative_seed_is_refused() -> None:
+    with pytest.raises(PermanentError, match="0 or more"):
+        generate(EASY, -1)
+
+
+@settings(deadline=None, max_examples=50)
+@given(mixes(), SEEDS)
+def test_payload_reads_back_as_the_same_board_and_solution(mix: Mix, seed: int) -> None:
+    puzzle, solution = generate(mix, seed)
+    day = dt.date(2026, 1, 5)
+    payload = json.loads(json.dumps(to_payload(day, {"hard": (puzzle, solution)})))
+    assert payload["printDate"] == "2026-01-05"
+    board = payload["hard"]
+    assert Puzzle.from_json(board) == puzzle
+    assert board["constructors"] == payload["editor"] == "nightgrid generator"
+    pips = {}
+    for domino, cells in zip(board["dominoes"], board["solution"], strict=True):
+        for pip, cell in zip(domino, cells, strict=True):
+            pips[tuple(cell)] = pip
+    assert pips == pips_by_cell(solution)
+    assert all(
+        ("target" in region) == (region["type"] in ("sum", "less", "greater"))
+        for region in board["regions"]
+    )
