@@ -46,7 +46,9 @@ T = TypeVar("T")
 
 GENERATOR_NAME = "nightgrid generator"
 SEEDS_PER_STREAM = 2**32
-"""Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""_GROWTH_TRIES = 4
+"""Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""
+
+_GROWTH_TRIES = 4
 """Places from which a region of any pips is tried before it stays smaller than wished."""
 _LARGEST_WHOLE_SET_PIP = 40
 """Above this pip the dominoes to choose from are a sample and not the whole set."""
@@ -170,6 +172,7 @@ def _draws(mix: Mix) -> _Draws:
         leftover=_Table(singles),
     )
 
+
 def _tiles(mix: Mix, draws: _Draws, rnd: Random) -> list[Tile]:
     """Shape a board as the list of its tiles."""
     count = draws.dominoes.draw(rnd())
@@ -186,6 +189,7 @@ def _tiles(mix: Mix, draws: _Draws, rnd: Random) -> list[Tile]:
         shares[int(rnd() * parts)] += 1
     blobs = [grow_blob(share, mix.compactness, rnd) for share in shares]
     return blobs[0] if parts == 1 else spread(blobs, rnd)
+
 
 def _neighbours(cells: list[Cell]) -> list[list[int]]:
     index = {cell: i for i, cell in enumerate(cells)}
@@ -210,7 +214,8 @@ def _box(mix: Mix, count: int, rnd: Random) -> tuple[int, list[Domino]]:
     if not mix.duplicates:
         while (max_pip + 1) * (max_pip + 2) // 2 < count:
             max_pip += 1
-    if max_pip <= _LARGEST_WHOLE_SET_PIP:
+    whole = (max_pip + 1) * (max_pip + 2) // 2
+    if max_pip <= _LARGEST_WHOLE_SET_PIP or whole <= 4 * count:
         return max_pip, list(_domino_set(max_pip))
     box: dict[Domino, None] = {}
     while len(box) < 2 * count:

@@ -220,6 +220,12 @@ def test_huge_sets_of_dominoes_are_sampled() -> None:
     assert max(max(domino) for domino in puzzle.dominoes) > 6
 
 
+def test_nearly_all_dominoes_of_a_large_set_can_be_asked_for() -> None:
+    mix = Mix(dominoes=((900, 1.0),), max_pip=41, clustering=0.0)
+    puzzle, _ = generate(mix, 2)
+    assert len(set(puzzle.dominoes)) == 900
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
