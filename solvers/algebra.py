@@ -146,6 +146,8 @@ class Game(Protocol[P, S]):
     name: str
     solver_version: str
     """Changes whenever a count, a solution or the canonical order of solutions could."""
+    reasons: tuple[str, ...]
+    """Index = the uint8 by which reason columns of `solve_batch` name a reason; "" at 0."""
 
     def puzzle_from_json(self, value: object) -> P:
         """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
@@ -158,6 +160,9 @@ class Game(Protocol[P, S]):
 
     def solution_to_json(self, solution: S) -> Any:
         """Write a solution as a JSON value."""
+
+    def solution_from_json(self, value: Any) -> S:
+        """Read a solution as `solution_to_json` writes it."""
 
     def split(self, puzzle: P, ask: Ask, part: Any, into: int) -> list[Any]:
         """Divide a job (part None) or a part into about `into` disjoint parts that make it up.
@@ -182,7 +187,7 @@ class Game(Protocol[P, S]):
 
         Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
         `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`
-        (uint8, index into REASONS of the game). The budget holds for each puzzle by itself.
+        (uint8, index into `reasons` of the game). The budget holds for each puzzle by itself.
         """
 
     def warm(self) -> None:
