@@ -1,0 +1,50 @@
+"""Arrow tables of puzzles as the NumPy columns that solvers take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
+    """Turn the numeric columns of a table into `solvers.algebra.Arrays`.
+
+    A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, beginning at 0).
+    Text columns are left out. The arrays are the caller's own and may be written to: kernels are
+    compiled for writable arrays.
+    """
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for field in puzzles.schema:
+        column = puzzles.column(field.name).combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            # An empty table combines to no chunk at all.
+            column = column.chunk(0) if column.num_chunks else pa.array([], field.type)
+        if pa.types.is_list(field.type):
+            offsets = column.offsets.to_numpy()
+            values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+            arrays[f"{field.name}.values"] = np.array(values.to_numpy(zero_copy_only=False))
+            arrays[f"{field.name}.offsets"] = (offsets - offsets[0]).astype(np.int32, copy=False)
+        elif pa.types.is_integer(field.type):
+            arrays[field.name] = np.array(column.to_numpy())
+    return arrays
+
+
+def slice_arrays(
+    arrays: dict[str, npt.NDArray[Any]], start: int, stop: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Cut rows `start` to `stop` out of columns; offsets begin at 0 again."""
+    cut: dict[str, npt.NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if name.endswith(".values"):
+            continue
+        if name.endswith(".offsets"):
+            bounds = array[start : stop + 1]
+            values = arrays[f"{name.removesuffix('.offsets')}.values"]
+            cut[f"{name.removesuffix('.offsets')}.values"] = values[bounds[0] : bounds[-1]]
+            cut[name] = bounds - bounds[0]
+        else:
+            cut[name] = array[start:stop]
+    return cut

@@ -1,0 +1,22 @@
+"""Runs in the lake: planned once, worked chunk by chunk, finished into results.
+
+The door to `archive.planning`, `archive.runfiles` and `archive.finishing`.
+"""
+
+from __future__ import annotations
+
+from archive.finishing import finish_run
+from archive.planning import plan_run, size_cost
+from archive.runfiles import ChunkRef, Run, Segment, open_run, pending_chunks, read_done
+
+__all__ = [
+    "ChunkRef",
+    "Run",
+    "Segment",
+    "finish_run",
+    "open_run",
+    "pending_chunks",
+    "plan_run",
+    "read_done",
+    "size_cost",
+]

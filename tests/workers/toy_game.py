@@ -1,0 +1,211 @@
+"""A double of a game, in the columns of the Pips puzzles table, that can be slow, split and crash.
+
+The number of solutions of a board is the product of (a + b + 1) over its dominoes. What a board
+does besides stands in the pip of its first domino's second half:
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+import solvers.registry
+from archive.tables import PIPS_PUZZLES
+from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
+from solvers.errors import TransientError
+
+PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER = range(8)
+SLOW_SECONDS = float(os.environ.get("TOY_SLOW_SECONDS", "0.2"))
+MAIN_PID = int(os.environ.get("TOY_MAIN_PID", "0"))
+"""The process that must survive whatever a board does (a test's own)."""
+LARGE_LIMIT = 4
+"""A part of a large board that covers more residues than this is over budget."""
+LARGE_TOTAL = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToyPuzzle:
+    number: int
+    behaviour: int
+
+    @property
+    def puzzle_id(self):
+        return digest("toy", str(self.number), str(self.behaviour))
+
+
+class ToyGame:
+    name = "pips"
+    solver_version = "toy-1"
+    reasons = ("", "nodes ran out")
+
+    def puzzle_from_json(self, value):
+        return ToyPuzzle(number=value["number"], behaviour=value["behaviour"])
+
+    def puzzle_to_json(self, puzzle):
+        return {"number": puzzle.number, "behaviour": puzzle.behaviour}
+
+    def puzzle_id(self, puzzle):
+        return puzzle.puzzle_id
+
+    def solution_to_json(self, solution):
+        return solution
+
+    def solution_from_json(self, value):
+        return value
+
+    def warm(self):
+        pass
+
+    def to_arrays(self, puzzles):
+        table = puzzles_table(puzzles)
+        from archive.columns import arrays_of
+
+        return arrays_of(table)
+
+    def from_arrays(self, arrays, row):
+        at = arrays["domino_a.offsets"][row]
+        return ToyPuzzle(
+            number=int(arrays["domino_a.values"][at]),
+            behaviour=int(arrays["domino_b.values"][at]),
+        )
+
+    def split(self, puzzle, ask, part, into):
+        first, step = part or (0, 1)
+        if LARGE_TOTAL // step <= 1:
+            return [part]
+        return [[first + step * i, step * into] for i in range(into)]
+
+    def solve(self, puzzle, ask, part=None, budget=None):
+        misbehave(puzzle.behaviour, puzzle.number)
+        budget = budget or Budget()
+        if puzzle.behaviour == UNSOLVABLE:
+            return Outcome(status=Status.UNSOLVABLE, count=0)
+        if puzzle.behaviour == LARGE:
+            first, step = part or (0, 1)
+            mine = range(first, LARGE_TOTAL, step)
+            if len(mine) > LARGE_LIMIT:
+                return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
+            count = sum((puzzle.number + i) % 7 + 1 for i in mine)
+            return self._outcome(ask, count, len(mine))
+        return self._outcome(ask, count_of(puzzle.number), 3)
+
+    def _outcome(self, ask, count, states):
+        statistics = Statistics(states=states, nodes=2 * states, kernel_ns=1, table_bytes=64)
+        if ask.kind == "count":
+            return Outcome(status=Status.SOLVED, count=count, statistics=statistics)
+        wanted = 1 if ask.kind == "first" else min(count, ask.limit or count)
+        return Outcome(
+            status=Status.SOLVED,
+            count=wanted,
+            solutions=tuple([i] for i in range(wanted)),
+            truncated=wanted < count and ask.kind != "first",
+            statistics=statistics,
+        )
+
+    def merge(self, puzzle, ask, outcomes):
+        if any(o.status == Status.OVER_BUDGET for o in outcomes):
+            return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
+        total = sum(o.count for o in outcomes)
+        if ask.kind == "count":
+            return Outcome(status=Status.SOLVED if total else Status.UNSOLVABLE, count=total)
+        solutions = [s for o in outcomes for s in o.solutions]
+        wanted = 1 if ask.kind == "first" else ask.limit or len(solutions)
+        return Outcome(
+            status=Status.SOLVED,
+            count=min(wanted, len(solutions)),
+            solutions=tuple(solutions[:wanted]),
+        )
+
+    def solve_batch(self, arrays, ask, budget):
+        at = arrays["domino_a.offsets"][:-1]
+        number = arrays["domino_a.values"][at].astype(np.int64)
+        behaviour = arrays["domino_b.values"][at]
+        for code, which in zip(behaviour.tolist(), number.tolist(), strict=True):
+            misbehave(code, which)
+        rows = len(number)
+        large = behaviour == LARGE
+        status = np.full(rows, STATUS_CODES.index(Status.SOLVED), np.uint8)
+        status[behaviour == UNSOLVABLE] = STATUS_CODES.index(Status.UNSOLVABLE)
+        status[large] = STATUS_CODES.index(Status.OVER_BUDGET)
+        count = (number * 31 + 7) % 1_000_003 + 1
+        count[behaviour == UNSOLVABLE] = 0
+        worked = (~large & (behaviour != UNSOLVABLE)).astype(np.int64)
+        return {
+            "status": status,
+            "count_hi": np.zeros(rows, np.uint64),
+            "count_lo": count.astype(np.uint64),
+            "states": 3 * worked,
+            "nodes": 6 * worked,
+            "kernel_ns": worked,
+            "table_bytes": 64 * worked,
+            "reason": large.astype(np.uint8),
+        }
+
+
+def count_of(number):
+    return (number * 31 + 7) % 1_000_003 + 1
+
+
+def misbehave(behaviour, number):
+    if behaviour == SLOW:
+        time.sleep(SLOW_SECONDS)
+    elif behaviour == KILL_CHILD and os.getpid() != MAIN_PID:
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif behaviour == KILL_WORKER and os.getppid() != MAIN_PID and os.getpid() != MAIN_PID:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(5)
+    elif behaviour == RAISE:
+        raise RuntimeError(f"board {number} is too much for the toy")
+    elif behaviour == NEVER:
+        raise TransientError("the disk is away")
+
+
+def puzzles_table(puzzles):
+    rows = len(puzzles)
+    return pa.table(
+        {
+            "puzzle_id": [p.puzzle_id for p in puzzles],
+            "game": ["pips"] * rows,
+            **{
+                name: [[0, 0]] * rows
+                for name in ("cell_row", "cell_col", "cell_region", "region_type", "region_target")
+            },
+            "domino_a": [[p.number] for p in puzzles],
+            "domino_b": [[p.behaviour] for p in puzzles],
+            "size": [1] * rows,
+        },
+        schema=PIPS_PUZZLES,
+    )
+
+
+def boards(count, **behaviours):
+    """Make `count` boards; `behaviours` maps a number (as n7=KILL_CHILD) to what it does."""
+    special = {int(key[1:]): value for key, value in behaviours.items()}
+    return puzzles_table(
+        [ToyPuzzle(number=i, behaviour=special.get(i, PLAIN)) for i in range(count)]
+    )
+
+
+TOY = ToyGame()
+
+
+def install():
+    """Put the double in the place of the game `pips`, in this process."""
+    solvers.registry.game = lambda name: TOY
+    for module in ("archive.finishing", "workers.chunks", "workers.app", "workers.ondemand"):
+        import importlib
+
+        try:
+            importlib.import_module(module).game_named = lambda name: TOY
+        except ModuleNotFoundError:
+            continue
+
+
+def load(text):
+    return json.loads(text)

@@ -1,0 +1,297 @@
+"""Solve one chunk: from its row group in the manifest to its part file."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.columns import arrays_of, slice_arrays
+from archive.finishing import SPLIT, path_key
+from archive.lake import Lake
+from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
+from archive.tables import COUNT, PARTS
+from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Outcome, Status, canonical_json
+from solvers.errors import PermanentError
+from solvers.registry import game as game_named
+from workers.settings import Settings
+
+AGAIN = "[null]"
+"""Children of a row that only needs a chunk of its own: the same job or part once more."""
+DEFERRED = "not worked: the chunk's time was up"
+"""Reason of rows that a chunk left to others."""
+_NO_COUNT = frozenset(
+    STATUS_CODES.index(s) for s in (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkReport:
+    """What became of a chunk."""
+
+    ref: ChunkRef
+    rows: int
+    state: str
+    """`solved`: worked now. `done`: its part was there already. `stale`: not wanted any more."""
+
+
+def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
+    """Solve every row of a chunk and write its part; the same chunk twice writes the same.
+
+    `worker` is noted in the lake before the work begins. Raises TransientError when the lake
+    fails, and whatever a solver raises that is not about one puzzle.
+    """
+    state = _superseded(lake, ref)
+    if state is not None:
+        return ChunkReport(ref=ref, rows=0, state=state)
+    run = open_run_head(lake, ref.run_id)
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    write_start(lake, ref, worker, time.time())
+    part = solve_rows(run, rows, settings)
+    lake.write_table(ref.part_path, part)
+    return ChunkReport(ref=ref, rows=rows.num_rows, state="solved")
+
+
+def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
+    """Tell why a chunk needs no work: a message may come twice, or long after its time."""
+    if lake.exists(ref.part_path) or read_done(lake, ref.run_id) is not None:
+        return "done"
+    if read_attempts(lake, ref).attempt > ref.attempt:
+        return "stale"
+    return None
+
+
+_heads: dict[tuple[str, str], Run] = {}
+_HEADS_KEPT = 64
+
+
+def open_run_head(lake: Lake, run_id: str) -> Run:
+    """Open a run once per process: what it asks never changes (its segments may)."""
+    key = (lake.url, run_id)
+    if key not in _heads:
+        if len(_heads) >= _HEADS_KEPT:
+            _heads.clear()
+        _heads[key] = open_run(lake, run_id)
+    return _heads[key]
+
+
+def solve_rows(run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
+    """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
+
+    A chunk of many gives each row a small budget; a row over it comes back `split` into itself,
+    to get a chunk of its own with the run's budget. A chunk of one that is over budget comes back
+    split into parts, if the game can divide it.
+    """
+    game = game_named(run.game)
+    if game.solver_version != run.solver_version:
+        raise PermanentError(
+            f"run {run.run_id} was planned for {run.game} solver {run.solver_version}, this worker "
+            f"has {game.solver_version}"
+        )
+    many = rows.num_rows > 1
+    budget = _smaller(settings.batch_row_budget, run.budget) if many else run.budget
+    arrays = arrays_of(rows)
+    parts = rows.column("part").to_pylist()
+    whole = not any(parts)
+    solve: Callable[[int, int], pa.Table]
+    if run.ask.kind == "count" and whole:
+
+        def solve(start: int, stop: int) -> pa.Table:
+            cut = slice_arrays(arrays, start, stop)
+            return _batch(game, cut, run.ask, budget, rows.slice(start, stop - start))
+
+    else:
+
+        def solve(start: int, stop: int) -> pa.Table:
+            return _one_by_one(
+                game, arrays, run.ask, budget, rows.slice(start, stop - start), start
+            )
+
+    solved = _in_slices(solve, rows, settings)
+    return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
+
+
+def _smaller(a: Budget, b: Budget) -> Budget:
+    return Budget(
+        nodes=min(a.nodes, b.nodes),
+        table_bytes=min(a.table_bytes, b.table_bytes),
+        seconds=min(a.seconds, b.seconds),
+    )
+
+
+def _in_slices(
+    solve: Callable[[int, int], pa.Table], rows: pa.Table, settings: Settings
+) -> pa.Table:
+    """Solve slice by slice; once the chunk has used up its time, the rest comes back unworked."""
+    deadline = time.monotonic() + settings.batch_chunk_seconds
+    step = settings.batch_slice_rows
+    tables = []
+    for start in range(0, rows.num_rows, step):
+        stop = min(start + step, rows.num_rows)
+        if start and time.monotonic() > deadline:
+            tables.append(_unworked(rows.slice(start)))
+            break
+        tables.append(solve(start, stop))
+    return pa.concat_tables(tables)
+
+
+def _batch(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    rows: pa.Table,
+) -> pa.Table:
+    """Count whole jobs column-wise, with no Python object per puzzle."""
+    out = game.solve_batch(arrays, ask, budget)
+    status = out["status"]
+    empty = pa.repeat(pa.scalar(""), rows.num_rows)
+    columns = {
+        "job_no": rows.column("job_no"),
+        "job_id": rows.column("job_id"),
+        "part_path": rows.column("part_path"),
+        "status": _named(status, [str(s) for s in STATUS_CODES]),
+        "count": decimals(out["count_hi"], out["count_lo"], ~np.isin(status, list(_NO_COUNT))),
+        "solutions": pa.nulls(rows.num_rows, pa.string()),
+        "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
+        "reason": _named(out["reason"], game.reasons) if out["reason"].any() else empty,
+        "children": pa.nulls(rows.num_rows, pa.string()),
+        "states": out["states"],
+        "nodes": out["nodes"],
+        "kernel_ns": out["kernel_ns"],
+        "table_bytes": out["table_bytes"],
+    }
+    return pa.table(columns, schema=PARTS)
+
+
+def _named(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
+    return pa.array(list(names), pa.string()).take(pa.array(codes))
+
+
+def decimals(
+    hi: npt.NDArray[np.uint64], lo: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]
+) -> pa.Array:
+    """Join the halves of counts into decimal128(38, 0): the halves are its memory layout."""
+    halves = np.empty((len(lo), 2), np.uint64)
+    halves[:, 0], halves[:, 1] = lo, hi
+    validity = np.packbits(valid, bitorder="little")
+    return pa.Array.from_buffers(
+        COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)]
+    )
+
+
+def _one_by_one(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    rows: pa.Table,
+    start: int,
+) -> pa.Table:
+    """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
+    heads = rows.select(["job_no", "job_id", "part", "part_path"]).to_pylist()
+    found = []
+    for i, head in enumerate(heads):
+        outcome = _solve_row(game, arrays, ask, budget, start + i, head["part"])
+        found.append(_row_of(game, ask, head, outcome))
+    return pa.Table.from_pylist(found, PARTS)
+
+
+def _solve_row(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    row: int,
+    part: str,
+) -> Outcome[Any]:
+    try:
+        puzzle = game.from_arrays(arrays, row)
+        return game.solve(puzzle, ask, json.loads(part) if part else None, budget)
+    except PermanentError as error:
+        return Outcome(status=Status.INVALID, reason=str(error))
+
+
+def _row_of(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) -> Row:
+    solutions = None
+    if ask.kind != "count":
+        solutions = json.dumps(
+            [game.solution_to_json(solution) for solution in outcome.solutions],
+            separators=(",", ":"),
+        )
+    statistics = outcome.statistics
+    return part_row(
+        head,
+        str(outcome.status),
+        outcome.reason,
+        count=outcome.count,
+        solutions=solutions,
+        truncated=outcome.truncated,
+        states=statistics.states,
+        nodes=statistics.nodes,
+        kernel_ns=statistics.kernel_ns,
+        table_bytes=statistics.table_bytes,
+    )
+
+
+def part_row(head: Row, status: str, reason: str, **rest: Any) -> Row:
+    """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
+    blank = {"count": None, "solutions": None, "truncated": False, "children": None}
+    costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
+    names = ("job_no", "job_id", "part_path")
+    return {**{n: head[n] for n in names}, "status": status, "reason": reason} | blank | costs | rest
+
+
+def _unworked(rows: pa.Table) -> pa.Table:
+    heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    return pa.Table.from_pylist(
+        [part_row(head, SPLIT, DEFERRED, children=AGAIN) for head in heads], PARTS
+    )
+
+
+def _promote(solved: pa.Table) -> pa.Table:
+    """Send every row that is over its small budget back for a chunk of its own."""
+    over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
+    if not pc.any(over).as_py():
+        return solved
+    for name, value in (("status", SPLIT), ("children", AGAIN)):
+        column = pc.if_else(over, value, solved.column(name))
+        solved = solved.set_column(PARTS.get_field_index(name), PARTS.field(name), column)
+    return solved
+
+
+def _divide(
+    game: Game[Any, Any],
+    run: Run,
+    solved: pa.Table,
+    rows: pa.Table,
+    arrays: dict[str, npt.NDArray[Any]],
+    settings: Settings,
+) -> pa.Table:
+    """Split the one row of a chunk into parts if it is over budget and can be divided."""
+    row = solved.to_pylist()[0]
+    depth = len(path_key(row["part_path"]))
+    if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
+        return solved
+    if settings.split_into ** (depth + 1) > settings.split_parts_max:
+        return solved
+    part = rows.column("part")[0].as_py()
+    children = game.split(
+        game.from_arrays(arrays, 0),
+        run.ask,
+        json.loads(part) if part else None,
+        settings.split_into,
+    )
+    if not 1 < len(children) <= settings.split_parts_max:
+        return solved
+    return pa.Table.from_pylist(
+        [{**row, "status": SPLIT, "children": canonical_json(children)}], PARTS
+    )

@@ -1,0 +1,202 @@
+"""Every tunable of the workers, read from NIGHTGRID_* environment variables."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from solvers.algebra import Budget
+from solvers.errors import PermanentError
+
+SOCKET_PATH_BYTES = 100
+"""Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
+
+
+class Settings(BaseSettings):
+    """Settings of workers, driver and embedded server. All times in seconds, sizes in bytes."""
+
+    model_config = SettingsConfigDict(env_prefix="NIGHTGRID_", frozen=True, extra="ignore")
+
+    lake: str = "lake"
+    """The lake: a local folder (made absolute here) or an S3-style URL."""
+    redis_url: SecretStr | None = None
+    """Server to use; unset means the embedded one. redis://, rediss:// or unix://."""
+    var_dir: Path | None = None
+    """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake."""
+    key_prefix: str = "nightgrid:"
+    """Starts every key of ours in Redis."""
+
+    celery_app: str = "workers.app"
+    """Module whose `app` the workers run."""
+    batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)
+    """Children of the batch worker."""
+    interactive_processes: int = Field(default=1, ge=1, le=64)
+    """Children of the worker that serves on-demand solves alone."""
+
+    budget_nodes: int = Field(default=10**12, ge=1)
+    budget_table_bytes: int = Field(default=2 * 1024**3, ge=1)
+    budget_seconds: float = Field(default=90.0, gt=0)
+    """What one job or part may spend at most; also the longest a chunk of one row runs."""
+    batch_row_nodes: int = Field(default=20_000_000, ge=1)
+    batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)
+    batch_row_seconds: float = Field(default=0.25, gt=0)
+    """What one row of a chunk of many may spend; over it, the row gets a chunk of its own."""
+    batch_slice_rows: int = Field(default=128, ge=1)
+    """Rows given to a kernel at once: between slices a chunk looks at the clock."""
+    batch_chunk_seconds: float = Field(default=30.0, gt=0)
+    """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
+
+    split_into: int = Field(default=16, ge=2, le=4096)
+    """Parts that one part over budget is divided into."""
+    split_depth_max: int = Field(default=4, ge=0, le=32)
+    """How often a part is divided again; beyond it, over budget stands as the result."""
+    split_parts_max: int = Field(default=4096, ge=1)
+    """Parts one job may have; beyond it, over budget stands as the result."""
+
+    hard_limit_seconds: float = Field(default=120.0, gt=0)
+    """A task that runs longer is killed with its child process."""
+    visibility_timeout_seconds: int = Field(default=600, ge=1)
+    """Redis hands a message that nobody acknowledged to another worker after this time."""
+    soft_shutdown_seconds: float = Field(default=10.0, ge=0)
+    """A stopping worker lets its tasks run this long before it hands them back."""
+    worker_lost_wait_seconds: float = Field(default=2.0, ge=0)
+    """How long a worker waits for the result of a child that died."""
+    liveness_interval_seconds: float = Field(default=2.0, gt=0)
+    """A worker says that it lives this often ..."""
+    liveness_ttl_seconds: float = Field(default=10.0, gt=0)
+    """... and counts as dead when it has said nothing for this long."""
+
+    window_chunks: int | None = Field(default=None, ge=1)
+    """Chunks in flight at most; default: four for each batch child."""
+    poll_seconds: float = Field(default=0.5, gt=0)
+    """The driver waits this long for an announcement before it looks around."""
+    reconcile_seconds: float = Field(default=2.0, gt=0)
+    """The driver compares the lake with what is in flight this often."""
+    chunk_overdue_seconds: float = Field(default=150.0, gt=0)
+    """A chunk from which nothing was heard for this long is submitted again."""
+    broker_patience_seconds: float = Field(default=60.0, ge=0)
+    """The driver gives up on a dead broker after this time."""
+    attempts_max: int = Field(default=3, ge=1)
+    """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
+    interruptions_max: int = Field(default=10, ge=1)
+    """The same for deaths together with the driver, of which the chunk may be innocent."""
+
+    ondemand_seconds: float = Field(default=5.0, gt=0)
+    """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
+    ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
+    ondemand_message_bytes: int = Field(default=65_536, ge=256)
+    """Largest puzzle that travels in a message; a larger one becomes a run at once."""
+    ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
+    """An on-demand solve from which nothing was heard for this long is submitted again."""
+    result_expires_seconds: int = Field(default=3600, ge=1)
+    """How long Redis keeps the results of on-demand solves; the lake keeps them for ever."""
+
+    server_start_seconds: float = Field(default=20.0, gt=0)
+    workers_start_seconds: float = Field(default=120.0, gt=0)
+    """How long a local cluster waits for its server and its workers (kernels may compile)."""
+    stop_seconds: float = Field(default=15.0, ge=0)
+    """How long stopping processes are waited for before they are killed."""
+
+    @field_validator("lake")
+    @classmethod
+    def _absolute(cls, value: str) -> str:
+        scheme = urlsplit(value).scheme
+        return value if scheme and len(scheme) > 1 else str(Path(value).expanduser().absolute())
+
+    @field_validator("redis_url", mode="before")
+    @classmethod
+    def _empty_is_unset(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @model_validator(mode="after")
+    def _limits_nest(self) -> Settings:
+        slice_seconds = self.batch_slice_rows * self.batch_row_seconds
+        longest = max(self.budget_seconds, self.batch_chunk_seconds + slice_seconds)
+        if not longest < self.hard_limit_seconds < self.visibility_timeout_seconds:
+            raise ValueError(
+                f"expected kernel budget ({longest:g} s) < hard limit "
+                f"({self.hard_limit_seconds:g} s) < visibility timeout "
+                f"({self.visibility_timeout_seconds} s)"
+            )
+        return self
+
+    @property
+    def budget(self) -> Budget:
+        """What one job or part may spend."""
+        return Budget(
+            nodes=self.budget_nodes,
+            table_bytes=self.budget_table_bytes,
+            seconds=self.budget_seconds,
+        )
+
+    @property
+    def batch_row_budget(self) -> Budget:
+        """What one row of a chunk of many may spend."""
+        return Budget(
+            nodes=min(self.batch_row_nodes, self.budget_nodes),
+            table_bytes=min(self.batch_row_table_bytes, self.budget_table_bytes),
+            seconds=min(self.batch_row_seconds, self.budget_seconds),
+        )
+
+    @property
+    def window(self) -> int:
+        """Chunks in flight at most."""
+        return self.window_chunks or 4 * self.batch_processes
+
+    @property
+    def side_dir(self) -> Path:
+        """Folder for the embedded server, logs and locks; never part of the lake."""
+        if self.var_dir is not None:
+            return self.var_dir.expanduser().absolute()
+        parts = urlsplit(self.lake)
+        if parts.scheme in ("", "file"):
+            lake = Path(parts.path)
+            return lake.parent / "var" / lake.name
+        name = hashlib.sha256(self.lake.split("?")[0].encode()).hexdigest()[:12]
+        return Path.cwd() / "var" / name
+
+    @property
+    def socket_path(self) -> Path:
+        """Unix socket of the embedded server: in the side folder, unless its path is too long."""
+        path = self.side_dir / "server" / "server.sock"
+        if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:
+            return path
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"nightgrid-{os.getuid()}-{name}" / "server.sock"
+
+    @property
+    def server_url(self) -> str:
+        """URL of the server in use, as redis-py reads it. May hold a password: never log it."""
+        if self.redis_url is None:
+            return f"unix://{self.socket_path}?db=0"
+        url = self.redis_url.get_secret_value()
+        if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
+            raise PermanentError("NIGHTGRID_REDIS_URL: expected redis://, rediss:// or unix://")
+        return url
+
+    @property
+    def broker_url(self) -> str:
+        """The same URL as Celery reads it."""
+        url = self.server_url
+        if not url.startswith("unix://"):
+            return url
+        parts = urlsplit(url)
+        database = dict(p.split("=", 1) for p in parts.query.split("&") if "=" in p).get("db", "0")
+        return f"redis+socket://{parts.path}?virtual_host={database}"
+
+    def environment(self) -> dict[str, str]:
+        """Write the settings as environment variables, so that child processes share them."""
+        env: dict[str, str] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                value = value.get_secret_value()
+            if value is not None:
+                env[f"NIGHTGRID_{name.upper()}"] = str(value)
+        return env
