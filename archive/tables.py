@@ -26,13 +26,18 @@ RAW = _schema(
     pa.field("url", pa.string(), nullable=False),
     pa.field("game", pa.string(), nullable=False),
     pa.field("date", pa.date32(), nullable=False),
+    pa.field("sequence", pa.int32(), nullable=False),
     pa.field("fetched_at", _TIME, nullable=False),
     pa.field("http_status", pa.int32()),
     pa.field("etag", pa.string()),
     pa.field("last_modified", pa.string()),
     pa.field("body_bytes", pa.int64(), nullable=False),
+    pa.field("fault_rule", pa.string()),
+    pa.field("fault_message", pa.string()),
 )
-"""One row per distinct payload ever seen for a date. The body lies beside it, named by sha256."""
+"""One row per sighting that is normalised: a body for a date that differs from the one seen
+before it (`sequence` runs from 1 for each date). The body lies under raw/, named by sha256.
+`fault_*` say why a body that was received is no payload (an error page, a body cut at the bound)."""
 
 PIPS_PUZZLES = _schema(
     "puzzles.pips",

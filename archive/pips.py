@@ -1,0 +1,286 @@
+"""Read Pips payloads: every level ends as a published puzzle or as a fault with its place."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from archive.strict_json import Member, members_by_key, read_members, shown
+from solvers.errors import InvalidPuzzleError
+from solvers.pips.check import check_solution
+from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
+
+GAME = "pips"
+LEVELS = ("easy", "medium", "hard")
+"""The levels that every published payload has."""
+FIRST_DATE = dt.date(2025, 8, 18)
+"""The day of the first published puzzle."""
+MAX_LEVELS = 16
+"""More puzzles in one payload are refused: published ones have three."""
+MAX_TEXT = 256
+"""Characters of an id, an editor's or a constructor's name."""
+
+_DATE_KEY = "printDate"
+_BOARD_KEYS = ("dominoes", "regions")
+_LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """One puzzle as published, with what the payload says about it."""
+
+    date: dt.date | None
+    level: str | None
+    puzzle: Puzzle
+    solution: Solution | None = None
+    """The official solution, checked against the puzzle."""
+    source_id: str | None = None
+    backend_id: str | None = None
+    editor: str | None = None
+    constructors: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A broken rule, with the place in the payload that breaks it."""
+
+    level: str | None
+    """None when the fault lies outside of every level."""
+    rule: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
+    """Read the payload that stands for a date, in the order of its levels.
+
+    A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
+    level is a puzzle or a fault by itself, and so is each of LEVELS that is missing.
+    """
+    return _read_payload(list(read_members(data)), date)
+
+
+def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
+    """Read a payload, one published puzzle object, or the canonical JSON of one puzzle.
+
+    `name` is what the input is called and starts every fault's message. Unlike `read_payload`, any
+    date will do, none included, and a payload may lack levels.
+    """
+    members = list(read_members(data))
+    if any(member.key in _BOARD_KEYS for member in members):
+        found: list[Published | Fault] = [_read_single(members)]
+    else:
+        found = _read_payload(members, None)
+        if not found:
+            message = "expected a puzzle with dominoes and regions, or a payload with levels"
+            found = [Fault(level=None, rule="no-puzzle", place="", message=message)]
+    return [
+        item
+        if isinstance(item, Published)
+        else Fault(
+            level=item.level,
+            rule=item.rule,
+            place=item.place,
+            message=f"{item.message} (in {shown(name)})",
+        )
+        for item in found
+    ]
+
+
+def solution_to_json(solution: Solution) -> list[list[list[int]]]:
+    """Write a solution as a list of [cell_a, cell_b, [pip_a, pip_b]]."""
+    return [[[*p.cell_a], [*p.cell_b], [p.pip_a, p.pip_b]] for p in solution]
+
+
+def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:
+    keyed, loose = members_by_key(members)
+    found: list[Published | Fault] = [_fault(member.fault) for member in loose if member.fault]
+    if found and not keyed:
+        return found
+    try:
+        date = _print_date(keyed.pop(_DATE_KEY, None), expected)
+    except InvalidPuzzleError as error:
+        return [*found, _fault(error)]
+    editor: str | None = None
+    try:
+        member = keyed.pop("editor", None)
+        editor = None if member is None else _text(_value(member), "editor")
+    except InvalidPuzzleError as error:
+        found.append(_fault(error))
+    levels = [member for key, member in keyed.items() if _is_level(key, member)]
+    strays = (member for key, member in keyed.items() if key not in LEVELS)
+    found += [_fault(member.fault) for member in strays if member.fault]
+    found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
+    if len(levels) > MAX_LEVELS:
+        message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
+        found.append(Fault(level=None, rule="too-many-levels", place="", message=message))
+    if expected is not None:
+        for level in LEVELS:
+            if level not in keyed:
+                message = f"expected a puzzle under {level!r}, but the key is missing"
+                found.append(Fault(level=level, rule="missing-level", place=level, message=message))
+    return found
+
+
+def _is_level(key: str, member: Member) -> bool:
+    if key in LEVELS:
+        return True
+    return isinstance(member.value, dict) and any(k in member.value for k in _BOARD_KEYS)
+
+
+def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Published | Fault:
+    key = member.key
+    assert key is not None
+    level = key if _LEVEL_NAME.fullmatch(key) else None
+    try:
+        if level is None:
+            raise InvalidPuzzleError(
+                "bad-level-name", shown(key), "expected a level name of a-z, 0-9, '-' and '_'"
+            )
+        return _read_puzzle(_value(member), level, date=date, level=level, editor=editor)
+    except InvalidPuzzleError as error:
+        return _fault(error, level)
+
+
+def _read_single(members: list[Member]) -> Published | Fault:
+    keyed, loose = members_by_key(members)
+    try:
+        for member in loose:
+            _value(member)
+        obj = {key: _value(member) for key, member in keyed.items()}
+        game = obj.get("game", GAME)
+        if game != GAME:
+            got = shown(game) if isinstance(game, str) else type(game).__name__
+            raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
+        return _read_puzzle(obj, "", date=None, level=None, editor=None)
+    except InvalidPuzzleError as error:
+        return _fault(error)
+
+
+def _read_puzzle(
+    value: Any, place: str, *, date: dt.date | None, level: str | None, editor: str | None
+) -> Published:
+    if value is None or (isinstance(value, dict) and value.get("dominoes", "") is None):
+        raise InvalidPuzzleError("null-puzzle", place, "no puzzle here yet: dominoes is null")
+    puzzle = Puzzle.from_json(value, place)
+    assert isinstance(value, dict)  # Puzzle.from_json accepts nothing else
+    prefix = f"{place}." if place else ""
+    return Published(
+        date=date,
+        level=level,
+        puzzle=puzzle,
+        solution=_solution(puzzle, value, f"{prefix}solution"),
+        source_id=_identifier(value.get("id"), f"{prefix}id"),
+        backend_id=_text(value.get("backendId"), f"{prefix}backendId"),
+        editor=editor,
+        constructors=_text(value.get("constructors"), f"{prefix}constructors"),
+    )
+
+
+def _solution(puzzle: Puzzle, value: Mapping[str, Any], place: str) -> Solution | None:
+    """Read and check the official solution: entry i holds the cells of dominoes[i]."""
+    entries = value.get("solution")
+    if entries is None:
+        return None
+    if not isinstance(entries, list):
+        raise InvalidPuzzleError("not-a-list", place, "expected a list of placements or null")
+    dominoes = value["dominoes"]
+    if len(entries) != len(dominoes):
+        raise InvalidPuzzleError(
+            "solution-length",
+            place,
+            f"expected {len(dominoes)} placements, one for each domino, got {len(entries)}",
+        )
+    placements = [
+        _placement(entry, domino, f"{place}[{i}]")
+        for i, (entry, domino) in enumerate(zip(entries, dominoes, strict=True))
+    ]
+    check_solution(puzzle, placements, place)
+    return tuple(sorted(placements))
+
+
+def _placement(entry: Any, domino: Sequence[int], place: str) -> Placement:
+    if not isinstance(entry, list) or len(entry) != 2:
+        raise InvalidPuzzleError("bad-placement", place, "expected a list of two cells")
+    halves = sorted(
+        [(_cell(entry[0], f"{place}[0]"), domino[0]), (_cell(entry[1], f"{place}[1]"), domino[1])]
+    )
+    (cell_a, pip_a), (cell_b, pip_b) = halves
+    return Placement(cell_a=cell_a, cell_b=cell_b, pip_a=pip_a, pip_b=pip_b)
+
+
+def _cell(value: Any, place: str) -> Cell:
+    if (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(number) is int and 0 <= number <= MAX_COORDINATE for number in value)
+    ):
+        return (value[0], value[1])
+    raise InvalidPuzzleError(
+        "bad-cell", place, f"expected a cell as two integers from 0 to {MAX_COORDINATE}"
+    )
+
+
+def _print_date(member: Member | None, expected: dt.date | None) -> dt.date | None:
+    if member is None:
+        if expected is None:
+            return None
+        raise InvalidPuzzleError(
+            "missing-key", _DATE_KEY, f"expected {expected}, but the key is missing"
+        )
+    value = _value(member)
+    date = _date(value)
+    if date is None:
+        got = shown(value) if isinstance(value, str) else type(value).__name__
+        raise InvalidPuzzleError("bad-date", _DATE_KEY, f"expected YYYY-MM-DD, got {got!r}")
+    if expected is not None and date != expected:
+        raise InvalidPuzzleError(
+            "print-date-mismatch", _DATE_KEY, f"expected {expected}, got {date}"
+        )
+    return date
+
+
+def _date(value: Any) -> dt.date | None:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return None
+    try:
+        return dt.date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def _identifier(value: Any, place: str) -> str | None:
+    return str(value) if type(value) is int else _text(value, place)
+
+
+def _text(value: Any, place: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidPuzzleError(
+            "not-text", place, f"expected a text or null, got {type(value).__name__}"
+        )
+    if len(value) > MAX_TEXT:
+        raise InvalidPuzzleError(
+            "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
+        )
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
+    return value
+
+
+def _value(member: Member) -> Any:
+    if member.fault is not None:
+        raise member.fault
+    return member.value
+
+
+def _fault(error: InvalidPuzzleError, level: str | None = None) -> Fault:
+    return Fault(level=level, rule=error.rule, place=error.place, message=error.detail)
