@@ -1,0 +1,1 @@
+"""Measure nightgrid beside what a user would pick instead: `python -m benchmarks`."""
