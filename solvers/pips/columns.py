@@ -1,0 +1,102 @@
+"""Pips boards laid out column-wise: many boards, no Python object for any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import Arrays
+from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
+
+CELL_LISTS = ("cell_row", "cell_col", "cell_region")
+REGION_LISTS = ("region_type", "region_target")
+DOMINO_LISTS = ("domino_a", "domino_b")
+DTYPES: dict[str, type[np.generic]] = {
+    "cell_row": np.int32,
+    "cell_col": np.int32,
+    "cell_region": np.int32,
+    "region_type": np.uint8,
+    "region_target": np.int64,
+    "domino_a": np.int32,
+    "domino_b": np.int32,
+}
+_CODES = {kind: code for code, kind in enumerate(REGION_TYPES)}
+
+
+def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+    """Lay puzzles out as the columns of the puzzles table.
+
+    Cells are sorted by (row, column), regions and dominoes stand in canonical order. Returns
+    for each list column NAME.values and NAME.offsets (int32, one more than puzzles), and `size`
+    (int32, dominoes per board).
+    """
+    columns: dict[str, list[int]] = {name: [] for name in DTYPES}
+    for puzzle in puzzles:
+        cells = sorted((cell, i) for i, r in enumerate(puzzle.regions) for cell in r.cells)
+        columns["cell_row"] += [cell[0] for cell, _ in cells]
+        columns["cell_col"] += [cell[1] for cell, _ in cells]
+        columns["cell_region"] += [i for _, i in cells]
+        columns["region_type"] += [_CODES[r.type] for r in puzzle.regions]
+        columns["region_target"] += [r.target or 0 for r in puzzle.regions]
+        columns["domino_a"] += [a for a, _ in puzzle.dominoes]
+        columns["domino_b"] += [b for _, b in puzzle.dominoes]
+    sizes = [len(puzzle.dominoes) for puzzle in puzzles]
+    cell_offsets = np.array([0, *accumulate(2 * n for n in sizes)], np.int32)
+    region_offsets = np.array([0, *accumulate(len(p.regions) for p in puzzles)], np.int32)
+    domino_offsets = np.array([0, *accumulate(sizes)], np.int32)
+    arrays: dict[str, npt.NDArray[Any]] = {"size": np.array(sizes, np.int32)}
+    for names, offsets in (
+        (CELL_LISTS, cell_offsets),
+        (REGION_LISTS, region_offsets),
+        (DOMINO_LISTS, domino_offsets),
+    ):
+        for name in names:
+            arrays[f"{name}.values"] = np.array(columns[name], DTYPES[name])
+            arrays[f"{name}.offsets"] = offsets
+    return arrays
+
+
+def from_arrays(arrays: Arrays, row: int) -> Puzzle:
+    """Rebuild the puzzle of one row, validated like any other."""
+
+    def column(name: str) -> list[int]:
+        offsets = arrays[f"{name}.offsets"]
+        values = arrays[f"{name}.values"][int(offsets[row]) : int(offsets[row + 1])]
+        return [int(v) for v in values]
+
+    members: list[list[tuple[int, int]]] = [[] for _ in column("region_type")]
+    for r, c, i in zip(column("cell_row"), column("cell_col"), column("cell_region"), strict=True):
+        members[i].append((r, c))
+    regions = []
+    for cells, code, target in zip(
+        members, column("region_type"), column("region_target"), strict=True
+    ):
+        kind = REGION_TYPES[code]
+        regions.append(
+            Region(cells=tuple(cells), type=kind, target=target if kind in TARGETED else None)
+        )
+    dominoes = zip(column("domino_a"), column("domino_b"), strict=True)
+    return Puzzle(regions=tuple(regions), dominoes=tuple(dominoes))
+
+
+def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
+    """Pick the arrays that kernels read, in the order in which `model.load` takes them."""
+    return tuple(
+        np.ascontiguousarray(arrays[name], dtype)
+        for name, dtype in (
+            ("cell_row.values", np.int32),
+            ("cell_col.values", np.int32),
+            ("cell_region.values", np.int32),
+            ("cell_row.offsets", np.int32),
+            ("region_type.values", np.uint8),
+            ("region_target.values", np.int64),
+            ("region_type.offsets", np.int32),
+            ("domino_a.values", np.int32),
+            ("domino_b.values", np.int32),
+            ("domino_a.offsets", np.int32),
+        )
+    )

@@ -1,0 +1,76 @@
+"""What a kernel's code means to a person: a status and one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.algebra import STATUS_CODES, Status
+from solvers.pips.count import (
+    COUNT_TOO_LARGE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
+from solvers.pips.prepare import (
+    BAD_ROW,
+    BOARD_TOO_LARGE,
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    ORDER_TOO_WIDE,
+    UNTILEABLE,
+)
+
+SOLVING = 16
+"""Codes of count and search follow those of prepare from here on."""
+
+_ENDINGS: dict[int, tuple[Status, str]] = {
+    BAD_ROW: (Status.INVALID, "the row is not a Pips board in canonical order"),
+    UNTILEABLE: (Status.UNSOLVABLE, ""),
+    BOARD_TOO_LARGE: (
+        Status.OVER_BUDGET,
+        "the board is too large: at most 1024 cells, 128 distinct dominoes and 256 distinct pips",
+    ),
+    ORDER_TOO_WIDE: (
+        Status.OVER_BUDGET,
+        "the board is too wide: its frontier of partly covered cells exceeds 62 positions",
+    ),
+    FOREST_TOO_LARGE: (
+        Status.OVER_BUDGET,
+        "the board is too wide: the tilings of its frontier exceed the table budget",
+    ),
+    KEY_TOO_LONG: (
+        Status.OVER_BUDGET,
+        "the board is too loose: dominoes left and open regions exceed a key of 256 bits",
+    ),
+    # Solved or not: the count tells.
+    SOLVING + DONE: (Status.SOLVED, ""),
+    SOLVING + OUT_OF_NODES: (Status.OVER_BUDGET, "the budget of nodes ran out"),
+    SOLVING + OUT_OF_BYTES: (Status.OVER_BUDGET, "the budget of table bytes ran out"),
+    SOLVING + OUT_OF_SECONDS: (Status.OVER_BUDGET, "the budget of seconds ran out"),
+    SOLVING + COUNT_TOO_LARGE: (
+        Status.OVER_BUDGET,
+        "the count is 10^38 or more, which is more than a result holds",
+    ),
+}
+
+REASONS: tuple[str, ...] = tuple(dict.fromkeys(["", *(why for _, why in _ENDINGS.values())]))
+"""What the column `reason` of solve_batch refers to."""
+
+STATUS_OF_CODE = np.zeros(2 * SOLVING, np.uint8)
+"""Index into STATUS_CODES by kernel code."""
+REASON_OF_CODE = np.zeros(2 * SOLVING, np.uint8)
+"""Index into REASONS by kernel code."""
+for _code, (_status, _why) in _ENDINGS.items():
+    STATUS_OF_CODE[_code] = STATUS_CODES.index(_status)
+    REASON_OF_CODE[_code] = REASONS.index(_why)
+
+
+def ending(code: int) -> tuple[Status, str]:
+    """Translate a kernel's code."""
+    return _ENDINGS[code]
+
+
+def is_capacity(code: int) -> bool:
+    """Tell whether more memory or a longer key may help."""
+    return code in (FOREST_TOO_LARGE, KEY_TOO_LONG, SOLVING + OUT_OF_BYTES)

@@ -1,0 +1,356 @@
+"""What can follow a state: the one step that counting and searching share.
+
+A state is a key (see layout) at a layer: so many dominoes placed. `examine` rejects a state that
+the pips left can no longer complete; `expand` lays every domino left on the first free cell in
+every way that the forest of tilings and the regions allow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import popcount, trailing_zeros
+from solvers.compiling import kernel
+from solvers.pips.board import (
+    CHILD,
+    EDGE,
+    EQUALS,
+    GREATER,
+    LESS,
+    OPEN,
+    OPEN_REGION,
+    OPEN_REST,
+    PARTNER,
+    POSITION,
+    REST_A,
+    REST_B,
+    SUM,
+    UNEQUAL,
+    Forest,
+)
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@kernel
+def node_of(board: Any, keys: Any, at: int, layer: int) -> int:
+    """Read the node in the forest of tilings out of a key of this layer."""
+    word = keys[at, board.node_word] >> np.uint64(board.node_shift)
+    return board.layer[layer] + np.int64(word & np.uint64(board.node_mask))
+
+
+@kernel
+def type_mask(types: int, word: int) -> np.uint64:
+    """Mask the bits of a key word that say which domino types are left."""
+    here = types - 64 * word
+    if here >= 64:
+        return ALL_ONES
+    if here <= 0:
+        return ZERO
+    return (ONE << np.uint64(here)) - ONE
+
+
+@kernel
+def progress(board: Any, keys: Any, at: int, g: int) -> int:
+    """Read a region's progress out of a key."""
+    bits = board.field_bits[g]
+    word = keys[at, board.field_word[g]] >> np.uint64(board.field_shift[g])
+    return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
+
+
+@kernel
+def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
+    """Read a region's progress, 0 for none or for a region of which every cell is free.
+
+    An untouched region may share its bits with one that is about to be full.
+    """
+    if g < 0 or rest == board.size[g]:
+        return 0
+    return progress(board, keys, at, g)
+
+
+@kernel
+def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: int) -> bool:
+    """Count the pips left into board.supply, low and high; return whether they may suffice.
+
+    The rules are the article's (002, "Pruning") over all open regions at once: enough equal pips
+    for every equals region, enough distinct ones for unequal, and the smallest and largest sums
+    that the pips left can give.
+    """
+    values = board.values
+    types = board.types
+    for v in range(values):
+        board.supply[v] = 0
+        board.demand[v] = 0
+    for w in range(len(words) // 2):
+        left = keys[at, w] & type_mask(types, w)
+        for v in range(values):
+            board.supply[v] += popcount(left & board.has[v, w]) + popcount(
+                left & board.double[v, w]
+            )
+    if board.multiples > 0:
+        _add_extras(board, keys, at)
+    most = 0
+    for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
+        most = max(most, forest.opens[i, OPEN_REST])
+    for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
+        most = max(most, forest.edges[e, REST_A], forest.edges[e, REST_B])
+    _sum_extremes(board, values, most)
+    for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
+        g = forest.opens[i, OPEN_REGION]
+        rest = forest.opens[i, OPEN_REST]
+        kind = board.kind[g]
+        done = progress(board, keys, at, g)
+        if kind == SUM:
+            need = board.target[g] - done
+            if need < board.low[rest] or need > board.high[rest]:
+                return False
+        elif kind == EQUALS:
+            board.demand[done - 1] += rest
+            if board.demand[done - 1] > board.supply[done - 1]:
+                return False
+        elif kind == LESS:
+            if done + board.low[rest] >= board.target[g]:
+                return False
+        elif kind == GREATER:
+            if done + board.high[rest] <= board.target[g]:
+                return False
+        else:
+            fresh = 0
+            for v in range(values):
+                if board.supply[v] > 0 and not (done >> v) & 1:
+                    fresh += 1
+            if fresh < rest:
+                return False
+    return True
+
+
+@kernel
+def _add_extras(board: Any, keys: Any, at: int) -> None:
+    for t in range(board.types):
+        if board.copies[t] > 1:
+            extra = _extra(board, keys, at, t)
+            b = board.index_sum[t]
+            for v in range(board.values):
+                if (board.has[v, t // 64] >> np.uint64(t % 64)) & ONE:
+                    board.supply[v] += extra
+                    if 2 * v == b:
+                        board.supply[v] += extra
+
+
+@kernel
+def _extra(board: Any, keys: Any, at: int, t: int) -> int:
+    bits = 0
+    most = board.copies[t] - 1
+    while most > 0:
+        most >>= 1
+        bits += 1
+    word = keys[at, board.extra_word[t]] >> np.uint64(board.extra_shift[t])
+    return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
+
+
+@kernel
+def _sum_extremes(board: Any, values: int, most: int) -> None:
+    # low[r], high[r]: sums of the r smallest and r largest pips left, for r up to `most`.
+    board.low[0] = 0
+    board.high[0] = 0
+    r = 0
+    for v in range(values):
+        for _ in range(min(board.supply[v], most - r)):
+            board.low[r + 1] = board.low[r] + board.pips[v]
+            r += 1
+        if r == most:
+            break
+    r = 0
+    for v in range(values - 1, -1, -1):
+        for _ in range(min(board.supply[v], most - r)):
+            board.high[r + 1] = board.high[r] + board.pips[v]
+            r += 1
+        if r == most:
+            break
+
+
+@kernel
+def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
+    """Return a region's progress after `pip` (index v) with `rest` cells then free; -1 if dead.
+
+    A region that is full, or satisfied whatever comes, has progress 0 or its canonical value.
+    """
+    kind = board.kind[g]
+    if kind == SUM:
+        done += pip
+        need = board.target[g] - done
+        if need < board.low[rest] or need > board.high[rest]:
+            return -1
+        return 0 if rest == 0 else done
+    if kind == EQUALS:
+        if done > 0:
+            if done - 1 != v:
+                return -1
+        elif board.supply[v] <= rest:
+            return -1
+        return 0 if rest == 0 else v + 1
+    if kind == LESS:
+        done += pip
+        if done + board.low[rest] >= board.target[g]:
+            return -1
+        # Satisfied for good: keep the least sum, which stands for all of them.
+        return 0 if done + board.high[rest] < board.target[g] else done
+    if kind == GREATER:
+        done += pip
+        if done + board.high[rest] <= board.target[g]:
+            return -1
+        if rest == 0:
+            return 0
+        return board.target[g] + 1 if done + board.low[rest] > board.target[g] else done
+    if (done >> v) & 1:
+        return -1
+    return 0 if rest == 0 else done | (1 << v)
+
+
+@kernel
+def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> int:
+    # Both halves of a domino in one region, `rest` cells free afterwards.
+    kind = board.kind[g]
+    if kind == EQUALS:
+        if a != b or board.supply[a] < rest + 2:
+            return -1
+        return _advance(board, g, done, rest, 0, a)
+    if kind == UNEQUAL:
+        if a == b or (done >> a) & 1:
+            return -1
+        return _advance(board, g, done | (1 << a), rest, 0, b)
+    return _advance(board, g, done, rest, board.pips[a] + board.pips[b], b)
+
+
+@kernel
+def _field_clear(board: Any, g: int) -> np.uint64:
+    return ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << np.uint64(board.field_shift[g]))
+
+
+@kernel
+def _allow(board: Any, g: int, done: int, rest: int, at: int, allow: Any, after: Any) -> None:
+    # Which pips may lie on the cell at position `at`, and the region's progress in place.
+    values = board.values
+    fixed = board.fixed[at]
+    shift = np.uint64(board.field_shift[g]) if g >= 0 else ZERO
+    for v in range(values):
+        allow[v] = 0
+        if board.supply[v] == 0 or (fixed >= 0 and fixed != v):
+            continue
+        if g < 0:
+            allow[v] = 1
+            after[v] = ZERO
+            continue
+        now = _advance(board, g, done, rest - 1, board.pips[v], v)
+        if now >= 0:
+            allow[v] = 1
+            after[v] = np.uint64(now) << shift
+
+
+@kernel
+def expand(
+    board: Any, forest: Forest, words: Any, keys: Any, at: int, layer: int, node: int,
+    children: Any, moves: Any, base: int,
+) -> int:  # fmt: skip
+    """Write every child of an examined state from row `base` on; return how many there are.
+
+    children (rows, len(words)) uint64 receives keys of the next layer, moves (rows, 3) int64 the
+    position covered with the first free one and the pip indices on the two. Order: partner,
+    then pip on the first free cell, then the other pip, all ascending.
+    """
+    count = base
+    values = board.values
+    types = board.types
+    p = forest.nodes[node, POSITION]
+    a = board.region[p]
+    word_a = board.field_word[a] if a >= 0 else 0
+    node_word = board.node_word
+    node_shift = np.uint64(board.node_shift)
+    node_clear = ~(np.uint64(board.node_mask) << node_shift)
+    prepared = -1
+    for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
+        q = forest.edges[e, PARTNER]
+        b = board.region[q]
+        pair = a >= 0 and a == b
+        rest_a = forest.edges[e, REST_A]
+        rest_b = forest.edges[e, REST_B]
+        done_a = started(board, keys, at, a, rest_a)
+        if pair:
+            for v in range(values):
+                board.allow_a[v] = board.supply[v] > 0 and (
+                    board.fixed[p] < 0 or board.fixed[p] == v
+                )
+                board.allow_b[v] = board.fixed[q] < 0 or board.fixed[q] == v
+            prepared = -1
+        else:
+            if prepared != rest_a:
+                _allow(board, a, done_a, rest_a, p, board.allow_a, board.next_a)
+                prepared = rest_a
+            done_b = started(board, keys, at, b, rest_b)
+            _allow(board, b, done_b, rest_b, q, board.allow_b, board.next_b)
+        word_b = board.field_word[b] if b >= 0 else 0
+        child_node = np.uint64(forest.edges[e, CHILD] - board.layer[layer + 1]) << node_shift
+        clear_a = _field_clear(board, a) if a >= 0 else ALL_ONES
+        clear_b = _field_clear(board, b) if b >= 0 and not pair else ALL_ONES
+        for x in range(values):
+            if not board.allow_a[x]:
+                continue
+            for w in range(len(words) // 2):
+                left = keys[at, w] & type_mask(types, w) & board.has[x, w]
+                while left:
+                    bit = left & (ZERO - left)
+                    left ^= bit
+                    t = 64 * w + trailing_zeros(bit)
+                    y = board.index_sum[t] - x
+                    if not board.allow_b[y]:
+                        continue
+                    if pair:
+                        now = _advance_pair(board, a, done_a, rest_a - 2, x, y)
+                        if now < 0:
+                            continue
+                        put_a = np.uint64(now) << np.uint64(board.field_shift[a])
+                        put_b = ZERO
+                    else:
+                        put_a = board.next_a[x]
+                        put_b = board.next_b[y]
+                    for i in range(len(words)):
+                        children[count, i] = keys[at, i]
+                    children[count, word_a] = (children[count, word_a] & clear_a) | put_a
+                    children[count, word_b] = (children[count, word_b] & clear_b) | put_b
+                    children[count, node_word] = (
+                        children[count, node_word] & node_clear
+                    ) | child_node
+                    _take(board, children, count, t, w, bit)
+                    moves[count, 0] = q
+                    moves[count, 1] = x
+                    moves[count, 2] = y
+                    count += 1
+    return count - base
+
+
+@kernel
+def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) -> None:
+    # The copies beyond the first go first, so that a type's bit says whether any is left.
+    if board.copies[t] > 1 and _extra(board, children, at, t) > 0:
+        children[at, board.extra_word[t]] -= ONE << np.uint64(board.extra_shift[t])
+    else:
+        children[at, w] ^= bit
+
+
+@kernel
+def write_root(board: Any, words: Any, keys: Any, at: int) -> None:
+    """Write the key of the empty board: every domino left, nothing filled."""
+    types = board.types
+    for i in range(len(words)):
+        keys[at, i] = ZERO
+    for w in range(len(words) // 2):
+        keys[at, w] = type_mask(types, w)
+    for t in range(types):
+        if board.copies[t] > 1:
+            extra = np.uint64(board.copies[t] - 1) << np.uint64(board.extra_shift[t])
+            keys[at, board.extra_word[t]] |= extra

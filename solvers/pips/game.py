@@ -1,0 +1,261 @@
+"""Pips behind the contract of solvers.algebra: ask, split, solve, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import (
+    MAX_COUNT,
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    Statistics,
+    Status,
+    count_of,
+)
+from solvers.errors import PermanentError
+from solvers.pips.batch import count_rows
+from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
+from solvers.pips.count import COUNT_TOO_LARGE
+from solvers.pips.endings import (
+    REASON_OF_CODE,
+    REASONS,
+    SOLVING,
+    STATUS_OF_CODE,
+    ending,
+    is_capacity,
+)
+from solvers.pips.parts import Part, canonical_key, divide, part_arrays
+from solvers.pips.prepare import BOARD_TOO_LARGE, KEY_TOO_LONG, READY, order_row
+from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
+from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
+from solvers.pips.stream import SolutionStream
+
+_NO_TILES = np.empty((0, 2), np.int64)
+CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
+"""Columns that count_rows writes."""
+
+
+class PipsGame:
+    """The room of Pips: see solvers.algebra.Game."""
+
+    name = "pips"
+    solver_version = "pips-1"
+    reasons = REASONS
+
+    def puzzle_from_json(self, value: object) -> Puzzle:
+        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
+        return Puzzle.from_json(value)
+
+    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
+        """Write a puzzle in its canonical form."""
+        return puzzle.to_json()
+
+    def puzzle_id(self, puzzle: Puzzle) -> str:
+        """Hash the canonical form."""
+        return puzzle.puzzle_id
+
+    def solution_to_json(self, solution: Solution) -> list[list[Any]]:
+        """Write a solution as [cell, cell, pips, pips] for each tile."""
+        return [[list(p.cell_a), list(p.cell_b), p.pip_a, p.pip_b] for p in solution]
+
+    def solution_from_json(self, value: Any) -> Solution:
+        """Read a solution as `solution_to_json` writes it."""
+        return tuple(
+            Placement(cell_a=(a[0], a[1]), cell_b=(b[0], b[1]), pip_a=x, pip_b=y)
+            for a, b, x, y in value
+        )
+
+    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
+        return to_arrays(puzzles)
+
+    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
+        """Rebuild the puzzle of one row."""
+        return from_arrays(arrays, row)
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
+        """Divide a job or a part by subtrees of the forest of tilings."""
+        return divide(puzzle, _order_of(puzzle), part, into)
+
+    def solve(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> Outcome[Solution]:
+        """Answer `first`, `all(limit)` or `count` for the whole puzzle or one part of it."""
+        budget = budget or Budget()
+        if ask.kind == "count":
+            return self._count(puzzle, part, budget)
+        stream = self.stream(puzzle, ask, part, budget)
+        solutions = tuple(stream)
+        return Outcome(
+            status=stream.status,
+            count=None if stream.status is Status.OVER_BUDGET else len(solutions),
+            solutions=solutions,
+            truncated=stream.truncated and ask.kind == "all",
+            statistics=stream.statistics,
+            reason=stream.reason,
+        )
+
+    def stream(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> SolutionStream:
+        """Answer `first` or `all(limit)` one solution at a time.
+
+        Raises PermanentError for another ask.
+        """
+        if ask.kind not in ("first", "all"):
+            raise PermanentError(f"Pips has no {ask} solutions to list; ask for first or all")
+        first = ask.kind == "first"
+        return SolutionStream(puzzle, part, budget or Budget(), 1 if first else ask.limit, first)
+
+    def _count(self, puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcome[Solution]:
+        columns = kernel_columns(to_arrays([puzzle]))
+        tiles, halves = part_arrays(puzzle, part)
+        out = np.zeros((1, 5), np.int64)
+        counts = np.zeros((1, 2), np.uint64)
+        _count_with_kept(columns, 0, 1, tiles, halves, budget, out, counts)
+        _count_again(columns, 0, tiles, halves, budget, out, counts)
+        status, reason = ending(int(out[0, CODE]))
+        count: int | None = count_of(counts[0, 0], counts[0, 1])
+        if status is Status.OVER_BUDGET:
+            count = None
+        elif count == 0:
+            status = Status.UNSOLVABLE
+        return Outcome(
+            status=status,
+            count=count,
+            statistics=Statistics(
+                states=int(out[0, STATES]),
+                nodes=int(out[0, NODES]),
+                kernel_ns=int(out[0, KERNEL_NS]),
+                table_bytes=int(out[0, TABLE_BYTES]),
+            ),
+            reason=reason,
+        )
+
+    def merge(
+        self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Solution]]
+    ) -> Outcome[Solution]:
+        """Combine the outcomes of all parts into what solving whole would have given."""
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
+            for outcome in outcomes:
+                if outcome.status is status:
+                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        if ask.kind == "count":
+            count = sum(o.count or 0 for o in outcomes)
+            if count > MAX_COUNT:
+                status, reason = ending(SOLVING + COUNT_TOO_LARGE)
+                return Outcome(status=status, statistics=statistics, reason=reason)
+            status = Status.SOLVED if count else Status.UNSOLVABLE
+            return Outcome(status=status, count=count, statistics=statistics)
+        order = _order_of(puzzle)
+        positions = {cell: p for p, cell in enumerate(order)}
+        found = sorted(
+            (s for o in outcomes for s in o.solutions),
+            key=lambda solution: canonical_key(order, positions, solution),
+        )
+        most = 1 if ask.kind == "first" else ask.limit
+        kept_solutions = tuple(found[:most])
+        return Outcome(
+            status=Status.SOLVED if found else Status.UNSOLVABLE,
+            count=len(kept_solutions),
+            solutions=kept_solutions,
+            truncated=ask.kind == "all"
+            and (len(found) > len(kept_solutions) or any(o.truncated for o in outcomes)),
+            statistics=statistics,
+        )
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
+        """Count every row in one kernel call; the few that need more room follow one by one.
+
+        Raises PermanentError for an ask other than `count`.
+        """
+        if ask.kind != "count":
+            raise PermanentError(f"a batch of Pips boards can be counted, not asked for {ask}")
+        columns = kernel_columns(arrays)
+        rows = len(columns[3]) - 1
+        out = np.zeros((rows, 5), np.int64)
+        counts = np.zeros((rows, 2), np.uint64)
+        _count_with_kept(columns, 0, rows, _NO_TILES, _NO_TILES, budget, out, counts)
+        for row in np.flatnonzero(np.isin(out[:, CODE], _CAPACITY_CODES)):
+            _count_again(columns, int(row), _NO_TILES, _NO_TILES, budget, out, counts)
+        codes = out[:, CODE]
+        status = STATUS_OF_CODE[codes]
+        status[(counts == 0).all(axis=1) & (status == _SOLVED)] = _UNSOLVABLE
+        return {
+            "status": status,
+            "reason": REASON_OF_CODE[codes],
+            "count_hi": counts[:, 0].copy(),
+            "count_lo": counts[:, 1].copy(),
+            "states": out[:, STATES].copy(),
+            "nodes": out[:, NODES].copy(),
+            "kernel_ns": out[:, KERNEL_NS].copy(),
+            "table_bytes": out[:, TABLE_BYTES].copy(),
+        }
+
+    def warm(self) -> None:
+        """Compile or load every kernel, so that the first solve pays for nothing."""
+        puzzle = Puzzle.from_json(
+            {
+                "dominoes": [[0, 1], [1, 2]],
+                "regions": [
+                    {"indices": [[0, 0], [0, 1]], "type": "sum", "target": 2},
+                    {"indices": [[1, 0], [1, 1]], "type": "empty"},
+                ],
+            }
+        )
+        self.solve(puzzle, Ask(kind="count"))
+        self.solve(puzzle, Ask(kind="first"))
+
+
+_CAPACITY_CODES = [code for code in range(2 * SOLVING) if is_capacity(code)]
+_SOLVED = STATUS_CODES.index(Status.SOLVED)
+_UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
+PIPS = PipsGame()
+
+
+def _count_with_kept(
+    columns: Any, start: int, stop: int, tiles: Any, halves: Any, budget: Budget, out: Any,
+    counts: Any,
+) -> None:  # fmt: skip
+    scratch = kept()
+    rows = min(len(scratch.arena), max(budget.table_bytes // (8 * scratch.arena.shape[1]), 1))
+    count_rows(
+        scratch.board, scratch.forest, scratch.words, scratch.arena[:rows], scratch.index,
+        scratch.children, scratch.moves, columns, start, stop, tiles, halves, budget.nodes,
+        int(budget.seconds * 1e9), out, counts,
+    )  # fmt: skip
+
+
+def _count_again(
+    columns: Any, row: int, tiles: Any, halves: Any, budget: Budget, out: Any, counts: Any
+) -> None:
+    # With the whole budget's memory, and with a longer key if the short one was the trouble.
+    for words in (NARROW, WIDE):
+        code = int(out[row, CODE])
+        if not is_capacity(code) or (words is WIDE and code != KEY_TOO_LONG):
+            return
+        if words is NARROW and code == KEY_TOO_LONG:
+            continue
+        scratch = Scratch.for_budget(words, budget.table_bytes)
+        count_rows(
+            scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
+            scratch.children, scratch.moves, columns, row, row + 1, tiles, halves, budget.nodes,
+            int(budget.seconds * 1e9), out, counts,
+        )  # fmt: skip
+
+
+def _order_of(puzzle: Puzzle) -> list[Cell]:
+    scratch = kept()
+    code = int(order_row(scratch.board, kernel_columns(to_arrays([puzzle])), 0))
+    if code != READY:
+        raise PermanentError(REASONS[REASON_OF_CODE[BOARD_TOO_LARGE]])
+    cells = puzzle.cells
+    return [cells[i] for i in scratch.board["order"][: len(cells)].tolist()]

@@ -1,0 +1,121 @@
+"""Parts of a Pips job: subtrees of the forest of tilings, named by their first tiles.
+
+A part is a list of `[cell, cell]` or `[cell, cell, pips, pips]`: tiles that exist, with or
+without the domino half that lies on each cell. Siblings differ in the tile of one cell, or in
+the halves on one tile, so parts never share a solution and together hold every one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.errors import PermanentError
+from solvers.pips.puzzle import Cell, Puzzle, Solution
+
+I64 = npt.NDArray[np.int64]
+Part = list[list[Any]]
+
+
+def part_arrays(puzzle: Puzzle, part: Part | None) -> tuple[I64, I64]:
+    """Turn a part into the arrays that kernels take: tiles (m, 2) and halves (m, 2).
+
+    Raises PermanentError for what is no part of this puzzle.
+    """
+    cells = {cell: i for i, cell in enumerate(puzzle.cells)}
+    tiles: list[tuple[int, int]] = []
+    halves: list[tuple[int, int]] = []
+    used: set[int] = set()
+    if part is not None and not isinstance(part, list):
+        raise PermanentError(f"a part of a Pips job is a list of tiles, got {type(part).__name__}")
+    for i, tile in enumerate(part or []):
+        try:
+            (row_a, col_a), (row_b, col_b), *pips = tile
+            a, b = cells[row_a, col_a], cells[row_b, col_b]
+        except (TypeError, ValueError, KeyError):
+            raise PermanentError(
+                f"part[{i}]: expected two cells of the board and perhaps two numbers of pips, "
+                f"got {tile!r}"
+            ) from None
+        apart = abs(row_a - row_b) + abs(col_a - col_b)
+        if apart != 1 or {a, b} & used or len(pips) not in (0, 2):
+            raise PermanentError(f"part[{i}]: {tile!r} is no tile of its own on this board")
+        used |= {a, b}
+        tiles.append((a, b))
+        halves += zip((a, b), pips, strict=False)
+    return (
+        np.array(tiles, np.int64).reshape(-1, 2),
+        np.array(halves, np.int64).reshape(-1, 2),
+    )
+
+
+def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) -> list[Part]:
+    """Divide a part into at least `into` parts if it can be, breadth first along the cell order.
+
+    Tiles are fixed first, one cell after the other; where every tile of a part is fixed, the
+    dominoes on them, one tile after the other.
+    """
+    part_arrays(puzzle, part)
+    queue: deque[Part] = deque([list(part or [])])
+    leaves: list[Part] = []
+    while queue and len(queue) + len(leaves) < into:
+        parent = queue.popleft()
+        children = _tile_children(puzzle, order, parent)
+        if children is None:
+            children = _domino_children(puzzle, parent)
+        if children:
+            queue.extend(children)
+        else:
+            leaves.append(parent)
+    return [*leaves, *queue]
+
+
+def _tile_children(puzzle: Puzzle, order: Sequence[Cell], part: Part) -> list[Part] | None:
+    # One child for each partner of the first cell without a tile; None if every cell has one.
+    taken = {tuple(cell) for tile in part for cell in tile[:2]}
+    board = set(order)
+    for cell in order:
+        if cell in taken:
+            continue
+        row, col = cell
+        beside = ((row, col + 1), (row + 1, col), (row, col - 1), (row - 1, col))
+        partners = [other for other in beside if other in board and other not in taken]
+        return [[*part, [list(cell), list(other)]] for other in partners]
+    return None
+
+
+def _domino_children(puzzle: Puzzle, part: Part) -> list[Part]:
+    # One child for each way to lay a domino on the first tile that has none.
+    left = Counter(puzzle.dominoes)
+    for tile in part:
+        if len(tile) == 4:
+            left[min(tile[2:]), max(tile[2:])] -= 1
+    for i, tile in enumerate(part):
+        if len(tile) == 2:
+            ways = sorted({way for (a, b), n in left.items() if n > 0 for way in ((a, b), (b, a))})
+            return [[*part[:i], [*tile, *way], *part[i + 1 :]] for way in ways]
+    return []
+
+
+def canonical_key(
+    order: Sequence[Cell], positions: Mapping[Cell, int], solution: Solution
+) -> tuple[tuple[int, int, int], ...]:
+    """Say where a solution stands in the order in which a search finds them.
+
+    By cell order: for each first free cell the position of its partner, its own pips and the
+    partner's, which is how `expand` sorts children.
+    """
+    half: dict[Cell, tuple[Cell, int, int]] = {}
+    for at in solution:
+        half[at.cell_a] = (at.cell_b, at.pip_a, at.pip_b)
+        half[at.cell_b] = (at.cell_a, at.pip_b, at.pip_a)
+    key = []
+    for cell in order:
+        partner, own, other = half[cell]
+        if positions[partner] > positions[cell]:
+            key.append((positions[partner], own, other))
+    return tuple(key)

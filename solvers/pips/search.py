@@ -1,0 +1,197 @@
+"""Solutions one by one: depth first over the same states as counting, dead ends remembered.
+
+Each dead state is walked once and then known, so after it the search runs from solution to
+solution, and the time of `all` grows with their number. The search stops when the caller's rows
+are full and goes on from there at the next call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.clock import monotonic_ns
+from solvers.compiling import kernel
+from solvers.pips.board import POSITION, Forest
+from solvers.pips.count import (
+    CLOCK_STRIDE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+    SMALLEST_INDEX,
+    hash_key,
+)
+from solvers.pips.expand import examine, expand, node_of, write_root
+from solvers.pips.prepare import READY, prepare
+
+MORE = 5
+"""The rows for solutions are full; call again for the next ones."""
+
+# Slots of `run`, the search's registers between calls.
+DEPTH, DEAD, SLOTS, NODES, STATES, KERNEL_NS = range(6)
+REGISTERS = 8
+# Columns of `stack`, by depth: row of the state, next child, end of the children, any solution.
+AT, NEXT, END, ALIVE = range(4)
+
+
+@kernel
+def begin(
+    board: Any, forest: Forest, words: Any, columns: Any, row: int, tiles: Any, halves: Any,
+    children: Any, stack: Any, index: Any, run: Any,
+) -> int:  # fmt: skip
+    """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board."""
+    begun = monotonic_ns(board.timespec)
+    run[:] = 0
+    code = prepare(board, forest, words, columns, row, tiles, halves)
+    if code == READY:
+        write_root(board, words, children, 0)
+        stack[0, AT] = 0
+        stack[0, NEXT] = -1
+        stack[0, ALIVE] = 0
+        run[SLOTS] = SMALLEST_INDEX
+        index[:SMALLEST_INDEX] = -1
+    run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
+    return code
+
+
+@kernel
+def _find(words: Any, table: Any, index: Any, slots: int, keys: Any, at: int) -> int:
+    # The key's slot: its own, or the empty one where it belongs.
+    slot = np.int64(hash_key(words, keys, at) >> np.uint64(20)) & (slots - 1)
+    while True:
+        known = np.int64(index[slot])
+        if known < 0:
+            return slot
+        same = True
+        for i in range(len(words)):
+            same = same and table[known, i] == keys[at, i]
+        if same:
+            return slot
+        slot = (slot + 1) & (slots - 1)
+
+
+@kernel
+def _bury(words: Any, table: Any, index: Any, run: Any, keys: Any, at: int) -> bool:
+    dead, slots = run[DEAD], run[SLOTS]
+    if dead >= len(table):
+        return False
+    if 2 * dead >= slots:
+        if 2 * slots > len(index):
+            return False
+        slots *= 2
+        run[SLOTS] = slots
+        index[:slots] = -1
+        for known in range(dead):
+            index[_find(words, table, index, slots, table, known)] = known
+    for i in range(len(words)):
+        table[dead, i] = keys[at, i]
+    index[_find(words, table, index, slots, keys, at)] = dead
+    run[DEAD] = dead + 1
+    return True
+
+
+@kernel
+def _write_solution(
+    board: Any, forest: Forest, moves: Any, stack: Any, nodes: Any, row: int, pips: Any,
+    partners: Any,
+) -> None:  # fmt: skip
+    for d in range(board.dominoes):
+        move = stack[d + 1, AT]
+        a = board.order[forest.nodes[nodes[d], POSITION]]
+        b = board.order[moves[move, 0]]
+        pips[row, a] = board.pips[moves[move, 1]]
+        pips[row, b] = board.pips[moves[move, 2]]
+        partners[row, a] = b
+        partners[row, b] = a
+
+
+@kernel
+def search_board(
+    board: Any, forest: Forest, words: Any, children: Any, moves: Any, fan: int, stack: Any,
+    path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
+    eager: bool, node_limit: int, budget_ns: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Write up to `wanted` further solutions into rows of pips and partners (rows, cells) int32.
+
+    children and moves hold `fan` rows for each depth, stack (depths, 4) and path (depths) int64
+    the way there, table and index the dead states. Returns (code, solutions written). Code MORE
+    means that one more solution is known to exist, or, if eager, that it stopped at the last
+    one wanted. Limits are for all calls together; after OUT_OF_BYTES the search goes on with
+    larger copies of table and index.
+    """
+    begun = monotonic_ns(board.timespec)
+    deadline_ns = begun + budget_ns - run[KERNEL_NS]
+    code, found = _walk(
+        board, forest, words, children, moves, fan, stack, path, table, index, run, pips, partners,
+        wanted, eager, node_limit, deadline_ns,
+    )  # fmt: skip
+    run[KERNEL_NS] += monotonic_ns(board.timespec) - begun
+    return code, found
+
+
+@kernel
+def _walk(
+    board: Any, forest: Forest, words: Any, children: Any, moves: Any, fan: int, stack: Any,
+    path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
+    eager: bool, node_limit: int, deadline_ns: int,
+) -> tuple[int, int]:  # fmt: skip
+    layers = board.dominoes
+    found = 0
+    depth = run[DEPTH]
+    while depth >= 0:
+        if depth == layers:
+            if found == wanted:
+                run[DEPTH] = depth
+                return MORE, found
+            _write_solution(board, forest, moves, stack, path, found, pips, partners)
+            found += 1
+            depth -= 1
+            stack[depth, ALIVE] = 1
+            if eager and found == wanted:
+                run[DEPTH] = depth
+                return MORE, found
+            continue
+        at = stack[depth, AT]
+        base = (depth + 1) * fan
+        if stack[depth, NEXT] < 0:
+            run[STATES] += 1
+            if run[STATES] % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
+                run[DEPTH] = depth
+                return OUT_OF_SECONDS, found
+            node = node_of(board, children, at, depth)
+            path[depth] = node
+            count = 0
+            if examine(board, forest, words, children, at, node):
+                count = expand(
+                    board, forest, words, children, at, depth, node, children, moves, base
+                )
+            stack[depth, NEXT] = base
+            stack[depth, END] = base + count
+            run[NODES] += count
+            if run[NODES] > node_limit:
+                run[DEPTH] = depth
+                return OUT_OF_NODES, found
+        child = stack[depth, NEXT]
+        if child < stack[depth, END]:
+            stack[depth, NEXT] = child + 1
+            if (
+                run[DEAD] > 0
+                and index[_find(words, table, index, run[SLOTS], children, child)] >= 0
+            ):
+                continue
+            depth += 1
+            stack[depth, AT] = child
+            stack[depth, NEXT] = -1
+            stack[depth, ALIVE] = 0
+            continue
+        if stack[depth, ALIVE]:
+            if depth > 0:
+                stack[depth - 1, ALIVE] = 1
+        elif not _bury(words, table, index, run, children, at):
+            run[DEPTH] = depth
+            return OUT_OF_BYTES, found
+        depth -= 1
+    run[DEPTH] = depth
+    return DONE, found

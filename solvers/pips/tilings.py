@@ -1,0 +1,240 @@
+"""The forest of tilings, folded into a graph: which tiles can come next without a dead end.
+
+A node is a set of covered cells that filling the first free cell again and again can reach and
+from which the board can still be tiled; an edge is the next tile. It is the article's forest of
+tiling trees (002, "Tiling") with equal subtrees shared, built once for each board, so that the
+search over pips never meets a stranded cell or an odd component.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import trailing_zeros
+from solvers.compiling import kernel
+from solvers.pips.board import (
+    CHILD,
+    EDGE,
+    EMPTY,
+    FREE,
+    LIVE,
+    OPEN,
+    OPEN_REGION,
+    OPEN_REST,
+    PARTNER,
+    POSITION,
+    REST_A,
+    REST_B,
+    WINDOW,
+    Forest,
+)
+
+MAX_WINDOW = 62
+"""How far after the first free position a covered one may lie: a window is one word."""
+
+BUILT, NO_TILING, TOO_WIDE, TOO_MANY = range(4)
+
+
+@kernel
+def place_cells(board: Any) -> int:
+    """Fill the arrays that depend on the cell order; return the order's reach.
+
+    The reach is the largest distance between the positions of two neighbours.
+    """
+    n = board.cells
+    for p in range(n):
+        board.position[board.order[p]] = p
+    reach = 0
+    for g in range(board.regions):
+        board.first[g] = n
+        board.last[g] = -1
+    for p in range(n):
+        cell = board.order[p]
+        count = 0
+        earliest = p
+        for j in range(4):
+            other = board.neighbours[cell, j]
+            if other < 0:
+                continue
+            q = board.position[other]
+            if q < p:
+                earliest = min(earliest, q)
+                continue
+            at = count
+            while at > 0 and board.later[p, at - 1] > q:
+                board.later[p, at] = board.later[p, at - 1]
+                at -= 1
+            board.later[p, at] = q
+            count += 1
+            reach = max(reach, q - p)
+        board.later_count[p] = count
+        g = board.cell_region[cell]
+        board.region[p] = -1 if board.kind[g] == EMPTY else g
+        board.first[g] = min(board.first[g], earliest)
+        board.last[g] = max(board.last[g], p)
+    return reach
+
+
+@kernel
+def build_tilings(board: Any, forest: Forest) -> int:
+    """Build the graph layer by layer, then drop every node from which no tiling is left.
+
+    Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window) or TOO_MANY (nodes
+    exceed the board's capacity).
+    """
+    n = board.cells
+    layers = board.dominoes
+    capacity = len(forest.nodes) - 1
+    board.layer[0] = 0
+    board.layer[1] = 1
+    forest.nodes[0, POSITION] = 0
+    forest.nodes[0, WINDOW] = 0
+    nodes = 1
+    edges = 0
+    for k in range(layers):
+        start, stop = board.layer[k], board.layer[k + 1]
+        slots = 16
+        while slots < 8 * (stop - start):
+            slots *= 2
+        slots = min(slots, len(forest.index))
+        forest.index[:slots] = -1
+        for node in range(start, stop):
+            forest.nodes[node, EDGE] = edges
+            p = forest.nodes[node, POSITION]
+            window = np.uint64(forest.nodes[node, WINDOW])
+            for j in range(board.later_count[p]):
+                q = board.later[p, j]
+                far = q - p - 1
+                if board.tile[p] != q and (board.tile[p] >= 0 or board.tile[q] >= 0):
+                    continue
+                if far > MAX_WINDOW:
+                    return TOO_WIDE
+                bit = np.uint64(1) << np.uint64(far)
+                if window & bit:
+                    continue
+                covered = window | bit
+                run = trailing_zeros(~covered)
+                after = p + 1 + run
+                rest = covered >> np.uint64(run + 1)
+                child = _intern(forest, slots, nodes, after, rest)
+                if child == nodes:
+                    nodes += 1
+                    if nodes >= capacity:
+                        return TOO_MANY
+                if edges >= len(forest.edges):
+                    return TOO_MANY
+                forest.edges[edges, PARTNER] = q
+                forest.edges[edges, CHILD] = child
+                edges += 1
+        board.layer[k + 2] = nodes
+        if nodes == stop:
+            return NO_TILING
+    # The last layer holds the one node with every cell covered, or was never reached.
+    forest.nodes[board.layer[layers], EDGE] = edges
+    forest.nodes[nodes, EDGE] = edges
+    if forest.nodes[board.layer[layers], POSITION] != n:
+        return NO_TILING
+    return _keep_live(board, forest, nodes, layers)
+
+
+@kernel
+def _intern(forest: Forest, slots: int, nodes: int, position: int, window: np.uint64) -> int:
+    mixed = (window ^ (np.uint64(position) << np.uint64(52))) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64(mixed >> np.uint64(40)) & (slots - 1)
+    while True:
+        node = forest.index[slot]
+        if node < 0:
+            forest.index[slot] = nodes
+            forest.nodes[nodes, POSITION] = position
+            forest.nodes[nodes, WINDOW] = np.int64(window)
+            return nodes
+        if (
+            np.uint64(forest.nodes[node, WINDOW]) == window
+            and forest.nodes[node, POSITION] == position
+        ):
+            return node
+        slot = (slot + 1) & (slots - 1)
+
+
+@kernel
+def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
+    for node in range(nodes):
+        forest.nodes[node, LIVE] = -1
+    forest.nodes[board.layer[layers], LIVE] = 0
+    for k in range(layers - 1, -1, -1):
+        for node in range(board.layer[k], board.layer[k + 1]):
+            for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
+                if forest.nodes[forest.edges[e, CHILD], LIVE] >= 0:
+                    forest.nodes[node, LIVE] = 0
+    if forest.nodes[0, LIVE] < 0:
+        return NO_TILING
+    # Number the live nodes anew, then move nodes and edges down over the dead ones.
+    live = 0
+    start = 0
+    for k in range(layers + 1):
+        stop = board.layer[k + 1]
+        board.layer[k] = live
+        for node in range(start, stop):
+            if forest.nodes[node, LIVE] >= 0:
+                forest.nodes[node, LIVE] = live
+                live += 1
+        start = stop
+    board.layer[layers + 1] = live
+    edges = 0
+    opens = 0
+    for node in range(nodes):
+        to = forest.nodes[node, LIVE]
+        if to < 0:
+            continue
+        first_edge, last_edge = forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]
+        p = forest.nodes[node, POSITION]
+        forest.nodes[to, POSITION] = p
+        forest.nodes[to, WINDOW] = forest.nodes[node, WINDOW]
+        # `to` is never ahead of `node`, so nothing is overwritten that is still to be read.
+        forest.nodes[to, EDGE] = edges
+        forest.nodes[to, OPEN] = opens
+        opens = _count_rest(board, forest, to, opens)
+        if opens < 0:
+            return TOO_MANY
+        a = board.region[p]
+        for e in range(first_edge, last_edge):
+            child = forest.nodes[forest.edges[e, CHILD], LIVE]
+            if child < 0:
+                continue
+            q = forest.edges[e, PARTNER]
+            b = board.region[q]
+            forest.edges[edges, PARTNER] = q
+            forest.edges[edges, CHILD] = child
+            forest.edges[edges, REST_A] = 0 if a < 0 else board.rest[a]
+            forest.edges[edges, REST_B] = 0 if b < 0 else board.rest[b]
+            edges += 1
+    forest.nodes[live, EDGE] = edges
+    forest.nodes[live, OPEN] = opens
+    return BUILT
+
+
+@kernel
+def _count_rest(board: Any, forest: Forest, node: int, opens: int) -> int:
+    # Free cells of each region at this node; a region with some of its cells filled is open.
+    regions = board.regions
+    board.rest[:regions] = 0
+    free = 0
+    p = forest.nodes[node, POSITION]
+    window = np.uint64(forest.nodes[node, WINDOW]) << np.uint64(1)
+    for q in range(p, board.cells):
+        if q - p > MAX_WINDOW or not (window >> np.uint64(q - p)) & np.uint64(1):
+            g = board.region[q]
+            if g >= 0:
+                board.rest[g] += 1
+                free += 1
+    forest.nodes[node, FREE] = free
+    if opens + regions > len(forest.opens):
+        return -1
+    for g in range(regions):
+        if 0 < board.rest[g] < board.size[g]:
+            forest.opens[opens, OPEN_REGION] = g
+            forest.opens[opens, OPEN_REST] = board.rest[g]
+            opens += 1
+    return opens
