@@ -37,7 +37,7 @@ RAW = _schema(
 )
 """One row per sighting that is normalised: a body for a date that differs from the one seen
 before it (`sequence` runs from 1 for each date). The body lies under raw/, named by sha256.
-`fault_*` say why a body that was received is no payload (an error page, a body cut at the bound)."""
+`fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
 PIPS_PUZZLES = _schema(
     "puzzles.pips",

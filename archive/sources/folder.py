@@ -1,0 +1,81 @@
+"""A folder of payloads, one file `DATE.json` a day, with any subset of dates."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from pathlib import Path
+
+from archive.raw import Validators
+from archive.sources.answers import MAX_BODY_BYTES, Answer, AnswerKind
+from solvers.errors import PermanentError
+
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
+
+
+class FolderSource:
+    """Payloads in files called DATE.json; other files are not looked at."""
+
+    local = True
+
+    def __init__(self, folder: str | Path, max_body_bytes: int = MAX_BODY_BYTES) -> None:
+        """Open a folder.
+
+        Raises PermanentError when it is none.
+        """
+        self._folder = Path(folder).expanduser().resolve()
+        self._max_body_bytes = max_body_bytes
+        self.name = str(folder)
+        if not self._folder.is_dir():
+            raise PermanentError(
+                f"source {self.name!r} is not a folder; expected one with files YYYY-MM-DD.json, "
+                "or a base URL"
+            )
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """List the dates that have a file."""
+        found = []
+        for path in self._folder.iterdir():
+            match = _NAME.fullmatch(path.name)
+            try:
+                date = dt.date.fromisoformat(match[1]) if match else None
+            except ValueError:  # 2025-02-30.json
+                continue
+            if date and (first is None or first <= date) and (last is None or date <= last):
+                found.append(date)
+        return sorted(found)
+
+    def url(self, date: dt.date) -> str:
+        """Name the file of a date."""
+        return (self._folder / f"{date}.json").as_uri()
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:  # noqa: ARG002 - a file is simply read again
+        """Read the file of a date."""
+        path = self._folder / f"{date}.json"
+        url = self.url(date)
+        try:
+            # A pipe or a device could be read for ever.
+            if path.exists() and not path.is_file():
+                return _failed(url, "not-a-file", f"{path.name} is not a file")
+            with path.open("rb") as file:
+                body = file.read(self._max_body_bytes + 1)
+        except FileNotFoundError:
+            return Answer(kind=AnswerKind.ABSENT, url=url)
+        except OSError as error:
+            return _failed(url, "unreadable", f"{path.name} cannot be read: {error.strerror}")
+        if len(body) > self._max_body_bytes:
+            return Answer(
+                kind=AnswerKind.FAILED,
+                url=url,
+                body=body[: self._max_body_bytes],
+                rule="body-too-large",
+                message=f"expected at most {self._max_body_bytes} bytes; the rest was not read",
+            )
+        return Answer(kind=AnswerKind.BODY, url=url, body=body)
+
+    def close(self) -> None:
+        """Do nothing: a folder holds nothing open."""
+
+
+def _failed(url: str, rule: str, message: str) -> Answer:
+    return Answer(kind=AnswerKind.FAILED, url=url, rule=rule, message=message)

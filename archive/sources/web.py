@@ -1,0 +1,250 @@
+"""Payloads over HTTP: conditional, bounded in bytes, time and redirects, and polite."""
+
+from __future__ import annotations
+
+import datetime as dt
+import email.utils
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import httpx
+import tenacity
+
+from archive.raw import Validators
+from archive.sources.answers import MAX_BODY_BYTES, Answer, AnswerKind
+from solvers.errors import PermanentError
+
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Politeness:
+    """How a server is treated, and how long it may keep us waiting."""
+
+    interval_s: float = 1.0
+    """Least time between the starts of two requests, retries included."""
+    attempts: int = 4
+    """Requests for one date before it counts as failed."""
+    backoff_s: float = 1.0
+    """Mean wait before the second attempt; doubles with every further one."""
+    backoff_max_s: float = 30.0
+    retry_after_max_s: float = 120.0
+    """Longest Retry-After that is obeyed by waiting; a longer one ends the run's fetching."""
+    timeout_s: float = 15.0
+    """For connecting, and for every single read or write."""
+    deadline_s: float = 60.0
+    """For one response from request to last byte, however steadily it drips."""
+    max_body_bytes: int = MAX_BODY_BYTES
+    max_redirects: int = 3
+    user_agent: str = "nightgrid/0.1 (puzzle archive; one request a second at most)"
+
+
+class _TryAgain(Exception):  # noqa: N818 - a signal to the retry loop, not an error
+    """An attempt that failed for a reason that may pass."""
+
+    def __init__(self, answer: Answer, retry_after_s: float | None = None) -> None:
+        super().__init__(answer.message)
+        self.answer = answer
+        self.retry_after_s = retry_after_s
+
+
+class HttpSource:
+    """Payloads at `{base}/DATE.json`.
+
+    404 and 410 say that there is no puzzle. Network errors, timeouts and the statuses of an
+    overloaded server are tried again after a growing, jittered wait or what Retry-After asks for;
+    any other status is final.
+    """
+
+    local = False
+
+    def __init__(
+        self,
+        base_url: str,
+        politeness: Politeness,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open a base URL; nothing is asked of it yet.
+
+        Raises PermanentError when it is not a plain http or https URL.
+        """
+        self._base = _check_base(base_url)
+        self._politeness = politeness
+        self._sleep = sleep
+        self._clock = clock
+        self._next_start = clock()
+        self.name = self._base
+        self._client = httpx.Client(
+            timeout=politeness.timeout_s,
+            follow_redirects=True,
+            max_redirects=politeness.max_redirects,
+            # Payloads are a few KB, and a body that arrives as it is cannot be a decompression
+            # bomb and is kept as it was received.
+            headers={"User-Agent": politeness.user_agent, "Accept-Encoding": "identity"},
+        )
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """List every day of the range; an endpoint cannot say which dates it has.
+
+        Raises PermanentError when the range is open.
+        """
+        if first is None or last is None:
+            raise PermanentError(f"{self.name} needs a first and a last date")
+        return [first + dt.timedelta(days=i) for i in range((last - first).days + 1)]
+
+    def url(self, date: dt.date) -> str:
+        """Name what is asked for."""
+        return f"{self._base}/{date}.json"
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Ask for one date, as often as it takes and politeness allows."""
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_TryAgain),
+            stop=tenacity.stop_after_attempt(self._politeness.attempts),
+            wait=self._wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return retrying(self._attempt, self.url(date), validators)
+        except _TryAgain as signal:
+            tries = f"after {self._politeness.attempts} attempts"
+            return replace(signal.answer, message=f"{signal.answer.message}, {tries}")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        signal = state.outcome.exception() if state.outcome else None
+        if isinstance(signal, _TryAgain) and signal.retry_after_s is not None:
+            return signal.retry_after_s
+        jittered = tenacity.wait_random_exponential(
+            multiplier=2 * self._politeness.backoff_s, max=self._politeness.backoff_max_s
+        )
+        return jittered(state)
+
+    def _attempt(self, url: str, validators: Validators | None) -> Answer:
+        self._take_turn()
+        headers = {}
+        if validators and validators.etag:
+            headers["If-None-Match"] = validators.etag
+        if validators and validators.last_modified:
+            headers["If-Modified-Since"] = validators.last_modified
+        try:
+            with self._client.stream("GET", url, headers=headers) as response:
+                return self._read(url, response)
+        except httpx.TransportError as error:
+            answer = _failed(url, "network", f"the request failed: {_reason(error)}")
+            if isinstance(error, httpx.UnsupportedProtocol):
+                return answer
+            raise _TryAgain(replace(answer, transient=True)) from error
+        except httpx.TooManyRedirects:
+            most = self._politeness.max_redirects
+            return _failed(url, "redirects", f"more than {most} redirects")
+        except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
+            return _failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
+
+    def _read(self, url: str, response: httpx.Response) -> Answer:
+        status = response.status_code
+        if response.url.scheme != httpx.URL(url).scheme and response.url.scheme != "https":
+            return _failed(url, "redirects", "a redirect leaves https", status)
+        if status == httpx.codes.NOT_MODIFIED:
+            return Answer(kind=AnswerKind.UNCHANGED, url=url, http_status=status)
+        if status in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
+            return Answer(kind=AnswerKind.ABSENT, url=url, http_status=status)
+        body, trouble = self._read_body(url, response)
+        if status == httpx.codes.OK:
+            encoding = response.headers.get("Content-Encoding", "identity")
+            if trouble is None and encoding != "identity":
+                trouble = ("content-encoding", "the body is compressed though this was declined")
+            return Answer(
+                kind=AnswerKind.FAILED if trouble else AnswerKind.BODY,
+                url=url,
+                body=body,
+                http_status=status,
+                etag=_header(response, "ETag"),
+                last_modified=_header(response, "Last-Modified"),
+                rule=trouble[0] if trouble else "",
+                message=trouble[1] if trouble else "",
+            )
+        failed = _failed(url, "http-status", f"the server answered {status}", status)
+        failed = replace(failed, body=body or None)
+        if status not in _TRANSIENT_STATUSES:
+            return failed
+        failed = replace(failed, transient=True)
+        pause_s = _retry_after_s(response)
+        if pause_s is not None and pause_s > self._politeness.retry_after_max_s:
+            message = f"{failed.message} and asks to be left alone for {pause_s:.0f} s"
+            return replace(failed, message=message, source_down=True)
+        raise _TryAgain(failed, pause_s)
+
+    def _read_body(
+        self, url: str, response: httpx.Response
+    ) -> tuple[bytes, tuple[str, str] | None]:
+        body = bytearray()
+        # Pieces as they arrive: asking for pieces of a size would wait for a dripping server.
+        deadline = self._clock() + self._politeness.deadline_s
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > self._politeness.max_body_bytes:
+                most = self._politeness.max_body_bytes
+                message = f"expected at most {most} bytes; the rest was not read"
+                return bytes(body[:most]), ("body-too-large", message)
+            if self._clock() > deadline:
+                message = f"the body took longer than {self._politeness.deadline_s:g} s"
+                raise _TryAgain(replace(_failed(url, "network", message), transient=True))
+        return bytes(body), None
+
+    def _take_turn(self) -> None:
+        pause_s = self._next_start - self._clock()
+        if pause_s > 0:
+            self._sleep(pause_s)
+        self._next_start = self._clock() + self._politeness.interval_s
+
+
+def _check_base(base_url: str) -> str:
+    try:
+        url = httpx.URL(base_url)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise PermanentError(f"source {base_url!r} is not a URL: {error}") from error
+    if url.userinfo:
+        raise PermanentError("the source's URL carries credentials, which logs would show")
+    if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:
+        raise PermanentError(
+            f"source {base_url!r} is not a base URL; expected http(s)://HOST/PATH, to which "
+            "/YYYY-MM-DD.json is added"
+        )
+    return base_url.rstrip("/")
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    text = response.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text[:9])
+    try:
+        at = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=dt.UTC)
+    return max(0.0, (at - dt.datetime.now(dt.UTC)).total_seconds())
+
+
+def _header(response: httpx.Response, name: str) -> str | None:
+    value = response.headers.get(name)
+    # A validator comes back to the server with every request; a long one is not worth that.
+    return value if value and len(value) <= 512 and value.isprintable() else None
+
+
+def _failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
+    return Answer(
+        kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
+    )
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
