@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,15 @@ import pyarrow.compute as pc
 
 from archive.columns import arrays_of
 from archive.lake import Lake
-from archive.runfiles import Run, done_places, folder, open_run, read_done, write_json
+from archive.runfiles import (
+    Run,
+    done_places,
+    folder,
+    open_run,
+    read_done,
+    read_expanded,
+    write_json,
+)
 from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
 from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
@@ -71,9 +80,7 @@ def _unanswered(lake: Lake, table: pa.Table, own_path: str) -> pa.Table:
 
 
 def _results(lake: Lake, run: Run) -> tuple[pa.Table, list[dict[str, Any]]]:
-    parts = _parts(lake, run)
-    is_split = pc.equal(parts.column("status"), SPLIT)
-    leaves = parts.filter(pc.invert(is_split))
+    leaves = _leaves(lake, run)
     job_no = leaves.column("job_no").to_numpy()
     leaf_count = np.bincount(job_no, minlength=run.job_count)
     if len(leaf_count) != run.job_count or not leaf_count.all():
@@ -92,15 +99,15 @@ def _results(lake: Lake, run: Run) -> tuple[pa.Table, list[dict[str, Any]]]:
     solutions = _solution_rows(run, table, singles.column("solutions"))
     divided = leaves.filter(pa.array(~whole))
     if divided.num_rows:
-        merged, more = _merged(lake, run, divided, parts.filter(is_split))
+        merged, more = _merged(lake, run, divided)
         table = pa.concat_tables([table, merged])
         table = table.take(pc.sort_indices(table.column("job_id")))
         solutions = sorted(solutions + more, key=lambda row: (row["job_id"], row["rank"]))
     return table, solutions
 
 
-def _parts(lake: Lake, run: Run) -> pa.Table:
-    """Read the outcomes of every chunk; those of chunks that were broken up do not count."""
+def _leaves(lake: Lake, run: Run) -> pa.Table:
+    """Read the outcomes that count: not of chunks broken up, not of rows that went on."""
     base = f"{folder(run.run_id)}/parts"
     chunks = run.chunks()
     done = done_places(lake, run.run_id)
@@ -109,9 +116,23 @@ def _parts(lake: Lake, run: Run) -> pa.Table:
         raise PermanentError(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
         )
-    if len(done) == len(chunks):
-        return lake.read_table(base, PARTS)
-    return pa.concat_tables([lake.read_table(ref.part_path, PARTS) for ref in chunks])
+    expanded = read_expanded(lake, run)
+    if not expanded and len(done) == len(chunks):
+        leaves = lake.read_table(base, PARTS)
+    else:
+        tables = []
+        for ref in chunks:
+            part = lake.read_table(ref.part_path, PARTS)
+            if ref.place in expanded:
+                went_on = pa.array(sorted(expanded[ref.place]), pa.int64())
+                part = part.filter(
+                    pc.invert(pc.is_in(part.column("job_no"), value_set=went_on))
+                )
+            tables.append(part)
+        leaves = pa.concat_tables(tables)
+    if pc.any(pc.equal(leaves.column("status"), SPLIT)).as_py():
+        raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
+    return leaves
 
 
 def _rows(run: Run, outcomes: pa.Table, jobs: pa.Table) -> pa.Table:
@@ -141,9 +162,7 @@ def _rows(run: Run, outcomes: pa.Table, jobs: pa.Table) -> pa.Table:
     return pa.table(columns, schema=RESULTS)
 
 
-def _solution_rows(
-    run: Run, table: pa.Table, solutions: pa.ChunkedArray
-) -> list[dict[str, Any]]:
+def _solution_rows(run: Run, table: pa.Table, solutions: pa.ChunkedArray) -> list[dict[str, Any]]:
     if solutions.null_count == len(solutions):
         return []
     return [
@@ -175,14 +194,15 @@ def _solution_row(
 
 
 def _merged(
-    lake: Lake, run: Run, leaves: pa.Table, splits: pa.Table
+    lake: Lake, run: Run, leaves: pa.Table
 ) -> tuple[pa.Table, list[dict[str, Any]]]:
     """Merge the parts of every divided job, in the order of their paths."""
     game = game_named(run.game)
     by_job: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in leaves.to_pylist():
         by_job[row["job_no"]].append(row)
-    _check_families(run, by_job, splits)
+    for rows in by_job.values():
+        _check_disjoint(run, rows)
     results, solutions = [], []
     manifest_path = f"{folder(run.run_id)}/manifest/seg-00000.parquet"
     for job_no, jobs in _manifest_rows(lake, run, manifest_path, set(by_job)).items():
@@ -264,25 +284,13 @@ def child_path(path: str, index: int) -> str:
     return f"{path}.{index}" if path else str(index)
 
 
-def _check_families(
-    run: Run, leaves: Mapping[int, Sequence[Mapping[str, Any]]], splits: pa.Table
-) -> None:
-    """Refuse to merge unless every divided part's children are there, each exactly once."""
-    inner: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in splits.to_pylist():
-        inner[row["job_no"]].append(row)
-    for job_no, rows in leaves.items():
-        paths = [row["part_path"] for row in rows]
-        expected = {""}
-        divided = [row for row in inner[job_no] if json.loads(row["children"]) != [None]]
-        for row in sorted(divided, key=lambda row: path_key(row["part_path"])):
-            path = row["part_path"]
-            expected.discard(path)
-            expected |= {child_path(path, i) for i in range(len(json.loads(row["children"])))}
-        if len(paths) != len(set(paths)) or set(paths) != expected:
+def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to merge a part with itself or with a part of it."""
+    paths = sorted(path_key(row["part_path"]) for row in rows)
+    for one, other in pairwise(paths):
+        if other[: len(one)] == one:
             raise PermanentError(
-                f"run {run.run_id}: job {rows[0]['job_id']} has outcomes for {len(paths)} parts; "
-                f"expected each of its {len(expected)} parts once"
+                f"run {run.run_id}: job {rows[0]['job_id']} has two outcomes for part {one}"
             )
 
 

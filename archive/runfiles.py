@@ -1,20 +1,20 @@
 """The files of a run: plan, manifest segments, parts, attempts, and who writes which.
 
-    runs/run=<id>/plan.json                          planner   what is asked; written last, so a
-                                                               run with a plan is planned entirely
-                  manifest/seg-00000.parquet         planner, then driver; row group i = chunk i
-                  manifest/seg-00000.json            why the segment exists; written before it
-                  started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
-                  parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
-                  attempts/seg-…-chunk-….json        driver    deaths and failures so far
-                  DONE.json                          driver    the results stand in results/
+runs/run=<id>/plan.json                          planner   what is asked; written last, so a
+                                                           run with a plan is planned entirely
+              manifest/seg-00000.parquet         planner, then driver; row group i = chunk i
+              manifest/seg-00000.json            why the segment exists; written before it
+              started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
+              parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
+              attempts/seg-…-chunk-….json        driver    deaths and failures so far
+              DONE.json                          driver    the results stand in results/
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
+_JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "broken"]
 Place = tuple[int, int]
@@ -93,8 +94,8 @@ class Segment:
     kind: SegmentKind
     """`plan`: written by the planner. `split`: children of rows that came back split.
     `broken`: the rows of chunks over the cap on attempts, one row a chunk."""
-    origins: frozenset[Place]
-    """The chunks that this segment continues."""
+    origins: tuple[Place, ...]
+    """For each chunk the chunk that it continues; empty for `plan`."""
     chunk_rows: tuple[int, ...]
 
 
@@ -117,7 +118,7 @@ class Run:
 
     def expanded(self, kind: SegmentKind) -> frozenset[Place]:
         """Chunks that a segment of this kind continues."""
-        return frozenset().union(*(s.origins for s in self.segments if s.kind == kind))
+        return frozenset(o for s in self.segments if s.kind == kind for o in s.origins)
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: broken ones are replaced by their rows."""
@@ -225,7 +226,7 @@ def _read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     return Segment(
         number=number,
         kind=about["kind"],
-        origins=frozenset((s, c) for s, c in about["origins"]),
+        origins=tuple((s, c) for s, c in about["origins"]),
         chunk_rows=tuple(lake.row_groups(f"{path}.parquet")),
     )
 
@@ -235,24 +236,23 @@ def add_segment(
     run_id: str,
     number: int,
     kind: SegmentKind,
-    origins: Iterable[Place],
+    origins: Sequence[Place],
     chunks: Sequence[pa.Table],
     schema: pa.Schema,
 ) -> Segment:
-    """Add one manifest segment, one chunk per table, each of at least one row.
+    """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
     Its origins are written first: the segment counts only once its Parquet file stands.
     """
     if len(chunks) > CHUNKS_MAX:
         raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
     path = f"{folder(run_id)}/manifest/seg-{number:05d}"
-    places = sorted(origins)
-    write_json(lake, f"{path}.json", {"kind": kind, "origins": [list(place) for place in places]})
+    write_json(lake, f"{path}.json", {"kind": kind, "origins": [list(o) for o in origins]})
     lake.write_row_groups(f"{path}.parquet", chunks, schema)
     return Segment(
         number=number,
         kind=kind,
-        origins=frozenset(places),
+        origins=tuple(origins),
         chunk_rows=tuple(len(chunk) for chunk in chunks),
     )
 
@@ -327,3 +327,21 @@ def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a finished run ended, or None while it is not finished."""
     return read_json(lake, f"{folder(run_id)}/DONE.json")
+
+
+def read_expanded(lake: Lake, run: Run) -> dict[Place, set[int]]:
+    """Read which jobs of which chunks go on in `split` segments.
+
+    The manifest decides, not the part: a chunk that is worked twice may come back split once and
+    solved once, where time was what it ran out of.
+    """
+    expanded: dict[Place, set[int]] = {}
+    for segment in run.segments:
+        if segment.kind == "split":
+            path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
+            numbers = lake.read_table(path, _JOB_NO).column("job_no").to_pylist()
+            at = 0
+            for origin, rows in zip(segment.origins, segment.chunk_rows, strict=True):
+                expanded.setdefault(origin, set()).update(numbers[at : at + rows])
+                at += rows
+    return expanded

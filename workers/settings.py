@@ -17,6 +17,10 @@ from solvers.errors import PermanentError
 SOCKET_PATH_BYTES = 100
 """Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
 
+BROKER_CONNECT_SECONDS = 2.0
+BROKER_SOCKET_SECONDS = 10.0
+"""A server that does not answer within this time counts as dead."""
+
 
 class Settings(BaseSettings):
     """Settings of workers, driver and embedded server. All times in seconds, sizes in bytes."""

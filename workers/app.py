@@ -1,0 +1,87 @@
+"""The Celery app: `celery -A workers.app worker`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Celery
+
+from workers.queues import BATCH, INTERACTIVE, MAINTENANCE, queues
+from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+
+SOLVE_CHUNK = "nightgrid.solve_chunk"
+SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
+SWEEP = "nightgrid.sweep"
+"""Names of the tasks: what a message calls for."""
+
+PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}
+"""A dead broker is reported after about a second; the driver decides how long to go on."""
+
+
+def configuration(settings: Settings) -> dict[str, Any]:
+    """Write the settings as Celery's configuration."""
+    transport = {
+        # Longer than the longest task, or a second worker gets a task while the first has it.
+        "visibility_timeout": settings.visibility_timeout_seconds,
+        # Look for messages of dead workers every 2 s instead of every 100 s.
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+        "global_keyprefix": settings.key_prefix,
+        "socket_connect_timeout": BROKER_CONNECT_SECONDS,
+        "socket_timeout": BROKER_SOCKET_SECONDS,
+    }
+    return {
+        "broker_url": settings.broker_url,
+        "broker_transport_options": transport,
+        "broker_connection_timeout": BROKER_CONNECT_SECONDS,
+        "broker_connection_retry_on_startup": True,
+        # None = for ever: a worker outlives its server, its supervisor restarts both.
+        "broker_connection_max_retries": None,
+        "result_backend": settings.broker_url,
+        "result_backend_transport_options": {
+            "global_keyprefix": settings.key_prefix,
+            "retry_policy": {"timeout": 5.0},
+        },
+        # Or an error while storing a result turns a solved task into a failed one.
+        "result_backend_always_retry": True,
+        "result_backend_max_retries": 5,
+        "result_expires": settings.result_expires_seconds,
+        "accept_content": ["json"],
+        "result_accept_content": ["json"],
+        "task_serializer": "json",
+        "result_serializer": "json",
+        "task_queues": queues(),
+        "task_create_missing_queues": False,
+        "task_default_queue": BATCH,
+        "task_routes": {
+            SOLVE_CHUNK: {"queue": BATCH},
+            SOLVE_ONDEMAND: {"queue": INTERACTIVE},
+            SWEEP: {"queue": MAINTENANCE},
+        },
+        "task_acks_late": True,
+        "task_ignore_result": True,
+        "task_track_started": False,
+        "task_time_limit": settings.hard_limit_seconds,
+        "task_publish_retry_policy": PUBLISH_RETRY,
+        "worker_prefetch_multiplier": 1,
+        "worker_lost_wait": settings.worker_lost_wait_seconds,
+        "worker_soft_shutdown_timeout": settings.soft_shutdown_seconds,
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
+        # Nothing of ours uses remote control; without it a worker needs no pub/sub connection.
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_hijack_root_logger": False,
+        "worker_redirect_stdouts": False,
+        "timezone": "UTC",
+    }
+
+
+def client_app(settings: Settings) -> Celery:
+    """Make an app that only sends tasks by name: it loads neither tasks nor kernels."""
+    client = Celery("nightgrid-client", set_as_current=False)
+    client.conf.update(configuration(settings))
+    return client
+
+
+app = Celery("nightgrid", include=["workers.tasks"])
+app.conf.update(configuration(Settings()))

@@ -1,0 +1,80 @@
+"""Child processes that never outlive us: own process groups, and a leash to the parent."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+POLL_SECONDS = 0.02
+
+
+def die_with_parent(signal_number: int = signal.SIGKILL) -> None:
+    """Ask Linux to signal this process when its parent dies; elsewhere do nothing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    log_path: Path,
+    env: Mapping[str, str] | None = None,
+    leash: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own, its output appended to a file.
+
+    It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
+    that it can watch: the pipe closes when this process ends, however it ends.
+    """
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    with log_path.open("ab") as log:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE if leash else subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=None if env is None else dict(env),
+            start_new_session=True,
+            # The supervisor's only thread forks here, so that nothing can deadlock.
+            preexec_fn=None if leash else die_with_parent,  # noqa: PLW1509
+        )
+
+
+def end_group(
+    process: subprocess.Popen[bytes], *signals: tuple[signal.Signals, float]
+) -> int | None:
+    """Send each signal to a process and wait its seconds; then kill what is left of its group.
+
+    Returns the exit code.
+    """
+    for number, seconds in signals:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(number)
+            wait(process, seconds)
+    kill_group(process)
+    return process.wait()
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill whatever is left of a process's group, the process included."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait until a process has ended; tell whether it has."""
+    deadline = time.monotonic() + seconds
+    while process.poll() is None:
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True

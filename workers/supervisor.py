@@ -1,0 +1,343 @@
+"""Start the embedded server and the workers, restart whatever exits, stop all of it together.
+
+As a program, `python -m workers.supervisor` does this for the settings in its environment until
+SIGTERM or SIGINT, or, with --leash, until its standard input closes: whoever holds the other end
+may be killed in any way and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import redis
+
+from solvers.errors import TransientError
+from workers import server
+from workers.processes import end_group, kill_group, spawn, wait
+from workers.queues import BATCH, INTERACTIVE, MAINTENANCE
+from workers.redis_keys import connect, living, say_dead
+from workers.settings import Settings
+
+SERVER = "server"
+KEEPER = "keeper"
+ROLES: tuple[str, ...] = (SERVER, BATCH, INTERACTIVE, KEEPER)
+LOOK_SECONDS = 0.1
+RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Pause before a restart, by how often in a row the process died young."""
+YOUNG_SECONDS = 10.0
+HOPELESS_SERVER_STARTS = 4
+"""After so many young deaths of the server its data are taken to be damaged."""
+LOG_TAIL_BYTES = 2000
+
+
+@dataclass(slots=True, kw_only=True)
+class Child:
+    """One supervised process."""
+
+    role: str
+    command: Callable[[], list[str]]
+    process: subprocess.Popen[bytes] | None = None
+    worker: str = ""
+    started_at: float = 0.0
+    young_deaths: int = 0
+    restart_at: float = 0.0
+    restarts: int = 0
+
+
+class Supervisor:
+    """Keeps one process running for each role, until it is told to stop."""
+
+    def __init__(self, settings: Settings, roles: Sequence[str] = ROLES) -> None:
+        self._settings = settings
+        self._logs = settings.side_dir / "logs"
+        self._state_path = settings.side_dir / "supervisor.json"
+        wanted = [role for role in ROLES if role in roles]
+        if SERVER in wanted and (not server.is_embedded(settings) or server.is_up(settings)):
+            # Someone else's server, or one that is running already.
+            wanted.remove(SERVER)
+        self._children = [Child(role=role, command=self._command(role)) for role in wanted]
+        self._stopping = False
+
+    def run(self, leash: int | None = None) -> None:
+        """Start everything and look after it until a signal comes or the leash is let go.
+
+        `leash` is a file descriptor whose end means that our owner is gone.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        fcntl_lock = _lock(self._settings) if self._has(SERVER) else None
+        try:
+            while not self._stopping:
+                for child in self._children:
+                    self._look_after(child)
+                if leash is None:
+                    time.sleep(LOOK_SECONDS)
+                elif select.select([leash], [], [], LOOK_SECONDS)[0]:
+                    self._stopping = not os.read(leash, 1)
+        finally:
+            self._stop(abandoned=leash is not None)
+            if fcntl_lock is not None:
+                os.close(fcntl_lock)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _has(self, role: str) -> bool:
+        return any(child.role == role for child in self._children)
+
+    def _command(self, role: str) -> Callable[[], list[str]]:
+        settings = self._settings
+        if role == SERVER:
+            return lambda: server.server_command(settings)
+        if role == KEEPER:
+            return lambda: [sys.executable, "-m", "workers.keeper"]
+        if role == INTERACTIVE:
+            return lambda: worker_command(settings, [INTERACTIVE], settings.interactive_processes)
+        return lambda: worker_command(settings, [BATCH, MAINTENANCE], settings.batch_processes)
+
+    def _look_after(self, child: Child) -> None:
+        process = child.process
+        if process is not None:
+            if process.poll() is None:
+                return
+            self._bury(child)
+        now = time.monotonic()
+        if now < child.restart_at:
+            return
+        if child.role != SERVER and self._has(SERVER) and not server.is_up(self._settings):
+            return
+        if child.role == SERVER and child.young_deaths >= HOPELESS_SERVER_STARTS:
+            server.set_aside_damaged_data(self._settings)
+            child.young_deaths = 0
+        child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
+        child.process = spawn(
+            child.command(),
+            log_path=self._logs / f"{child.role}.log",
+            env=child_environment(self._settings, child.worker),
+        )
+        child.started_at = now
+        self._write_state()
+        if child.role == SERVER:
+            self._wait_for_server()
+
+    def _wait_for_server(self) -> None:
+        try:
+            server.wait_up(self._settings, self._settings.server_start_seconds)
+        except TransientError as error:
+            sys.stderr.write(f"{error}\n")
+
+    def _bury(self, child: Child) -> None:
+        """Clear away what a dead process left, and say when it is started again."""
+        process = child.process
+        if process is None:
+            return
+        kill_group(process)
+        sys.stderr.write(f"{child.role} {process.pid} exited with {process.returncode}\n")
+        sys.stderr.flush()
+        if child.role != SERVER:
+            self._say_dead(child)
+        now = time.monotonic()
+        young = now - child.started_at < YOUNG_SECONDS
+        child.young_deaths = child.young_deaths + 1 if young else 0
+        child.restart_at = now + RESTART_SECONDS[min(child.young_deaths, len(RESTART_SECONDS) - 1)]
+        child.process = None
+        child.restarts += 1
+
+    def _say_dead(self, child: Child) -> None:
+        try:
+            with connect(self._settings) as client:
+                say_dead(client, self._settings, child.worker)
+        except redis.RedisError as error:
+            # Its key will expire.
+            sys.stderr.write(f"{child.role}: not reported dead: {error}\n")
+
+    def _write_state(self) -> None:
+        state = {
+            "supervisor_pid": os.getpid(),
+            "processes": {
+                child.role: {
+                    "pid": child.process.pid,
+                    "worker": child.worker,
+                    "restarts": child.restarts,
+                }
+                for child in self._children
+                if child.process is not None
+            },
+        }
+        self._state_path.parent.mkdir(parents=True, exist_ok=True)
+        staged = self._state_path.with_suffix(".tmp")
+        staged.write_text(json.dumps(state, indent=2) + "\n")
+        staged.replace(self._state_path)
+
+    def _stop(self, *, abandoned: bool) -> None:
+        """Stop the workers together, then the server they speak to."""
+        seconds = self._settings.stop_seconds
+        workers = [c for c in self._children if c.role != SERVER and c.process is not None]
+        for child in workers:
+            assert child.process is not None
+            if abandoned:
+                kill_group(child.process)
+            elif child.process.poll() is None:
+                child.process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + seconds
+        for child in workers:
+            assert child.process is not None
+            wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
+            # SIGQUIT: hand back at once what is still being worked on.
+            end_group(child.process, (signal.SIGQUIT, 0.0 if abandoned else 2.0))
+            if not abandoned:
+                self._say_dead(child)
+        for child in self._children:
+            if child.role == SERVER and child.process is not None:
+                end_group(child.process, (signal.SIGTERM, seconds))
+        self._state_path.unlink(missing_ok=True)
+
+
+def worker_command(settings: Settings, queues: Sequence[str], processes: int) -> list[str]:
+    """Write the command line of a Celery worker for these queues."""
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--app",
+        settings.celery_app,
+        "worker",
+        "--hostname",
+        f"{queues[0]}-{uuid.uuid4().hex[:8]}@%h",
+        "--queues",
+        ",".join(queues),
+        "--concurrency",
+        str(processes),
+        "--pool",
+        "prefork",
+        "--loglevel",
+        "INFO",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    ]
+
+
+def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
+    """Write the environment in which our packages are found and the settings are these."""
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        **settings.environment(),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "NIGHTGRID_WORKER_ID": worker,
+    }
+
+
+def _lock(settings: Settings) -> int:
+    """Be the only one who starts this server.
+
+    Raises TransientError when another supervisor is about to.
+    """
+    settings.side_dir.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(settings.side_dir / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise TransientError(
+            f"another supervisor is starting the server of {settings.side_dir}"
+        ) from None
+    return descriptor
+
+
+@contextmanager
+def local_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the embedded server and supervised workers for the length of a `with` block.
+
+    They are children of a supervisor on a leash: even if this process is killed, they end.
+    Yields the supervisor once server and workers are ready. Raises TransientError, with the end
+    of the logs, when they do not become ready in time.
+    """
+    log_path = settings.side_dir / "logs" / "supervisor.log"
+    command = [sys.executable, "-m", "workers.supervisor", "--leash", "--roles", ",".join(roles)]
+    process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
+    try:
+        _wait_ready(settings, process, roles)
+        yield process
+    finally:
+        end_group(process, (signal.SIGTERM, 2 * settings.stop_seconds + 5.0))
+        if process.stdin is not None:
+            process.stdin.close()
+
+
+def _wait_ready(
+    settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]
+) -> None:
+    deadline = time.monotonic() + settings.workers_start_seconds
+    wanted = {role for role in roles if role in (BATCH, INTERACTIVE)}
+    with connect(settings) as client:
+        while time.monotonic() < deadline and process.poll() is None:
+            if _ready(settings, client, wanted):
+                return
+            time.sleep(LOOK_SECONDS)
+    raise TransientError(
+        f"the local workers did not become ready; the end of their logs in "
+        f"{settings.side_dir / 'logs'}:\n{_tails(settings, ('supervisor', *roles))}"
+    )
+
+
+def _ready(settings: Settings, client: redis.Redis, wanted: set[str]) -> bool:
+    try:
+        client.ping()
+        alive: dict[str, dict[str, Any]] = living(client, settings) if wanted else {}
+    except redis.RedisError:
+        return False
+    serving = {queue for about in alive.values() for queue in about["queues"]}
+    return wanted <= serving
+
+
+def _tails(settings: Settings, names: Sequence[str]) -> str:
+    texts = []
+    for name in names:
+        path = settings.side_dir / "logs" / f"{name}.log"
+        if path.exists():
+            tail = path.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
+            texts.append(f"--- {name}\n{tail}")
+    return "\n".join(texts)
+
+
+def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
+    """Read which processes a supervisor runs for this lake, or None when none does."""
+    path = settings.side_dir / "supervisor.json"
+    try:
+        state: Mapping[str, Any] = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return state
+
+
+def main() -> None:
+    """Supervise, as a program."""
+    parser = argparse.ArgumentParser(prog="python -m workers.supervisor")
+    parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
+    parser.add_argument("--roles", default=",".join(ROLES))
+    options = parser.parse_args()
+    leash = sys.stdin.fileno() if options.leash else None
+    Supervisor(Settings(), options.roles.split(",")).run(leash)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The tasks, on one base class: log context, retries of what is transient, word to the driver."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import uuid
+from typing import Any
+
+import redis
+import structlog
+from celery import Task, signals
+from celery.exceptions import TimeLimitExceeded
+
+from archive.lake import Lake
+from archive.runfiles import ChunkRef
+from solvers.errors import TransientError
+from solvers.registry import GAMES
+from solvers.registry import game as game_named
+from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
+from workers.chunks import solve_chunk as solve_chunk_of
+from workers.ondemand import solve_message, sweep
+from workers.processes import die_with_parent
+from workers.redis_keys import Announcement, EventKind, announce, connect, say_alive
+from workers.settings import Settings
+
+log = structlog.get_logger("nightgrid.worker")
+
+WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
+"""Names this worker process and its children; another one after every restart."""
+_settings = Settings()
+
+
+class NightgridTask(Task):  # type: ignore[misc]
+    """Base of every task: TransientError is retried here, anything else goes to the driver."""
+
+    abstract = True
+    autoretry_for = (TransientError,)
+    max_retries = 2
+    retry_backoff = 1
+    retry_backoff_max = 10
+    retry_jitter = True
+
+    def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:
+        """Bind what every log line of the task shall carry."""
+        structlog.contextvars.bind_contextvars(
+            task=self.name, task_id=task_id, retries=self.request.retries, worker=WORKER_ID
+        )
+        self.request.begun = time.monotonic()
+
+    def after_return(
+        self, status: str, retval: Any, task_id: str, args: Any, kwargs: Any, einfo: Any
+    ) -> None:
+        """Log how the task ended, and unbind."""
+        begun = getattr(self.request, "begun", None)
+        seconds = None if begun is None else round(time.monotonic() - begun, 3)
+        detail = retval if status == "SUCCESS" else repr(retval)
+        log.info("task ended", status=status, seconds=seconds, detail=detail)
+        structlog.contextvars.clear_contextvars()
+
+
+_open: dict[int, tuple[Lake, redis.Redis]] = {}
+
+
+def _connections() -> tuple[Lake, redis.Redis]:
+    """Open lake and Redis once per process, after the fork."""
+    pid = os.getpid()
+    if pid not in _open:
+        _open.clear()
+        _open[pid] = (Lake.open(_settings.lake), connect(_settings))
+    return _open[pid]
+
+
+def _tell(event: EventKind, ref: ChunkRef, reason: str = "") -> None:
+    try:
+        announce(_connections()[1], _settings, Announcement(event=event, ref=ref, reason=reason))
+    except redis.RedisError as error:
+        # The part is in the lake: the driver finds it there.
+        log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))
+
+
+@app.task(base=NightgridTask, bind=True, name=SOLVE_CHUNK)  # type: ignore[untyped-decorator]
+def solve_chunk(self: NightgridTask, ref: dict[str, Any]) -> dict[str, Any]:
+    """Solve one chunk of a run and announce it."""
+    chunk = ChunkRef(**ref)
+    structlog.contextvars.bind_contextvars(run=chunk.run_id, chunk=chunk.name)
+    report = solve_chunk_of(_connections()[0], chunk, _settings, WORKER_ID)
+    if report.state != "stale":
+        _tell("done", chunk)
+    return {"state": report.state, "rows": report.rows}
+
+
+@app.task(  # type: ignore[untyped-decorator]
+    base=NightgridTask,
+    bind=True,
+    name=SOLVE_ONDEMAND,
+    ignore_result=False,
+    # A child that dies hands the job to another; the attempts kept in the lake end that.
+    retry_on_worker_lost=True,
+    max_retries=10,
+)
+def solve_ondemand(self: NightgridTask, message: dict[str, Any]) -> dict[str, Any]:
+    """Solve one puzzle that came with the message."""
+    structlog.contextvars.bind_contextvars(job=message.get("job_id"))
+    return solve_message(_connections()[0], message, _settings, WORKER_ID)
+
+
+@app.task(base=NightgridTask, bind=True, name=SWEEP)  # type: ignore[untyped-decorator]
+def sweep_lake(self: NightgridTask) -> dict[str, Any]:
+    """Tidy up what killed processes left behind."""
+    return sweep(_connections()[0])
+
+
+@signals.task_failure.connect  # type: ignore[untyped-decorator]
+def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) -> None:
+    # Celery sends this in the child when the task raised, and in the main process when the child
+    # died or was killed at the hard limit.
+    if sender is None or sender.name != SOLVE_CHUNK or not args:
+        return
+    ref = ChunkRef(**args[0])
+    if isinstance(exception, TransientError):
+        _tell("transient", ref, str(exception))
+    elif isinstance(exception, TimeLimitExceeded):
+        limit = f"exceeded the hard limit of {_settings.hard_limit_seconds:g} s"
+        _tell("lost", ref, limit)
+    elif type(exception).__name__ == "WorkerLostError":
+        _tell("lost", ref, f"its process died: {exception}")
+    else:
+        _tell("failed", ref, f"{type(exception).__name__}: {exception}")
+
+
+@signals.setup_logging.connect  # type: ignore[untyped-decorator]
+def _set_up_logging(**_: Any) -> None:
+    import logging
+
+    logging.basicConfig(
+        level=logging.INFO,
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(processName)s %(name)s %(message)s",
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+
+
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
+def _warm_kernels(**_: Any) -> None:
+    # Before the fork: every child inherits the compiled kernels.
+    begun = time.monotonic()
+    for name in GAMES:
+        game_named(name).warm()
+    log.info("kernels warm", seconds=round(time.monotonic() - begun, 3))
+
+
+@signals.worker_process_init.connect  # type: ignore[untyped-decorator]
+def _leash_child(**_: Any) -> None:
+    die_with_parent()
+
+
+@signals.worker_ready.connect  # type: ignore[untyped-decorator]
+def _say_alive(sender: Any, **_: Any) -> None:
+    about = {
+        "pid": os.getpid(),
+        "queues": sorted(sender.app.amqp.queues.consume_from),
+        "processes": sender.controller.concurrency,
+        "started_at": time.time(),
+    }
+    threading.Thread(target=_keep_saying, args=(about,), name="liveness", daemon=True).start()
+
+
+def _keep_saying(about: dict[str, Any]) -> None:
+    client = connect(_settings)
+    while True:
+        try:
+            say_alive(client, _settings, WORKER_ID, about)
+        except redis.RedisError as error:
+            log.warning("server does not answer", error=str(error))
+        time.sleep(_settings.liveness_interval_seconds)
