@@ -1,0 +1,99 @@
+"""What people and programs see: answers on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+PIPED_WIDTH_CHARS = 160
+"""Tables are laid out for this width when the output is no terminal."""
+
+
+def prepare_streams() -> None:
+    """Let no character of a drawing fail on a terminal that cannot show it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+def emit(value: Mapping[str, Any]) -> None:
+    """Write one JSON object as one line of standard output, at once."""
+    print(_json(value), flush=True)
+
+
+def emit_start(head: Mapping[str, Any], key: str) -> None:
+    """Begin a JSON object whose list under `key` is too long to hold."""
+    sys.stdout.write(f"{_json(head)[:-1]},{_json(key)}:[")
+
+
+def emit_item(value: Any, *, first: bool) -> None:
+    """Write one item of the list that emit_start began."""
+    sys.stdout.write(_json(value) if first else f",{_json(value)}")
+
+
+def emit_end(tail: Mapping[str, Any]) -> None:
+    """End the list and its object with further members, and the line."""
+    print(f"],{_json(tail)[1:]}", flush=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def say(text: str = "") -> None:
+    """Write a line for people to standard output."""
+    print(text)
+
+
+def note(text: str) -> None:
+    """Write a line for people to standard error: progress, warnings, errors."""
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+
+
+def complain(text: str) -> None:
+    """Write an error as one line to standard error."""
+    note(f"nightgrid: {' '.join(text.split())}")
+
+
+def say_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str | None = None,
+    numbers: Sequence[str] = (),
+) -> None:
+    """Write a table to standard output; columns named in `numbers` are right-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH_CHARS)
+    table = Table(title=title, title_justify="left")
+    for heading in headings:
+        right = heading in numbers
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def duration(ns: int) -> str:
+    """Write a time for people: 850 ns, 1.20 ms, 3.4 s."""
+    if ns < 1_000:
+        return f"{ns} ns"
+    if ns < 1_000_000:
+        return f"{ns / 1_000:.3g} µs"
+    if ns < 1_000_000_000:
+        return f"{ns / 1_000_000:.3g} ms"
+    return f"{ns / 1_000_000_000:,.1f} s"
+
+
+def plural(number: int, noun: str) -> str:
+    """Write a number with its noun: 1 solution, 10,464 solutions."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
