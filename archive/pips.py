@@ -10,8 +10,19 @@ from typing import Any
 
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution
+from solvers.pips.check import check_solution, solution_to_json
 from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
+
+__all__ = [
+    "FIRST_DATE",
+    "GAME",
+    "LEVELS",
+    "Fault",
+    "Published",
+    "read_payload",
+    "read_puzzles",
+    "solution_to_json",
+]
 
 GAME = "pips"
 LEVELS = ("easy", "medium", "hard")
@@ -92,11 +103,6 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
         )
         for item in found
     ]
-
-
-def solution_to_json(solution: Solution) -> list[list[list[int]]]:
-    """Write a solution as a list of [cell_a, cell_b, [pip_a, pip_b]]."""
-    return [[[*p.cell_a], [*p.cell_b], [p.pip_a, p.pip_b]] for p in solution]
 
 
 def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:
