@@ -15,12 +15,16 @@ MOST_TYPES = 128
 MOST_PIPS = 256
 """Distinct numbers of pips."""
 
+MOST_SUMS = 256
+"""Resolution of the distribution of a region's sum."""
+
 # Codes of solvers.pips.puzzle.REGION_TYPES.
 EMPTY, SUM, LESS, GREATER, EQUALS, UNEQUAL = range(6)
 
 
 def _dtype() -> np.dtype[Any]:
-    i, u, cells, types, pips = np.int64, np.uint64, MOST_CELLS, MOST_TYPES, MOST_PIPS
+    i, u, f = np.int64, np.uint64, np.float64
+    cells, types, pips = MOST_CELLS, MOST_TYPES, MOST_PIPS
     return np.dtype(
         [
             ("cells", i),
@@ -39,8 +43,11 @@ def _dtype() -> np.dtype[Any]:
             ("cell_region", i, cells),
             ("neighbours", i, (cells, 4)),  # cells, -1 for none
             ("position", i, cells),  # of the cell in the cell order
+            ("component", i, cells),
+            ("sort_key", i, cells),
             # By position in the cell order.
             ("order", i, cells),  # the cell
+            ("best_order", i, cells),
             ("later", i, (cells, 4)),  # positions of the neighbours that come later, ascending
             ("later_count", i, cells),
             ("region", i, cells),  # -1 if nothing constrains the cell
@@ -56,8 +63,16 @@ def _dtype() -> np.dtype[Any]:
             ("field_shift", i, cells),
             ("field_bits", i, cells),
             ("rest", i, cells),  # scratch: free cells
+            # What the estimate of an order knows of a region with j cells filled, at
+            # outlook[region] + j: log2 of the chance that random pips have not failed, and of the
+            # number of different progresses.
+            ("outlook", i, cells),
+            ("chance", f, 2 * cells),
+            ("variety", f, 2 * cells),
+            ("sums", f, (2, MOST_SUMS)),
             # By index of the pips, ascending.
             ("pips", i, pips),
+            ("halves", i, pips),  # with these pips, among all dominoes
             ("has", u, (pips, 2)),  # domino types with these pips
             ("double", u, (pips, 2)),  # the double of these pips
             ("supply", i, pips),  # scratch: halves among the dominoes left

@@ -114,6 +114,7 @@ def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes:
     board.values = values
     board.has[:values] = 0
     board.double[:values] = 0
+    board.halves[:values] = 0
     types = 0
     multiples = 0
     last_a = last_b = -1
@@ -121,6 +122,10 @@ def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes:
         a, b = halves_a[d0 + k], halves_b[d0 + k]
         if a > b or a < last_a or (a == last_a and b < last_b):
             return NO_BOARD
+        ia = np.searchsorted(board.pips[:values], a)
+        ib = np.searchsorted(board.pips[:values], b)
+        board.halves[ia] += 1
+        board.halves[ib] += 1
         if a == last_a and b == last_b:
             if board.copies[types - 1] == 1:
                 multiples += 1
@@ -129,8 +134,6 @@ def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes:
         if types == MOST_TYPES:
             return TOO_LARGE
         last_a, last_b = a, b
-        ia = np.searchsorted(board.pips[:values], a)
-        ib = np.searchsorted(board.pips[:values], b)
         board.index_sum[types] = ia + ib
         board.copies[types] = 1
         bit = np.uint64(1) << np.uint64(types % 64)

@@ -1,16 +1,126 @@
-"""The cell order: which free cell is filled first decides how many states there are."""
+"""The cell order: which free cell is filled first decides how many states there are.
+
+Every sweep over the board is a candidate, component by component. An estimate of the number of
+states, from the statistics of each region and the width of the frontier, picks one: between the
+best and the worst sweep of a published board lie factors of up to a hundred.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from solvers.compiling import kernel
+from solvers.pips.outlook import foresee
 from solvers.pips.tilings import place_cells
+
+SWEEPS = 8
+FRONTIER_BITS = 0.6
+"""log2 of the ways in which one cell of the frontier can stand to the tilings behind it."""
 
 
 @kernel
 def choose_order(board: Any) -> None:
     """Choose a cell order for the board and fill the arrays that depend on it."""
-    for p in range(board.cells):
-        board.order[p] = p
+    n = board.cells
+    _find_components(board)
+    foresee(board)
+    best = math.inf
+    for sweep in range(SWEEPS):
+        _sweep(board, sweep)
+        weight = estimate(board)
+        if weight < best:
+            best = weight
+            for p in range(n):
+                board.best_order[p] = board.order[p]
+    for p in range(n):
+        board.order[p] = board.best_order[p]
     place_cells(board)
+
+
+@kernel
+def _find_components(board: Any) -> None:
+    # Flood fill with `order` as the stack.
+    n = board.cells
+    for i in range(n):
+        board.component[i] = -1
+    components = 0
+    for seed in range(n):
+        if board.component[seed] >= 0:
+            continue
+        board.component[seed] = components
+        board.order[0] = seed
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            cell = board.order[depth]
+            for j in range(4):
+                other = board.neighbours[cell, j]
+                if other >= 0 and board.component[other] < 0:
+                    board.component[other] = components
+                    board.order[depth] = other
+                    depth += 1
+        components += 1
+
+
+@kernel
+def _sweep(board: Any, sweep: int) -> None:
+    # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
+    n = board.cells
+    for i in range(n):
+        r, c = board.row[i], board.col[i]
+        if sweep & 2:
+            r = 16383 - r
+        if sweep & 4:
+            c = 16383 - c
+        major, minor = (c, r) if sweep & 1 else (r, c)
+        key = (board.component[i] << 28) | (major << 14) | minor
+        at = i
+        while at > 0 and board.sort_key[at - 1] > key:
+            board.sort_key[at] = board.sort_key[at - 1]
+            board.order[at] = board.order[at - 1]
+            at -= 1
+        board.sort_key[at] = key
+        board.order[at] = i
+
+
+@kernel
+def estimate(board: Any) -> float:
+    """Estimate how many states the order in board.order leads to.
+
+    After each cell: the expected number of partial arrangements that have not failed, or of
+    different (dominoes left, frontier, progress) combinations if that is smaller.
+    """
+    n, dominoes = board.cells, board.dominoes
+    for i in range(n):
+        board.position[i] = 0
+    for g in range(board.regions):
+        board.rest[g] = 0
+    total = 0.0
+    chance, variety = 0.0, 0.0
+    frontier = 0
+    arrangements, subsets = 0.0, 0.0
+    for i in range(n):
+        cell = board.order[i]
+        if board.position[cell] == 1:
+            frontier -= 1
+        board.position[cell] = 2
+        for j in range(4):
+            other = board.neighbours[cell, j]
+            if other >= 0 and board.position[other] == 0:
+                board.position[other] = 1
+                frontier += 1
+        g = board.cell_region[cell]
+        at = board.outlook[g] + board.rest[g]
+        board.rest[g] += 1
+        chance += board.chance[at + 1] - board.chance[at]
+        variety += board.variety[at + 1] - board.variety[at]
+        if i % 2 == 1:
+            laid = (i + 1) // 2
+            left = dominoes - laid + 1
+            arrangements += math.log2(2.0 * left)
+            subsets += math.log2(left / laid)
+        ways = arrangements + FRONTIER_BITS * frontier + chance
+        places = subsets + FRONTIER_BITS * frontier + variety
+        total += 2.0 ** min(ways, places, 1000.0)
+    return total
