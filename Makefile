@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench lock clean
+.PHONY: help demo test lint format docs bench lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
@@ -42,6 +42,9 @@ lint: $(READY) ## check style, types and the floors of the house
 format: $(READY) ## rewrite the source in house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+docs: $(READY) ## write the tree of docs/architecture.md from the modules
+	$(BIN)/python docs/tree.py
 
 bench: $(READY) ## measure what benchmarks/RESULTS.md reports
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,52 @@
+"""Find somebody to do the work: this process, workers that are there, or workers of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import redis
+
+from archive.lake import Lake
+from flows.settings import ExecutorKind
+from workers.executors import CeleryExecutor, Executor, InlineExecutor
+from workers.queues import BATCH
+from workers.redis_keys import connect, living
+from workers.settings import Settings
+from workers.supervisor import local_cluster
+
+
+@contextmanager
+def executor(kind: ExecutorKind, lake: Lake, settings: Settings) -> Iterator[Executor]:
+    """Open an executor for the length of a `with` block.
+
+    Raises TransientError when workers of our own do not become ready.
+    """
+    if kind == "inline":
+        hands: Executor = InlineExecutor(lake, settings)
+        try:
+            yield hands
+        finally:
+            hands.close()
+    elif batch_is_served(settings):
+        yield from _celery(settings)
+    else:
+        with local_cluster(settings):
+            yield from _celery(settings)
+
+
+def batch_is_served(settings: Settings) -> bool:
+    """Tell whether a living worker takes chunks from our server."""
+    with connect(settings) as client:
+        try:
+            return any(BATCH in about["queues"] for about in living(client, settings).values())
+        except redis.RedisError:
+            return False
+
+
+def _celery(settings: Settings) -> Iterator[Executor]:
+    hands = CeleryExecutor(settings)
+    try:
+        yield hands
+    finally:
+        hands.close()

@@ -1,0 +1,36 @@
+"""Prefect's environment: offline, silent, JSON only. Call `prepare` before Prefect is imported."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+SERVER_START_S = 120
+"""A temporary server answered after 5-17 s on a quiet machine; Prefect's default gives up at 20."""
+
+_QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
+    "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
+    # The second page asks outside hosts for its fonts and scripts.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
+    # The default is pickle.
+    "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(SERVER_START_S),
+}
+
+
+def available() -> bool:
+    """Tell whether Prefect is installed, without importing it."""
+    return find_spec("prefect") is not None
+
+
+def prepare() -> None:
+    """Set what the user has not set.
+
+    Prefect reads its environment once, when it is imported: a process that imported it earlier
+    keeps its own settings and hands these on to the processes it starts.
+    """
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)

@@ -1,0 +1,96 @@
+"""Run a night: under Prefect where it is installed, and just the same without it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flows import environment, steps
+from flows.report import NightlyReport
+from flows.settings import NightlySettings
+from solvers.algebra import Status
+from solvers.errors import PermanentError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """The six steps, plain or each as a Prefect task."""
+
+    fetch: Callable[[NightlySettings], steps.Fetched]
+    normalise: Callable[[NightlySettings], steps.Normalised]
+    plan: Callable[[NightlySettings], steps.Planned]
+    solve: Callable[[NightlySettings, steps.Planned, steps.OnProgress | None], steps.Solved]
+    aggregate: Callable[[NightlySettings], dict[str, str]]
+    report: Callable[[NightlySettings, NightlyReport], NightlyReport]
+
+
+PLAIN = Steps(
+    fetch=steps.fetch,
+    normalise=steps.normalise,
+    plan=steps.plan,
+    solve=steps.solve,
+    aggregate=steps.aggregate,
+    report=steps.report,
+)
+
+
+def run_nightly(
+    settings: NightlySettings,
+    *,
+    prefect: bool | None = None,
+    on_progress: steps.OnProgress | None = None,
+) -> NightlyReport:
+    """Run one night to its end; a killed night is ended by calling this again.
+
+    `prefect` None means under Prefect if it is installed; then the flow runs on the server of
+    PREFECT_API_URL, or on a temporary one of its own.
+
+    Raises TransientError when a later call may succeed, PermanentError when it will not, and
+    NightStoppedError when a signal asked this process to stop.
+    """
+    if prefect is None:
+        prefect = environment.available()
+    if not prefect:
+        return run_steps(settings, PLAIN, on_progress)
+    if not environment.available():
+        raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
+    environment.prepare()
+    from flows.tasks import run_flow
+
+    return run_flow(settings, on_progress)
+
+
+def run_steps(
+    settings: NightlySettings, do: Steps, on_progress: steps.OnProgress | None = None
+) -> NightlyReport:
+    """Do the six steps in their order and report them."""
+    begun = time.monotonic()
+    fetched = do.fetch(settings)
+    normalised = do.normalise(settings)
+    planned = do.plan(settings)
+    solved = do.solve(settings, planned, on_progress)
+    paths = do.aggregate(settings)
+    figures = NightlyReport(
+        game=settings.game,
+        ask=str(settings.ask),
+        fetched=fetched.asked,
+        new_payloads=fetched.new,
+        fetch_failures=fetched.failures,
+        editions=normalised.editions,
+        revisions=normalised.revisions,
+        quarantined=normalised.quarantined,
+        planned=solved.job_count,
+        already_known=solved.already_known,
+        resumed=planned.resumed,
+        chunks_worked=solved.chunks_worked,
+        chunks_found=solved.chunks_found,
+        run_id=solved.run_ids[-1] if solved.run_ids else None,
+        wall_seconds=time.monotonic() - begun,
+        paths=paths,
+        **{status.value: solved.statuses.get(status.value, 0) for status in Status},
+    )
+    return do.report(settings, figures)
+
+
+__all__ = ["PLAIN", "NightlyReport", "NightlySettings", "Steps", "run_nightly", "run_steps"]

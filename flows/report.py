@@ -1,0 +1,100 @@
+"""What a nightly job did: figures, one sentence, and where the tables lie."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from solvers.algebra import Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyReport:
+    """The figures of one nightly job. The last one is kept in the lake as gold/nightly.json."""
+
+    game: str
+    ask: str
+    fetched: int = 0
+    """Payloads that the source was asked for."""
+    new_payloads: int = 0
+    """Payloads that the lake had never seen for their date."""
+    fetch_failures: tuple[str, ...] = ()
+    """One sentence for each date that could not be fetched."""
+    editions: int = 0
+    """Editions (date and level) with a board, in the lake."""
+    revisions: int = 0
+    """Editions whose board this job found changed."""
+    quarantined: int = 0
+    """Rules found broken in this job's new payloads."""
+    planned: int = 0
+    """Jobs that the lake had no answer for."""
+    already_known: int = 0
+    """Jobs left out because the lake has their answer."""
+    resumed: bool = False
+    """Whether the run had been begun by a job that did not live to end it."""
+    chunks_found: int = 0
+    """Chunks of a resumed run that had been worked before."""
+    chunks_worked: int = 0
+    solved: int = 0
+    unsolvable: int = 0
+    over_budget: int = 0
+    invalid: int = 0
+    poison: int = 0
+    run_id: str | None = None
+    """None when there was nothing to solve."""
+    wall_seconds: float = 0.0
+    paths: dict[str, str] = field(default_factory=dict)
+    """Where the tables lie: name of the table -> URL or path."""
+
+    @property
+    def answered(self) -> int:
+        """Jobs that ended in this job, however they ended."""
+        return sum(getattr(self, status.value) for status in Status)
+
+    def sentence(self) -> str:
+        """Say in one sentence what the night came to."""
+        if not self.planned:
+            return (
+                f"Nothing to solve: the lake had the answer to all {self.already_known} "
+                f"{self.game} jobs already."
+            )
+        endings = [
+            f"{count:,} {status.value.replace('_', ' ')}"
+            for status in Status
+            if (count := getattr(self, status.value))
+        ]
+        known = f"; {self.already_known:,} were known already" if self.already_known else ""
+        return (
+            f"{self.planned:,} {self.game} jobs worked ({', '.join(endings)}) "
+            f"in {self.wall_seconds:.1f} s{known}."
+        )
+
+    def rows(self) -> list[tuple[str, str]]:
+        """List the figures as (name, value) for a table."""
+        shown = [
+            (name.name.replace("_", " "), _text(getattr(self, name.name)))
+            for name in dataclasses.fields(self)
+            if name.name not in ("paths", "wall_seconds", "fetch_failures")
+        ]
+        failures = ("fetch failures", str(len(self.fetch_failures)))
+        return [*shown, failures, ("wall seconds", f"{self.wall_seconds:.1f}")]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the report as a JSON object."""
+        return dataclasses.asdict(self)
+
+    def to_markdown(self) -> str:
+        """Write the report for people."""
+        figures = "\n".join(f"| {name} | {value} |" for name, value in self.rows())
+        places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
+        failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
+        return f"{self.sentence()}\n\n| | |\n|---|---|\n{figures}\n\n{failures}{places}\n"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "-" if value is None else str(value)

@@ -1,0 +1,48 @@
+"""What one nightly job is to do, apart from how workers work (that is workers.settings)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Literal
+
+from archive.fetch import REFRESH_DAYS
+from solvers.algebra import Ask
+from solvers.errors import PermanentError
+from solvers.registry import GAMES
+from workers.settings import Settings
+
+ExecutorKind = Literal["celery", "inline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlySettings:
+    """One nightly job. Raises PermanentError for a value that no job can have."""
+
+    source: str
+    """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
+    game: str = "pips"
+    ask: Ask = field(default_factory=lambda: Ask(kind="count"))
+    since: dt.date | None = None
+    """First date wanted; None: the first that the source has."""
+    until: dt.date | None = None
+    """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
+    refresh_days: int = REFRESH_DAYS
+    """Dates this recent are asked for again although they are known."""
+    executor: ExecutorKind = "celery"
+    """`celery`: the workers that serve our server, or, when none does, workers of our own.
+    `inline`: this process by itself."""
+    workers: Settings = field(default_factory=Settings)
+    """Lake, server, processes, budgets."""
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            raise PermanentError("source is empty; expected a folder or an http(s) URL")
+        if self.game not in GAMES:
+            raise PermanentError(f"unknown game {self.game!r}; expected one of {', '.join(GAMES)}")
+        if self.refresh_days < 0:
+            raise PermanentError(f"refresh_days is {self.refresh_days}; expected 0 or more")
+        if self.since and self.until and self.since > self.until:
+            raise PermanentError(f"since {self.since} is after until {self.until}")
+        if self.executor not in ("celery", "inline"):
+            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")

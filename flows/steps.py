@@ -1,0 +1,224 @@
+"""The six steps of a night as plain functions: each reads from the lake what is left to do.
+
+So a night that was killed anywhere is ended by the same call, and it does only the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from archive import fetch as fetching
+from archive import gold
+from archive import normalise as normalising
+from archive.lake import Lake
+from archive.puzzles import read_puzzle_table
+from archive.runfiles import folder, read_json, write_json
+from archive.runs import open_run, plan_run, read_done
+from archive.sources import open_source
+from flows.cluster import executor
+from flows.report import NightlyReport
+from flows.settings import NightlySettings
+from solvers.errors import NightgridError
+from solvers.registry import game as game_named
+from workers.driver import Progress, RunSummary, drive
+
+OnProgress = Callable[[Progress], None]
+OPEN_RUN_PATH = "runs/nightly.json"
+"""Names the run that a night has begun, until it is ended: a night that finds new puzzles would
+plan another run and leave the work done for this one behind."""
+REPORT_PATH = "gold/nightly.json"
+
+
+class NightStoppedError(NightgridError):
+    """A signal asked the night to stop; the next one goes on with its run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """What the source gave."""
+
+    asked: int
+    new: int
+    failures: tuple[str, ...]
+    """One sentence for each date that could not be fetched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normalised:
+    """What became of the new payloads."""
+
+    editions: int
+    revisions: int
+    quarantined: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The run to work."""
+
+    run_id: str
+    job_count: int
+    already_known: int
+    resumed: bool
+    """Whether an earlier night began it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved:
+    """How the jobs of all runs of this night ended."""
+
+    run_ids: tuple[str, ...] = ()
+    job_count: int = 0
+    already_known: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)
+    chunks_worked: int = 0
+    chunks_found: int = 0
+    """Chunks that an earlier night had worked."""
+
+
+def fetch(settings: NightlySettings) -> Fetched:
+    """Store the payloads that are new. A date that fails is reported and does not stop the night.
+
+    Raises PermanentError for a source that is none.
+    """
+    source = open_source(settings.source)
+    try:
+        found = fetching.fetch(
+            _lake(settings),
+            source,
+            game=settings.game,
+            first=settings.since,
+            last=settings.until,
+            refresh_days=settings.refresh_days,
+        )
+    finally:
+        source.close()
+    return Fetched(
+        asked=len(found.asked),
+        new=len(found.new),
+        failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
+    )
+
+
+def normalise(settings: NightlySettings) -> Normalised:
+    """Turn new payloads into editions, puzzles and quarantine."""
+    done = normalising.normalise(_lake(settings), game=settings.game)
+    return Normalised(
+        editions=done.edition_count,
+        revisions=done.revisions_added,
+        quarantined=sum(done.quarantined.values()),
+    )
+
+
+def plan(settings: NightlySettings) -> Planned:
+    """Take up the run that an earlier night has begun, or plan all jobs that are not answered."""
+    lake = _lake(settings)
+    begun = _begun_run(lake, settings)
+    if begun is not None:
+        return begun
+    run_id = plan_run(
+        lake,
+        game_named(settings.game),
+        read_puzzle_table(lake),
+        settings.ask,
+        settings.workers.budget,
+        worker_count=settings.workers.batch_processes,
+    )
+    run = open_run(lake, run_id)
+    if run.job_count:
+        write_json(lake, OPEN_RUN_PATH, {"run_id": run_id})
+    return Planned(
+        run_id=run_id,
+        job_count=run.job_count,
+        already_known=run.answered_count,
+        resumed=False,
+    )
+
+
+def solve(
+    settings: NightlySettings, planned: Planned, on_progress: OnProgress | None = None
+) -> Solved:
+    """Work the run to its end, and after a resumed one whatever has become known since.
+
+    Raises TransientError when workers or lake stay away, NightStoppedError after a signal.
+    """
+    if not planned.job_count:
+        return Solved(already_known=planned.already_known)
+    lake = _lake(settings)
+    summaries = []
+    with executor(settings.executor, lake, settings.workers) as hands:
+        while planned.job_count:
+            summary = drive(lake, planned.run_id, hands, on_progress, settings=settings.workers)
+            if not summary.finished:
+                raise NightStoppedError(
+                    f"asked to stop in run {planned.run_id}; the next night goes on with it"
+                )
+            lake.delete(OPEN_RUN_PATH)
+            summaries.append(summary)
+            if not planned.resumed:
+                break
+            planned = plan(settings)
+    return _sum(summaries)
+
+
+def aggregate(settings: NightlySettings) -> dict[str, str]:
+    """Make the tables for people anew; return where every table lies."""
+    lake = _lake(settings)
+    version = game_named(settings.game).solver_version
+    gold.write_gold(lake, solver_version=version, game=settings.game, ask=settings.ask)
+    places = {
+        "counts by date": gold.COUNTS_PATH,
+        "runtimes": gold.RUNTIMES_PATH,
+        "results": "results",
+        "editions": normalising.editions_path(settings.game),
+        "quarantine": normalising.quarantine_path(settings.game),
+    }
+    base = lake.url.split("?")[0].rstrip("/")
+    return {name: f"{base}/{path}" for name, path in places.items() if lake.exists(path)}
+
+
+def report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
+    """File the figures of the night in the lake."""
+    write_json(_lake(settings), REPORT_PATH, figures.to_json())
+    return figures
+
+
+def _lake(settings: NightlySettings) -> Lake:
+    return Lake.open(settings.workers.lake)
+
+
+def _begun_run(lake: Lake, settings: NightlySettings) -> Planned | None:
+    """Find the run that a killed night has left, if it still answers what this night asks."""
+    note = read_json(lake, OPEN_RUN_PATH)
+    if note is None or not lake.exists(f"{folder(note['run_id'])}/plan.json"):
+        return None
+    run = open_run(lake, note["run_id"])
+    version = game_named(settings.game).solver_version
+    asked = (settings.game, settings.ask, version, settings.workers.budget)
+    if (run.game, run.ask, run.solver_version, run.budget) != asked:
+        return None
+    if read_done(lake, run.run_id) is not None:
+        return None
+    return Planned(
+        run_id=run.run_id,
+        job_count=run.job_count,
+        already_known=run.answered_count,
+        resumed=True,
+    )
+
+
+def _sum(summaries: list[RunSummary]) -> Solved:
+    statuses: Counter[str] = Counter()
+    for summary in summaries:
+        statuses.update(summary.statuses)
+    return Solved(
+        run_ids=tuple(summary.run_id for summary in summaries),
+        job_count=sum(summary.job_count for summary in summaries),
+        # What was known before this night: the first plan of the night knows it.
+        already_known=summaries[0].answered_count,
+        statuses=dict(statuses),
+        chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
+        chunks_found=sum(s.chunks_resumed for s in summaries),
+    )

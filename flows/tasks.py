@@ -1,0 +1,138 @@
+"""The Prefect flow `nightly`: one task a step, six task runs a night, never one a puzzle."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar, cast
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+
+from archive.fetch import REFRESH_DAYS
+from flows import artifacts, steps
+from flows.nightly import Steps, run_steps
+from flows.report import NightlyReport
+from flows.settings import ExecutorKind, NightlySettings
+from solvers.algebra import Ask
+from solvers.errors import TransientError
+from workers.driver import Progress
+from workers.settings import Settings
+
+RETRIES = 2
+RETRY_DELAY_S = 30
+"""A source or a server that failed gets this long before its step is tried again."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_HERE: ContextVar[tuple[Settings, steps.OnProgress | None] | None] = ContextVar(
+    "_HERE", default=None
+)
+"""What a caller in this process hands over beside the flow's parameters: parameters are stored by
+Prefect's server, and the URL of a queue server may hold a password."""
+
+
+def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
+    """Retry what may work the next time, and nothing else."""
+    try:
+        state.result()
+    except TransientError:
+        return True
+    except Exception:  # noqa: BLE001 - whatever it was, it is reported and not tried again
+        return False
+    return False
+
+
+def _as_task(name: str, step: Callable[P, R]) -> Callable[P, R]:
+    """Make a step a Prefect task that keeps no result and retries transient errors."""
+    made = task(
+        name=name,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=RETRIES,
+        retry_delay_seconds=RETRY_DELAY_S,
+        retry_condition_fn=_is_transient,
+    )(step)
+    return cast("Callable[P, R]", made)
+
+
+def _solve(
+    settings: NightlySettings, planned: steps.Planned, on_progress: steps.OnProgress | None
+) -> steps.Solved:
+    bar = artifacts.ProgressBar()
+
+    def show(progress: Progress) -> None:
+        bar(progress)
+        if on_progress is not None:
+            on_progress(progress)
+
+    return steps.solve(settings, planned, show)
+
+
+def _report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
+    artifacts.show_summary(figures)
+    return steps.report(settings, figures)
+
+
+TASKS = Steps(
+    fetch=_as_task("fetch", steps.fetch),
+    normalise=_as_task("normalise", steps.normalise),
+    plan=_as_task("plan", steps.plan),
+    solve=_as_task("solve", _solve),
+    aggregate=_as_task("aggregate", steps.aggregate),
+    report=_as_task("report", _report),
+)
+
+
+@flow(name="nightly", persist_result=False)
+def nightly_flow(
+    source: str,
+    lake: str,
+    game: str = "pips",
+    ask: str = "count",
+    since: dt.date | None = None,
+    until: dt.date | None = None,
+    refresh_days: int = REFRESH_DAYS,
+    executor: ExecutorKind = "celery",
+) -> NightlyReport:
+    """Fetch, normalise, plan, solve, aggregate, report.
+
+    How workers work is read from NIGHTGRID_* in the environment.
+    """
+    workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
+    settings = NightlySettings(
+        source=source,
+        game=game,
+        ask=Ask.parse(ask),
+        since=since,
+        until=until,
+        refresh_days=refresh_days,
+        executor=executor,
+        workers=workers,
+    )
+    return run_steps(settings, TASKS, on_progress)
+
+
+def parameters(settings: NightlySettings) -> dict[str, Any]:
+    """Write the parameters of the flow, as JSON values."""
+    return {
+        "source": settings.source,
+        "lake": settings.workers.lake,
+        "game": settings.game,
+        "ask": str(settings.ask),
+        "since": settings.since and settings.since.isoformat(),
+        "until": settings.until and settings.until.isoformat(),
+        "refresh_days": settings.refresh_days,
+        "executor": settings.executor,
+    }
+
+
+def run_flow(settings: NightlySettings, on_progress: steps.OnProgress | None) -> NightlyReport:
+    """Run the flow in this process, with these very settings."""
+    token = _HERE.set((settings.workers, on_progress))
+    try:
+        return cast("NightlyReport", nightly_flow(**parameters(settings)))
+    finally:
+        _HERE.reset(token)

@@ -1,0 +1,183 @@
+"""What holds for the repository as a whole: its files, its words, its packages."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("archive", "flows", "service", "solvers", "workers")
+MODULE_LINES_MAX = 330
+EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "stuff"}
+PINNED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][A-Za-z0-9.]*")
+
+
+def tracked() -> list[Path]:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git clone")
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def modules() -> list[Path]:
+    return sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def declared() -> set[str]:
+    extras = project()["optional-dependencies"].values()
+    lines = [*project()["dependencies"], *(line for extra in extras for line in extra)]
+    names = {re.split(r"[\[<>=~!; ]", line)[0].lower() for line in lines}
+    return names - {"nightgrid"}
+
+
+def test_constraints_are_bare_pins_each_name_once():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert [line for line in lines if not PINNED.fullmatch(line)] == []
+    names = [line.split("==")[0] for line in lines]
+    assert names == sorted(set(names))
+
+
+def test_every_declared_dependency_is_constrained():
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    assert declared() - pinned == set()
+
+
+def test_every_declared_dependency_is_explained():
+    explained = set(
+        re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/dependencies.md").read_text(), re.MULTILINE)
+    )
+    assert declared() - explained == set()
+    assert explained - declared() - {"nightgrid", "nightgrid[archive]", "hatchling"} == set()
+
+
+def test_a_worker_declares_neither_prefect_nor_an_http_server():
+    extras = project()["optional-dependencies"]
+    lines = " ".join([*project()["dependencies"], *extras["worker"], *extras["archive"]])
+    assert not re.search(r"prefect|fastapi|uvicorn|starlette", lines)
+
+
+def test_no_tracked_file_names_a_place_on_one_machine():
+    # Built from pieces, so that this file does not name them itself.
+    places = re.compile(
+        "|".join(("/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/[a-z]", "/Us" + "ers/"))
+    )
+    hosts = re.compile("|".join(("pypi\\." + "org", "file\\." + "pythonhosted", "index-" + "url")))
+    found = []
+    for path in tracked():
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if places.search(line) or hosts.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
+    assert found == []
+
+
+def test_the_architecture_says_of_every_module_what_the_module_says_of_itself():
+    docs = runpy.run_path(str(ROOT / "docs/tree.py"))
+    text = docs["PAGE"].read_text()
+    assert text == docs["page"](text), "run `make docs`"
+
+
+def test_modules_are_short_enough_to_hold_one_idea():
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for path in modules()
+    }
+    assert {name: n for name, n in lengths.items() if n > MODULE_LINES_MAX} == {}
+
+
+def test_no_module_is_named_by_an_empty_word():
+    names = {path.relative_to(ROOT).as_posix(): path.stem for path in modules()}
+    assert [name for name, stem in names.items() if EMPTY_WORDS & set(stem.split("_"))] == []
+
+
+def test_every_module_says_in_its_first_line_what_it_is_for():
+    silent = [p for p in modules() if p.stat().st_size and not p.read_text().startswith('"""')]
+    assert silent == []
+
+
+def test_no_source_unpickles_or_goes_through_a_shell():
+    banned = re.compile(r"\b(import pickle|cloudpickle|shell=True|os\.system)\b")
+    guilty = [p.relative_to(ROOT).as_posix() for p in modules() if banned.search(p.read_text())]
+    assert guilty == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "infra").rglob("*.y*ml")), ids=lambda p: p.name)
+def test_a_deployment_file_is_valid_yaml_and_loopback_by_default(path: Path):
+    documents = list(yaml.safe_load_all(path.read_text()))
+    assert all(isinstance(document, dict) for document in documents)
+    for name, service in documents[0].get("services", {}).items():
+        for port in service.get("ports", []):
+            assert str(port).startswith("127.0.0.1:"), f"{name} publishes {port}"
+
+
+def test_the_prefect_deployment_names_a_flow_that_exists():
+    deployment = yaml.safe_load((ROOT / "infra/prefect.yaml").read_text())["deployments"][0]
+    file, function = deployment["entrypoint"].split(":")
+    assert re.search(rf"^def {function}\(", (ROOT / file).read_text(), re.MULTILINE)
+
+
+def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
+    subprocess.run(["bash", "-n", ROOT / ".ci/run"], check=True)
+    lines = [
+        line
+        for line in (ROOT / "infra/crontab").read_text().splitlines()
+        if line and not line.startswith("#") and not re.match(r"[A-Z_]+=", line)
+    ]
+    assert lines
+    for line in lines:
+        fields = line.split(None, 5)
+        assert len(fields) == 6
+        assert all(re.fullmatch(r"[\d*/,-]+", field) for field in fields[:5])
+        script = tmp_path / "line.sh"
+        script.write_text(fields[5] + "\n")
+        subprocess.run(["sh", "-n", script], check=True)
+
+
+def test_make_explains_every_target():
+    text = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony is not None
+    listed = subprocess.run(
+        ["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    assert [
+        t for t in phony[1].split() if not re.search(rf"^  {t} +\S", listed, re.MULTILINE)
+    ] == []
+
+
+def test_the_wheel_carries_every_room_and_the_sample_archive(tmp_path: Path):
+    pytest.importorskip("hatchling")
+    # Built from a copy of what is tracked or new, so that nothing is written into the clone.
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("nightgrid-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"{room}/py.typed" for room in ROOMS} <= names
+    assert {path.relative_to(ROOT).as_posix() for path in modules()} <= names
+    sample = [
+        name for name in names if re.fullmatch(r"service/sample/pips/\d{4}-\d\d-\d\d\.json", name)
+    ]
+    assert sample
+    assert all(json.loads(zipfile.ZipFile(wheel).read(name)) for name in sample)
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]
