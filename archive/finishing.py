@@ -125,9 +125,7 @@ def _leaves(lake: Lake, run: Run) -> pa.Table:
             part = lake.read_table(ref.part_path, PARTS)
             if ref.place in expanded:
                 went_on = pa.array(sorted(expanded[ref.place]), pa.int64())
-                part = part.filter(
-                    pc.invert(pc.is_in(part.column("job_no"), value_set=went_on))
-                )
+                part = part.filter(pc.invert(pc.is_in(part.column("job_no"), value_set=went_on)))
             tables.append(part)
         leaves = pa.concat_tables(tables)
     if pc.any(pc.equal(leaves.column("status"), SPLIT)).as_py():
@@ -193,9 +191,7 @@ def _solution_row(
     }
 
 
-def _merged(
-    lake: Lake, run: Run, leaves: pa.Table
-) -> tuple[pa.Table, list[dict[str, Any]]]:
+def _merged(lake: Lake, run: Run, leaves: pa.Table) -> tuple[pa.Table, list[dict[str, Any]]]:
     """Merge the parts of every divided job, in the order of their paths."""
     game = game_named(run.game)
     by_job: dict[int, list[dict[str, Any]]] = defaultdict(list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,9 @@ def plan_run(
     created_at = datetime.now(UTC).isoformat(timespec="seconds")
     if jobs.num_rows:
         costs = cost(jobs)
-        chunks = _chunks(conform(jobs, schema), costs, _chunk_cost(float(costs.sum()), worker_count))
+        chunks = _chunks(
+            conform(jobs, schema), costs, _chunk_cost(float(costs.sum()), worker_count)
+        )
         add_segment(lake, run_id, 0, "plan", (), chunks, schema)
     plan = {
         "run_id": run_id,
@@ -147,5 +150,5 @@ def _chunks(jobs: pa.Table, cost: npt.NDArray[np.float64], chunk_cost: float) ->
         number = np.floor_divide(before, chunk_cost)
         bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(small)]
         rest = jobs.take(pa.array(small)) if len(alone) else jobs
-        chunks += [rest.slice(a, b - a) for a, b in zip(bounds, bounds[1:], strict=False)]
+        chunks += [rest.slice(a, b - a) for a, b in pairwise(bounds)]
     return chunks

@@ -25,6 +25,9 @@ from workers.settings import Settings
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
+BUDGET = "budget"
+"""Stands in the reason of an over_budget outcome that smaller parts may avoid; a count too large
+for a result or a board too large for a solver stays so."""
 DEFERRED = "not worked: the chunk's time was up"
 """Reason of rows that a chunk left to others."""
 _NO_COUNT = frozenset(
@@ -183,9 +186,7 @@ def decimals(
     halves = np.empty((len(lo), 2), np.uint64)
     halves[:, 0], halves[:, 1] = lo, hi
     validity = np.packbits(valid, bitorder="little")
-    return pa.Array.from_buffers(
-        COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)]
-    )
+    return pa.Array.from_buffers(COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)])
 
 
 def _one_by_one(
@@ -247,7 +248,9 @@ def part_row(head: Row, status: str, reason: str, **rest: Any) -> Row:
     blank = {"count": None, "solutions": None, "truncated": False, "children": None}
     costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
     names = ("job_no", "job_id", "part_path")
-    return {**{n: head[n] for n in names}, "status": status, "reason": reason} | blank | costs | rest
+    return (
+        {**{n: head[n] for n in names}, "status": status, "reason": reason} | blank | costs | rest
+    )
 
 
 def _unworked(rows: pa.Table) -> pa.Table:
@@ -280,6 +283,8 @@ def _divide(
     row = solved.to_pylist()[0]
     depth = len(path_key(row["part_path"]))
     if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
+        return solved
+    if BUDGET not in row["reason"]:
         return solved
     if settings.split_into ** (depth + 1) > settings.split_parts_max:
         return solved

@@ -35,9 +35,10 @@ from archive.runfiles import (
     read_start,
     write_attempts,
 )
+from solvers.algebra import Status
 from solvers.errors import TransientError
 from workers.executors import Executor, Flight
-from workers.expansion import poison_part, single_rows, went_on
+from workers.expansion import part_jobs, single_rows, unfinished_part, went_on
 from workers.redis_keys import Announcement
 from workers.settings import Settings
 
@@ -45,6 +46,8 @@ log = structlog.get_logger("nightgrid.driver")
 
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""
+ANOTHER_PART = "another part of the job is over budget"
+"""Reason of parts that are not worked any more, because they cannot save their job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +96,9 @@ def drive(
 ) -> RunSummary:
     """Work what a run still needs, then finish it.
 
-    May be called again after any kind of end: it does only the rest. SIGINT and SIGTERM make it
-    return early with `finished` false. Raises TransientError when broker or lake stay away for
-    `broker_patience_seconds`, or when another driver has this run.
+    May be called again after any kind of end: it does only the rest. Called from the main thread,
+    it returns early, with `finished` false, on SIGINT and SIGTERM. Raises TransientError when
+    broker or lake stay away for `broker_patience_seconds`, or when another driver has this run.
     """
     settings = settings or Settings()
     begun = time.monotonic()
@@ -104,9 +107,7 @@ def drive(
         driver = _Driver(lake, run_id, executor, on_progress, settings)
         if done is None:
             driver.work(stop)
-            done = None if stop.is_set() else _patiently(
-                lambda: finish_run(lake, run_id), settings
-            )
+            done = None if stop.is_set() else _patiently(lambda: finish_run(lake, run_id), settings)
     return RunSummary(
         run_id=run_id,
         finished=done is not None,
@@ -151,6 +152,8 @@ class _Driver:
         self._heard_at = self._begun
         self._trouble_since: float | None = None
         self._transient_row = 0
+        self._part_of = self._read_part_jobs()
+        self._hopeless: set[int] = set()
         self.chunks_total = len(self._rows)
         self.chunks_resumed = len(self._unread)
         self.failures = 0
@@ -218,7 +221,9 @@ class _Driver:
             name.rsplit("/", 1)[-1]
             for name in self._lake.list(f"{folder(self.run.run_id)}/started")
         }
-        for place in [p for p in self._ready if self._ref(p).started_path.rsplit("/", 1)[-1] in begun]:
+        for place in [
+            p for p in self._ready if self._ref(p).started_path.rsplit("/", 1)[-1] in begun
+        ]:
             ref = self._ref(place)
             self._ready.remove(place)
             self._adopted.add(place)
@@ -238,6 +243,10 @@ class _Driver:
         while self._ready and len(self._flights) < self._executor.window:
             place = self._ready[0]
             ref = self._ref(place)
+            if self._part_of.get(place) in self._hopeless:
+                unfinished_part(self._lake, ref, Status.OVER_BUDGET, ANOTHER_PART)
+                self._land(place)
+                continue
             self._executor.submit(ref)
             self._ready.popleft()
             self._flights[place] = Flight(ref=ref, submitted_at=time.monotonic(), start=None)
@@ -336,7 +345,8 @@ class _Driver:
         elif self._rows[place] > 1:
             self._break_up(place)
         else:
-            poison_part(self._lake, ref, f"{reason} ({old.attempt} attempts)")
+            why = f"{reason} ({old.attempt} attempts)"
+            unfinished_part(self._lake, ref, Status.POISON, why)
             self._land(place)
 
     def _break_up(self, place: Place) -> None:
@@ -357,8 +367,9 @@ class _Driver:
         try:
             for place in reading:
                 more = went_on(self._lake, self._ref(place), self._expanded.get(place, set()))
-                origins += [place] * len(more)
-                chunks += more
+                origins += [place] * len(more.chunks)
+                chunks += more.chunks
+                self._hopeless |= more.hopeless
             if chunks:
                 self._add("split", origins, chunks)
         except BaseException:
@@ -383,6 +394,18 @@ class _Driver:
             self._rows[segment.number, i] = rows
             self._ready.append((segment.number, i))
         self.chunks_total += len(chunks)
+        if kind == "split":
+            for i, chunk in enumerate(chunks):
+                self._part_of |= part_jobs((segment.number, i), chunk)
+
+    def _read_part_jobs(self) -> dict[Place, int]:
+        found: dict[Place, int] = {}
+        for segment in self.run.segments:
+            if segment.kind == "split":
+                path = f"{folder(self.run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
+                for i in range(len(segment.chunk_rows)):
+                    found |= part_jobs((segment.number, i), self._lake.read_row_group(path, i))
+        return found
 
 
 def _patiently(step: Callable[[], dict[str, Any]], settings: Settings) -> dict[str, Any]:
@@ -414,7 +437,7 @@ def _only_driver(settings: Settings, run_id: str) -> Iterator[None]:
 
 @contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Turn the first SIGINT or SIGTERM into a request to stop; the second does what it always did."""
+    """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as ever."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -425,7 +448,7 @@ def _stop_signals() -> Iterator[threading.Event]:
         stop.set()
         signal.signal(number, old[number])
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
         old[number] = signal.signal(number, ask)
     try:
         yield stop

@@ -111,7 +111,12 @@ class CeleryExecutor:
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""
         try:
-            self._app.send_task(SOLVE_CHUNK, args=[asdict(ref)], queue=BATCH)
+            self._app.send_task(
+                SOLVE_CHUNK,
+                args=[asdict(ref)],
+                queue=BATCH,
+                headers={"submitted_at": time.time()},
+            )
         except (OperationalError, redis.RedisError, OSError) as error:
             raise TransientError(f"the Redis server does not answer: {error}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from archive.finishing import SPLIT, child_path
 from archive.lake import Lake
-from archive.runfiles import ChunkRef
+from archive.runfiles import ChunkRef, Place
 from archive.tables import PARTS
 from solvers.algebra import Status, canonical_json
 from workers.chunks import AGAIN, DEFERRED, part_row
@@ -18,17 +19,30 @@ from workers.chunks import AGAIN, DEFERRED, part_row
 _SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children")
 
 
-def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> list[pa.Table]:
-    """Make the chunks in which rows of a finished chunk go on, in the manifest's schema.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What a finished chunk means for the rest of its run."""
+
+    chunks: list[pa.Table]
+    """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
+    hopeless: set[int]
+    """Numbers of divided jobs of which a part is over budget for good."""
+
+
+def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
+    """Read how the rows of a finished chunk go on.
 
     `known` holds the job numbers that have gone on before. Parts, and rows that were over the
     small budget, get a chunk each; rows that the chunk had no time for share smaller ones.
     """
     part = lake.read_table(ref.part_path, PARTS, _SPLIT_COLUMNS)
-    split = part.filter(pc.equal(part.column("status"), SPLIT)).to_pylist()
+    status = part.column("status")
+    over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
+    hopeless = {row["job_no"] for row in over if row["part_path"]}
+    split = part.filter(pc.equal(status, SPLIT)).to_pylist()
     split = [row for row in split if row["job_no"] not in known]
     if not split:
-        return []
+        return Growth(chunks=[], hopeless=hopeless)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
@@ -45,7 +59,7 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> list[pa.Table]:
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
-    return chunks
+    return Growth(chunks=chunks, hopeless=hopeless)
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
@@ -68,9 +82,16 @@ def single_rows(lake: Lake, ref: ChunkRef) -> list[pa.Table]:
     return [rows.slice(i, 1) for i in range(rows.num_rows)]
 
 
-def poison_part(lake: Lake, ref: ChunkRef, reason: str) -> None:
-    """Record that the one row of a chunk is poison."""
+def part_jobs(place: Place, rows: pa.Table) -> dict[Place, int]:
+    """Tell of which divided job a chunk is a part: {place: job number}, empty for whole jobs."""
+    if rows.num_rows != 1 or not rows.column("part_path")[0].as_py():
+        return {}
+    return {place: rows.column("job_no")[0].as_py()}
+
+
+def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: str) -> None:
+    """Write the part of a chunk of one row that nobody will work any more."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
-    part = [part_row(head, str(Status.POISON), reason) for head in heads]
+    part = [part_row(head, str(status), reason) for head in heads]
     lake.write_table(ref.part_path, pa.Table.from_pylist(part, PARTS))

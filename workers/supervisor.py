@@ -283,9 +283,7 @@ def local_cluster(
             process.stdin.close()
 
 
-def _wait_ready(
-    settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]
-) -> None:
+def _wait_ready(settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]) -> None:
     deadline = time.monotonic() + settings.workers_start_seconds
     wanted = {role for role in roles if role in (BATCH, INTERACTIVE)}
     with connect(settings) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -43,16 +44,14 @@ class NightgridTask(Task):  # type: ignore[misc]
     retry_backoff_max = 10
     retry_jitter = True
 
-    def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:
+    def before_start(self, task_id: str, *_: Any) -> None:
         """Bind what every log line of the task shall carry."""
         structlog.contextvars.bind_contextvars(
             task=self.name, task_id=task_id, retries=self.request.retries, worker=WORKER_ID
         )
         self.request.begun = time.monotonic()
 
-    def after_return(
-        self, status: str, retval: Any, task_id: str, args: Any, kwargs: Any, einfo: Any
-    ) -> None:
+    def after_return(self, status: str, retval: Any, *_: Any) -> None:
         """Log how the task ended, and unbind."""
         begun = getattr(self.request, "begun", None)
         seconds = None if begun is None else round(time.monotonic() - begun, 3)
@@ -81,8 +80,8 @@ def _tell(event: EventKind, ref: ChunkRef, reason: str = "") -> None:
         log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))
 
 
-@app.task(base=NightgridTask, bind=True, name=SOLVE_CHUNK)  # type: ignore[untyped-decorator]
-def solve_chunk(self: NightgridTask, ref: dict[str, Any]) -> dict[str, Any]:
+@app.task(base=NightgridTask, name=SOLVE_CHUNK)  # type: ignore[untyped-decorator]
+def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     """Solve one chunk of a run and announce it."""
     chunk = ChunkRef(**ref)
     structlog.contextvars.bind_contextvars(run=chunk.run_id, chunk=chunk.name)
@@ -94,21 +93,20 @@ def solve_chunk(self: NightgridTask, ref: dict[str, Any]) -> dict[str, Any]:
 
 @app.task(  # type: ignore[untyped-decorator]
     base=NightgridTask,
-    bind=True,
     name=SOLVE_ONDEMAND,
     ignore_result=False,
     # A child that dies hands the job to another; the attempts kept in the lake end that.
     retry_on_worker_lost=True,
     max_retries=10,
 )
-def solve_ondemand(self: NightgridTask, message: dict[str, Any]) -> dict[str, Any]:
+def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
     return solve_message(_connections()[0], message, _settings, WORKER_ID)
 
 
-@app.task(base=NightgridTask, bind=True, name=SWEEP)  # type: ignore[untyped-decorator]
-def sweep_lake(self: NightgridTask) -> dict[str, Any]:
+@app.task(base=NightgridTask, name=SWEEP)  # type: ignore[untyped-decorator]
+def sweep_lake() -> dict[str, Any]:
     """Tidy up what killed processes left behind."""
     return sweep(_connections()[0])
 
@@ -133,13 +131,14 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
 
 @signals.setup_logging.connect  # type: ignore[untyped-decorator]
 def _set_up_logging(**_: Any) -> None:
-    import logging
-
     logging.basicConfig(
         level=logging.INFO,
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(processName)s %(name)s %(message)s",
     )
+    # The base class logs how a task ended, with what it was about.
+    for name in ("celery.app.trace", "celery.worker.strategy"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -4,6 +4,9 @@ import toy_game
 
 toy_game.install()
 
-from workers.app import app  # noqa: E402
+from workers import tasks  # noqa: E402
+
+tasks.game_named = lambda name: toy_game.TOY
+app = tasks.app
 
 __all__ = ["app"]

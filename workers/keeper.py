@@ -1,0 +1,134 @@
+"""The keeper: drives the runs that on-demand jobs became, and sends again what was lost.
+
+`python -m workers.keeper`, one for each lake; a second one does no harm.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import redis
+import structlog
+
+from archive.lake import Lake
+from archive.runfiles import read_done
+from solvers.errors import NightgridError
+from workers.driver import drive
+from workers.executors import CeleryExecutor
+from workers.ondemand import find_row, open_records, record_path, send
+from workers.processes import die_with_parent
+from workers.queues import INTERACTIVE
+from workers.redis_keys import connect, known_dead, living
+from workers.settings import Settings
+
+log = structlog.get_logger("nightgrid.keeper")
+
+LOOK_SECONDS = 1.0
+RUNS_AT_ONCE = 4
+
+
+class Keeper:
+    """Looks after the on-demand jobs of one lake."""
+
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        self._lake = lake
+        self._settings = settings
+        self._client = connect(settings)
+        self._sent_at: dict[str, float] = {}
+        self._silent_since: dict[str, float] = {}
+        self._idle_looks = 0
+        self._drivers: dict[str, threading.Thread] = {}
+
+    def look(self) -> None:
+        """Look once at every open job."""
+        records = open_records(self._lake)
+        if not records:
+            return
+        self._idle_looks = self._idle_looks + 1 if self._queue_is_idle() else 0
+        self._drivers = {r: t for r, t in self._drivers.items() if t.is_alive()}
+        for record in records:
+            self._look_at(record)
+
+    def _look_at(self, record: dict[str, Any]) -> None:
+        job, run_id = record["job_id"], record["run_id"]
+        if run_id is not None:
+            if read_done(self._lake, run_id) is not None:
+                self._lake.delete(record_path(job))
+            elif run_id not in self._drivers and len(self._drivers) < RUNS_AT_ONCE:
+                thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
+                self._drivers[run_id] = thread
+                thread.start()
+        elif find_row(self._lake, job) is not None:
+            self._lake.delete(record_path(job))
+        elif self._is_lost(record):
+            log.info("sent again", job=job, attempts=record["attempts"])
+            self._sent_at[job] = time.time()
+            self._idle_looks = 0
+            send(record, self._settings)
+
+    def _is_lost(self, record: dict[str, Any]) -> bool:
+        """Tell whether a job's message or its worker is gone."""
+        heard_at = max(
+            record["submitted_at"],
+            record.get("started_at") or 0.0,
+            self._sent_at.get(record["job_id"], 0.0),
+        )
+        if time.time() - heard_at > self._settings.ondemand_overdue_seconds:
+            return True
+        worker = record["worker"]
+        if worker is None:
+            return self._idle_looks >= 2
+        if self._sent_at.get(record["job_id"], 0.0) > record["started_at"]:
+            return self._idle_looks >= 2
+        if known_dead(self._client, self._settings, [worker]):
+            return True
+        if worker in living(self._client, self._settings):
+            self._silent_since.pop(worker, None)
+            return False
+        since = self._silent_since.setdefault(worker, time.time())
+        return time.time() - since > 3 * self._settings.liveness_interval_seconds
+
+    def _queue_is_idle(self) -> bool:
+        prefix = self._settings.key_prefix
+        return not (
+            self._client.llen(f"{prefix}{INTERACTIVE}") or self._client.hlen(f"{prefix}unacked")
+        )
+
+    def _drive(self, run_id: str) -> None:
+        try:
+            executor = CeleryExecutor(self._settings)
+            try:
+                drive(self._lake, run_id, executor, settings=self._settings)
+            finally:
+                executor.close()
+        except NightgridError as error:
+            # Looked at again on the next round.
+            log.warning("run not driven to its end", run=run_id, error=str(error))
+
+
+def main() -> None:
+    """Keep, as a program, until SIGTERM."""
+    die_with_parent()
+    settings = Settings()
+    keeper = Keeper(Lake.open(settings.lake), settings)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    log.info("keeper up", pid=os.getpid())
+    while not stop.wait(LOOK_SECONDS):
+        try:
+            keeper.look()
+        except (NightgridError, redis.RedisError) as error:
+            log.warning("keeper waits", error=str(error))
+    # Drivers are threads; their runs go on from the lake when a keeper is up again.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
