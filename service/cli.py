@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service import generating, solving
+from service import doctor, generating, nights, solving, working
 from service.console import complain, note, prepare_streams
 from service.exits import Exit
 
@@ -27,6 +27,12 @@ app = typer.Typer(
 )
 
 COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
+    (nights.demo, "See everything at work on the bundled sample archive.", "nightgrid demo"),
+    (
+        nights.nightly,
+        "Fetch an archive and solve what is new.",
+        "nightgrid nightly --source archive/pips --lake lake",
+    ),
     (
         solving.solve,
         "Solve puzzles here and now.",
@@ -42,6 +48,13 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         "Generate payloads of random solvable boards.",
         "nightgrid generate --out sample --days 30 --seed 2026",
     ),
+    (
+        working.worker,
+        "Run supervised workers until stopped.",
+        "nightgrid worker --lake lake --processes 4",
+    ),
+    (working.warmup, "Compile the kernels.", "nightgrid warmup"),
+    (doctor.doctor, "Check that everything needed is here.", "nightgrid doctor --lake lake"),
 )
 """Every command with its line in the list of commands and an example of its use."""
 
@@ -92,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
-    from solvers.errors import PermanentError, TransientError
+    from solvers.errors import NightgridError, PermanentError, TransientError
 
     try:
         result: Any = app(
@@ -108,6 +121,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return Exit.BAD_INPUT
     except TransientError as error:
         complain(f"{error} (trying again may help)")
+        return Exit.FAILED
+    except NightgridError as error:
+        complain(str(error))
         return Exit.FAILED
     except BrokenPipeError:
         raise

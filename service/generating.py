@@ -14,6 +14,7 @@ import typer
 
 from service.console import emit, note, plural, say
 from service.exits import Exit
+from service.options import Json, parse_date
 
 if TYPE_CHECKING:
     from solvers.pips.mix import Mix
@@ -75,9 +76,7 @@ def generate(
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that hold something else.")
     ] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Write one JSON object a file to standard output.")
-    ] = False,
+    json: Json = False,
 ) -> int:
     """Generate random solvable boards as payloads in the published format.
 
@@ -92,7 +91,7 @@ def generate(
         max_pip=max_pip,
         duplicates=duplicates,
     )
-    first = _date(start)
+    first = parse_date(start, "--start")
     payloads = generate_payloads(mixes, first, days, seed)
     if out is None:
         for _, text in payloads:
@@ -163,12 +162,6 @@ def generate_payloads(
         date = start + dt.timedelta(days=day)
         todays = dict(zip(mixes, itertools.islice(boards, len(mixes)), strict=True))
         yield date, json.dumps(to_payload(date, todays), separators=(",", ":"))
-
-
-def _date(text: str) -> dt.date:
-    from service.options import parse_date
-
-    return parse_date(text, "--start")
 
 
 def _write(path: Path, data: bytes, *, force: bool) -> None:

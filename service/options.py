@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from solvers.errors import PermanentError
 
+if TYPE_CHECKING:
+    from workers.settings import Settings
+
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
+]
+LakeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lake",
+        metavar="FOLDER|URL",
+        help="The lake: a folder or s3://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, else ./lake.",
+        show_default=False,
+    ),
+]
 
 
 def parse_date(text: str, option: str) -> dt.date:
@@ -18,3 +37,26 @@ def parse_date(text: str, option: str) -> dt.date:
     except ValueError:
         pass
     raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
+
+
+def read_settings(**given: Any) -> Settings:
+    """Read the settings from the environment; options that are not None go before it.
+
+    Raises PermanentError that names every variable with a wrong value.
+    """
+    from pydantic import ValidationError
+
+    from workers.settings import Settings
+
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{_variable(fault['loc'])}: {fault['msg'].removeprefix('Value error, ')}"
+            for fault in error.errors()
+        )
+        raise PermanentError(faults) from error
+
+
+def _variable(place: tuple[int | str, ...]) -> str:
+    return f"NIGHTGRID_{'_'.join(map(str, place)).upper()}" if place else "settings"

@@ -9,6 +9,7 @@ import typer
 
 from service.console import complain, duration, emit, emit_end, emit_item, emit_start, plural, say
 from service.exits import Exit, exit_for
+from service.options import Json
 
 if TYPE_CHECKING:
     from archive.pips import Fault, Published
@@ -33,9 +34,6 @@ Levels = Annotated[
         help="Only puzzles of this level; may be given several times.",
         show_default=False,
     ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
 ]
 
 

@@ -1,0 +1,255 @@
+"""`nightgrid nightly` and `nightgrid demo`: an archive from its source to counts in Parquet."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.console import duration, emit, note, say, say_table
+from service.exits import Exit
+from service.options import Json, LakeOption, parse_date, read_settings
+from service.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from flows.report import NightlyReport
+    from flows.settings import NightlySettings
+
+SAMPLE = Path(__file__).with_name("sample") / "pips"
+"""The bundled archive: what `nightgrid generate` writes when nothing else is said."""
+DEMO_LAKE = "var/demo/lake"
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
+        show_default=False,
+    ),
+]
+Inline = Annotated[
+    bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
+]
+Plain = Annotated[
+    bool,
+    typer.Option("--no-prefect", help="Run without Prefect, though it is installed."),
+]
+
+
+def nightly(
+    source: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER|URL",
+            help="A folder of DATE.json payloads, or the base URL of an HTTP archive.",
+        ),
+    ],
+    lake: LakeOption = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DATE", help="First date. Default: all the source has."),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Last date. Default: all the source has.")
+    ] = None,
+    refresh_days: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Ask again for the last N days, because published puzzles change. Default: 14.",
+        ),
+    ] = None,
+    ask: Annotated[
+        str, typer.Option(metavar="ASK", help="count, first, all or all(LIMIT).")
+    ] = "count",
+    workers: Workers = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    json: Json = False,
+) -> int:
+    """Fetch an archive, normalise it, solve what is new, and write results and tables.
+
+    A night that was killed is ended by the same command; a second night over the same data solves
+    nothing and says so. Exit code: 0 done, 1 something outside failed, 3 bad input.
+    """
+    settings = _night(
+        source=source,
+        lake=lake,
+        since=None if from_ is None else parse_date(from_, "--from"),
+        until=None if to is None else parse_date(to, "--to"),
+        refresh_days=refresh_days,
+        ask=ask,
+        workers=workers,
+        inline=inline,
+    )
+    report = _run(settings, prefect=False if no_prefect else None)
+    if report is None:
+        return Exit.INTERRUPTED
+    if json:
+        emit(report.to_json())
+    else:
+        say_table(("what", "figure"), report.rows(), numbers=("figure",))
+        _say_end(report)
+    return Exit.OK
+
+
+def demo(
+    lake: Annotated[
+        str, typer.Option("--lake", metavar="FOLDER|URL", help="Where the results go.")
+    ] = DEMO_LAKE,
+    workers: Workers = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    json: Json = False,
+) -> int:
+    """Run the nightly job over the bundled sample archive and show what it found.
+
+    The boards are random ones of the project's own. Exit code: 0 done, 1 something outside
+    failed.
+    """
+    settings = _night(source=str(SAMPLE), lake=lake, workers=workers, inline=inline)
+    report = _run(settings, prefect=False if no_prefect else None)
+    if report is None:
+        return Exit.INTERRUPTED
+    counts = list(_counts(settings))
+    if json:
+        for row in counts:
+            emit(row)
+        emit(report.to_json())
+        return Exit.OK
+    _say_counts(counts)
+    _say_runtimes(settings)
+    _say_end(report)
+    return Exit.OK
+
+
+def _night(
+    *,
+    source: str,
+    lake: str | None,
+    since: dt.date | None = None,
+    until: dt.date | None = None,
+    refresh_days: int | None = None,
+    ask: str = "count",
+    workers: int | None = None,
+    inline: bool = False,
+) -> NightlySettings:
+    from flows.settings import NightlySettings
+    from solvers.algebra import Ask
+
+    given: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
+    return NightlySettings(
+        source=source,
+        since=since,
+        until=until,
+        ask=Ask.parse(ask),
+        executor="inline" if inline else "celery",
+        workers=read_settings(lake=lake, batch_processes=workers),
+        **given,
+    )
+
+
+def _run(settings: NightlySettings, *, prefect: bool | None) -> NightlyReport | None:
+    """Run the night with its progress on standard error; None when a signal stopped it."""
+    from flows.nightly import run_nightly
+    from flows.steps import NightStoppedError
+
+    hands = "this process" if settings.executor == "inline" else "Celery workers"
+    note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
+    progress = ProgressLine()
+    try:
+        return run_nightly(settings, prefect=prefect, on_progress=progress)
+    except NightStoppedError as error:
+        progress.close()
+        note(str(error))
+        return None
+    finally:
+        progress.close()
+
+
+def _say_end(report: NightlyReport) -> None:
+    say()
+    say(report.sentence())
+    say()
+    say("The Parquet lies in:")
+    width = max((len(name) for name in report.paths), default=0)
+    for name, path in report.paths.items():
+        say(f"  {name:<{width}}  {path}")
+
+
+def _counts(settings: NightlySettings) -> Iterator[dict[str, Any]]:
+    """Read the counts by date, as JSON values."""
+    from archive.lake import Lake
+    from archive.tables import COUNTS_BY_DATE
+
+    table = Lake.open(settings.workers.lake).read_table(
+        "gold/counts_by_date.parquet", COUNTS_BY_DATE
+    )
+    for row in table.to_pylist():
+        count = row["count"]
+        yield row | {
+            "date": row["date"].isoformat(),
+            "count": None if count is None else int(count),
+        }
+
+
+def _say_counts(counts: list[dict[str, Any]]) -> None:
+    """Show one line a date, with the count and the time of every level."""
+    levels = sorted({row["level"] for row in counts}, key=_level_rank)
+    by_date: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in counts:
+        by_date.setdefault(row["date"], {})[row["level"]] = row
+    headings = ["date"]
+    for level in levels:
+        headings += [level, f"{level} time"]
+    lines = []
+    for date, rows in sorted(by_date.items()):
+        line = [date]
+        for level in levels:
+            if level not in rows:
+                line += ["", ""]
+                continue
+            row = rows[level]
+            count = row["count"]
+            line.append(f"{count:,}" if row["status"] == "solved" else row["status"])
+            line.append(duration(row["kernel_ns"]))
+        lines.append(line)
+    say_table(headings, lines, title="Number of solutions", numbers=headings[1:])
+
+
+def _level_rank(level: str) -> tuple[int, str]:
+    from solvers.pips.mix import LEVELS
+
+    return (LEVELS.index(level) if level in LEVELS else len(LEVELS), level)
+
+
+def _say_runtimes(settings: NightlySettings) -> None:
+    from archive.lake import Lake
+    from archive.tables import RUNTIMES
+
+    table = Lake.open(settings.workers.lake).read_table("gold/runtimes.parquet", RUNTIMES)
+    rows = sorted(table.to_pylist(), key=lambda row: _level_rank(row["level"]))
+    headings = ("level", "jobs", "solved", "median", "99 %", "longest", "total", "states")
+    say_table(
+        headings,
+        [
+            (
+                row["level"],
+                f"{row['job_count']:,}",
+                f"{row['solved_count']:,}",
+                duration(row["kernel_ns_p50"]),
+                duration(row["kernel_ns_p99"]),
+                duration(row["kernel_ns_max"]),
+                duration(row["kernel_ns_total"]),
+                f"{row['states_total']:,}",
+            )
+            for row in rows
+        ],
+        title="Time inside the kernels",
+        numbers=headings[1:],
+    )

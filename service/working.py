@@ -1,0 +1,72 @@
+"""`nightgrid worker` and `nightgrid warmup`: a machine that works, and its kernels."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from service.console import duration, emit, note, say
+from service.exits import Exit
+from service.options import Json, LakeOption, read_settings
+
+
+def worker(
+    lake: LakeOption = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
+            show_default=False,
+        ),
+    ] = None,
+    interactive: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
+            "else 1.",
+            show_default=False,
+        ),
+    ] = None,
+) -> int:
+    """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
+
+    They serve the server of NIGHTGRID_REDIS_URL; without it an embedded server is started beside
+    the lake and runs as long as they do.
+    """
+    settings = read_settings(
+        lake=lake, batch_processes=processes, interactive_processes=interactive
+    )
+    from workers import server
+    from workers.supervisor import Supervisor
+
+    note(
+        f"{settings.batch_processes} batch and {settings.interactive_processes} interactive "
+        f"processes on {server.address(settings)}, lake {settings.lake}, "
+        f"logs in {settings.side_dir / 'logs'}"
+    )
+    Supervisor(settings).run()
+    return Exit.OK
+
+
+def warmup(json: Json = False) -> int:
+    """Compile every kernel, so that the first solve pays for nothing.
+
+    Compiled kernels are kept on disk: the next process loads them in well under a second.
+    """
+    from solvers.registry import GAMES, game
+
+    for name in GAMES:
+        start = time.perf_counter_ns()
+        game(name).warm()
+        took_ns = time.perf_counter_ns() - start
+        if json:
+            emit({"game": name, "warm_ns": took_ns})
+        else:
+            say(f"{name}: kernels ready after {duration(took_ns)}")
+    return Exit.OK
