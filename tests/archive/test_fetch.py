@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive.fetch import GIVE_UP_AFTER_FAILURES, fetch
+from archive.lake import Lake
+from archive.normalise import normalise
+from archive.raw import RawArchive, Validators
+from archive.sources import Answer, AnswerKind, FolderSource
+from archive.tables import QUARANTINE
+from solvers.errors import PermanentError, TransientError
+
+TODAY = dt.date(2026, 1, 15)
+Now = Callable[[], dt.datetime]
+
+
+def day(number: int) -> dt.date:
+    return dt.date(2026, 1, number)
+
+
+class Endpoint:
+    """A source as an HTTP endpoint is one, whose answers the test sets."""
+
+    local = False
+    name = "endpoint"
+
+    def __init__(self) -> None:
+        self.answers: dict[dt.date, Answer] = {}
+        self.asked: list[tuple[dt.date, Validators | None]] = []
+
+    def url(self, date: dt.date) -> str:
+        return f"https://endpoint/{date}.json"
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        assert first is not None
+        assert last is not None
+        return [first + dt.timedelta(days=i) for i in range((last - first).days + 1)]
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        self.asked.append((date, validators))
+        answer = self.answers.get(date, Answer(kind=AnswerKind.ABSENT, url="", http_status=404))
+        return replace(answer, url=self.url(date))
+
+    def close(self) -> None:
+        pass
+
+    def gives(self, date: dt.date, body: bytes, etag: str | None = None) -> None:
+        self.answers[date] = Answer(
+            kind=AnswerKind.BODY, url="", body=body, http_status=200, etag=etag
+        )
+
+    def fails(self, date: dt.date, *, body: bytes | None = None, transient: bool = True) -> None:
+        self.answers[date] = Answer(
+            kind=AnswerKind.FAILED,
+            url="",
+            body=body,
+            http_status=500,
+            rule="http-status",
+            message="the server answered 500",
+            transient=transient,
+        )
+
+
+@pytest.fixture
+def endpoint() -> Endpoint:
+    return Endpoint()
+
+
+def good(make_payload: Callable[..., dict[str, Any]], date: dt.date, seed: int = 0) -> bytes:
+    return json.dumps(make_payload(date, seed)).encode("utf-8")
+
+
+def test_bodies_are_kept_as_received_with_where_when_and_how(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    body = b"\xff not even text \x00"
+    endpoint.gives(day(10), body, etag='"a"')
+    report = fetch(lake, endpoint, first=day(10), last=day(10), now=now)
+    assert report.new == [day(10)]
+    assert report.received_bytes == len(body)
+    (sighting,) = RawArchive(lake, "pips").of(day(10))
+    assert lake.read_bytes(sighting.body_path) == body
+    assert lake.list("raw") == [
+        f"raw/game=pips/date=2026-01-10/{sighting.sha256}.body",
+        f"raw/game=pips/date=2026-01-10/{sighting.sha256}.json",
+    ]
+    metadata = json.loads(lake.read_bytes(lake.list("raw")[1]))
+    assert metadata == {
+        "game": "pips",
+        "date": "2026-01-10",
+        "sequence": 1,
+        "sha256": sighting.sha256,
+        "url": "https://endpoint/2026-01-10.json",
+        "fetched_at": "2026-01-15T04:30:00+00:00",
+        "http_status": 200,
+        "etag": '"a"',
+        "last_modified": None,
+        "body_bytes": len(body),
+        "fault_rule": None,
+        "fault_message": None,
+    }
+
+
+def test_the_same_body_is_not_stored_twice_and_an_older_one_is_seen_again(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    for body, changed in ((b"A", 1), (b"A", 0), (b"B", 1), (b"A", 1), (b"A", 0)):
+        endpoint.gives(day(14), body)
+        report = fetch(lake, endpoint, first=day(14), last=day(14), now=now)
+        assert (len(report.new), len(report.unchanged)) == (changed, 1 - changed)
+    seen = RawArchive(lake, "pips").of(day(14))
+    assert [(s.sequence, lake.read_bytes(s.body_path)) for s in seen] == [
+        (1, b"A"),
+        (2, b"B"),
+        (3, b"A"),
+    ]
+    assert sum(path.endswith(".body") for path in lake.list("raw")) == 2
+
+
+def test_known_dates_are_left_alone_except_the_recent_and_the_quarantined(
+    lake: Lake, endpoint: Endpoint, now: Now, make_payload: Callable[..., dict[str, Any]]
+) -> None:
+    for number in (1, 2, 3, 13, 20):
+        endpoint.gives(day(number), good(make_payload, day(number)))
+    endpoint.gives(day(2), b"<html>")
+    first = fetch(lake, endpoint, first=day(1), last=day(20), refresh_days=3, now=now)
+    assert len(first.asked) == 20
+    assert first.absent == [day(n) for n in range(1, 21) if n not in (1, 2, 3, 13, 20)]
+    normalise(lake)
+    second = fetch(lake, endpoint, first=day(1), last=day(20), refresh_days=3, now=now)
+    # The last three days are 13, 14 and today; later ones are drafts and change, too.
+    assert second.asked == [day(2), *(day(n) for n in range(13, 21))]
+    assert second.known == 11
+
+
+def test_an_absent_day_is_recorded_and_asked_again_only_while_it_is_recent(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    report = fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=5)
+    assert (report.absent, report.failed) == ([day(1), day(2)], [])
+    assert json.loads(lake.read_bytes("raw/game=pips/date=2026-01-01/absent.json")) == {
+        "game": "pips",
+        "date": "2026-01-01",
+        "url": "https://endpoint/2026-01-01.json",
+        "http_status": 404,
+        "fetched_at": "2026-01-15T04:30:00+00:00",
+    }
+    assert fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=5).asked == []
+    endpoint.gives(day(1), b"late")
+    assert fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=15).new == [
+        day(1)
+    ]
+
+
+def test_validators_are_those_of_the_last_good_body_of_the_same_source(
+    lake: Lake, endpoint: Endpoint, now: Now, tmp_path: Path
+) -> None:
+    def ask() -> Validators | None:
+        fetch(lake, endpoint, first=day(14), last=day(14), now=now)
+        return endpoint.asked[-1][1]
+
+    endpoint.gives(day(14), b"A", etag='"a"')
+    assert ask() is None
+    endpoint.fails(day(14), body=b"oops")
+    assert ask() == Validators(etag='"a"')
+    assert ask() == Validators(etag='"a"')
+    (tmp_path / "2026-01-14.json").write_bytes(b"B")
+    fetch(lake, FolderSource(tmp_path), now=now)
+    assert ask() is None
+
+
+def test_one_failing_date_does_not_stop_the_others(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    for number in range(1, 6):
+        endpoint.gives(day(number), b"x")
+    endpoint.fails(day(2))
+    endpoint.fails(day(3), body=b"<h1>500</h1>")
+    endpoint.fails(day(4), transient=False)
+    seen: list[tuple[dt.date, AnswerKind]] = []
+    report = fetch(
+        lake,
+        endpoint,
+        first=day(1),
+        last=day(5),
+        now=now,
+        on_date=lambda date, kind: seen.append((date, kind)),
+    )
+    assert report.new == [day(1), day(5)]
+    assert [(f.date, f.transient) for f in report.failed] == [
+        (day(2), True),
+        (day(3), True),
+        (day(4), False),
+    ]
+    assert [kind for _, kind in seen] == ["body", "failed", "failed", "failed", "body"]
+    # A failure that came with a body is in quarantine, with the body kept.
+    normalise(lake)
+    rows = lake.read_table("quarantine", QUARANTINE).to_pylist()
+    assert [row["date"] for row in rows if row["rule"] == "http-status"] == [day(3)]
+    (sighting,) = RawArchive(lake, "pips").of(day(3))
+    assert lake.read_bytes(sighting.body_path) == b"<h1>500</h1>"
+
+
+def test_failed_dates_are_asked_for_again_by_the_next_run(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    endpoint.fails(day(1))
+    endpoint.fails(day(2), body=b"oops")
+    fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=0)
+    endpoint.gives(day(1), b"x")
+    endpoint.gives(day(2), b"y")
+    report = fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=0)
+    assert report.new == [day(1), day(2)]
+
+
+def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    for number in range(1, 15):
+        endpoint.fails(day(number))
+    report = fetch(lake, endpoint, first=day(1), last=day(14), now=now)
+    assert len(endpoint.asked) == GIVE_UP_AFTER_FAILURES
+    assert [f.date for f in report.failed] == [day(n) for n in range(1, 15)]
+    assert {f.rule for f in report.failed[GIVE_UP_AFTER_FAILURES:]} == {"not-asked"}
+
+
+def test_a_source_that_asks_for_a_long_pause_gets_it(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    endpoint.fails(day(1))
+    endpoint.answers[day(1)] = replace(endpoint.answers[day(1)], source_down=True)
+    report = fetch(lake, endpoint, first=day(1), last=day(3), now=now)
+    assert len(endpoint.asked) == 1
+    assert len(report.failed) == 3
+
+
+def test_a_folder_is_read_again_entirely_and_changes_nothing(
+    lake: Lake,
+    now: Now,
+    write_archive: Callable[..., Path],
+    snapshot: Callable[[Path], dict[str, str]],
+) -> None:
+    folder = write_archive("source", {"2026-01-01": 1, "2025-01-02": 2})
+    assert len(fetch(lake, FolderSource(folder), now=now).new) == 2
+    before = snapshot(Path(lake.url))
+    report = fetch(lake, FolderSource(folder), now=now)
+    assert (report.new, len(report.unchanged), report.changed) == ([], 2, False)
+    assert snapshot(Path(lake.url)) == before
+
+
+def test_a_failing_lake_stops_the_fetch(
+    lake: Lake, endpoint: Endpoint, now: Now, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise TransientError("disk full")
+
+    endpoint.gives(day(1), b"x")
+    monkeypatch.setattr(Lake, "write_bytes", full)
+    with pytest.raises(TransientError, match="disk full"):
+        fetch(lake, endpoint, first=day(1), last=day(1), now=now)
+
+
+def test_damaged_metadata_is_named(lake: Lake) -> None:
+    lake.write_bytes("raw/game=pips/date=2026-01-01/0.json", b"{}")
+    with pytest.raises(PermanentError, match=r"date=2026-01-01/0\.json is not the metadata"):
+        RawArchive(lake, "pips")

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archive.strict_json import Member, members_by_key, read_members
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=12,
+)
+
+
+def told(data: bytes) -> list[tuple[str | None, str]]:
+    """Key and rule ("" for a value) of every member."""
+    return [(m.key, m.fault.rule if m.fault else "") for m in read_members(data)]
+
+
+@given(st.dictionaries(st.text(max_size=6), JSON, max_size=5), st.sampled_from([None, 1]))
+def test_whatever_json_writes_is_read_as_it_was(value: dict[str, Any], indent: int | None) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError:  # half a surrogate pair can only be written escaped
+        data = json.dumps(value, indent=indent).encode("ascii")
+    assert list(read_members(data)) == [Member(key=k, value=v) for k, v in value.items()]
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_end_as_values_or_faults(data: bytes) -> None:
+    try:
+        value = json.loads(data.decode("utf-8"))
+    except ValueError:
+        value = None
+    members = list(read_members(data))
+    if not isinstance(value, dict):
+        assert any(member.fault for member in members)
+
+
+@given(st.text('{}[]",:0 a\\', max_size=30))
+def test_any_json_like_text_is_whole_or_has_a_fault(text: str) -> None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    members = list(read_members(text.encode("utf-8")))
+    faulty = any(member.fault for member in members)
+    if not isinstance(value, dict):
+        assert faulty
+    elif not faulty and len(members) == len(value):
+        assert {member.key: member.value for member in members} == value
+
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", [(None, "empty-body")]),
+        (b" \n", [(None, "empty-body")]),
+        (b"[]", [(None, "not-an-object")]),
+        (b"3", [(None, "not-an-object")]),
+        (b"[" * DEEP, [(None, "not-json")]),
+        (b"<html></html>", [(None, "not-json")]),
+        (b"\xef\xbb\xbf{}", [(None, "byte-order-mark")]),
+        ('{"a": 1}'.encode("utf-16"), [(None, "not-utf-8")]),
+        ('{"a": 1}'.encode("utf-16-le"), [(None, "not-json")]),
+        (b'{"a": 1} {}', [("a", ""), (None, "trailing-data")]),
+        (b'{"a": 1,}', [("a", ""), (None, "not-json")]),
+        (b'{"a": 1 "b": 2}', [("a", ""), (None, "not-json")]),
+        (b"{'a': 1}", [(None, "not-json")]),
+        (b'{"a": 1', [("a", ""), (None, "truncated")]),
+        (b'{"a": 1, "b": {"c": [1, 2', [("a", ""), ("b", "truncated")]),
+        (b'{"a": 1, "b": "text', [("a", ""), ("b", "truncated")]),
+        (b'{"a": 1, "b": tru', [("a", ""), ("b", "truncated")]),
+        (b'{"a": 1, "b":', [("a", ""), ("b", "truncated")]),
+        (b'{"a": 1, "b": {"c": [NaN]}, "d": 2}', [("a", ""), ("b", "not-a-number"), ("d", "")]),
+        (b'{"a": Infinity, "b": -Infinity}', [("a", "not-a-number"), ("b", "not-a-number")]),
+        (b'{"a": [' + b"9" * 10_000 + b'], "b": 1}', [("a", "number-too-large"), ("b", "")]),
+        (b'{"a": {"x": 1, "x": 1}, "b": 1}', [("a", "duplicate-key"), ("b", "")]),
+        (b'{"a": "\xff", "b": 1}', [("a", "not-utf-8"), ("b", "")]),
+        (b'{"a": "\x01", "b": 1}', [("a", "not-json"), ("b", "")]),
+        (b'{"a": nope, "b": 1}', [("a", "not-json"), ("b", "")]),
+        (b'{"a": {"q": }, "b": 1}', [("a", "not-json"), ("b", "")]),
+        (b'{"a": ' + b"[" * DEEP + b"]" * DEEP + b', "b": 1}', [("a", "too-deep"), ("b", "")]),
+        (
+            b'{"a": ' + b'{"x":' * DEEP + b"1" + b"}" * DEEP + b', "b": 1}',
+            [("a", "too-deep"), ("b", "")],
+        ),
+    ],
+)
+def test_a_fault_costs_its_own_member_only(
+    data: bytes, expected: list[tuple[str | None, str]]
+) -> None:
+    assert told(data) == expected
+
+
+def test_the_place_of_a_fault_is_a_path_or_a_position() -> None:
+    faults = [m.fault for m in read_members(b'{"a": {"b": [1, {"c": NaN}]},\n "d": 1 "e"}')]
+    assert [fault.place for fault in faults if fault] == ["a.b[1].c", "line 2, column 9"]
+
+
+@pytest.mark.parametrize("piece", [b'\\"', b'"a', b"[", b"{", b"]", b"\\", b'"\\'])
+def test_long_hostile_values_are_skipped_in_linear_time(piece: bytes) -> None:
+    # Quadratic skipping of 3 MB would run for hours and into the test's time-out.
+    data = b'{"a": ["' + piece * (3_000_000 // len(piece))
+    assert told(data)[0][0] in ("a", None)
+
+
+def test_a_key_that_stands_twice_is_one_fault() -> None:
+    keyed, loose = members_by_key(list(read_members(b'{"a": 1, "b": 2, "a": 3, "a": 4} x')))
+    assert [member.key for member in keyed.values()] == ["a", "b"]
+    fault = keyed["a"].fault
+    assert fault is not None
+    assert (fault.rule, fault.place) == ("duplicate-key", "a")
+    assert len(loose) == 1
+
+
+def test_faults_can_always_be_written_as_utf8_and_stay_short() -> None:
+    key = "\\ud800" + "k" * 10_000
+    for data in (f'{{"{key}": [}}', f'{{"a": {{"{key}": 1, "{key}": 2}}}}', '{"a": "\ud7ff" x'):
+        for member in read_members(data.encode("utf-8", "surrogatepass")):
+            if member.fault:
+                assert len(str(member.fault).encode("utf-8")) < 300
