@@ -1,0 +1,43 @@
+"""Days of the bundled archive as a source, and the settings of a night over them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import environment
+from flows.settings import NightlySettings
+from workers.settings import Settings
+
+# Some tests here import Prefect; it reads its environment once.
+environment.prepare()
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "service" / "sample" / "pips"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Callable[[int], Path]:
+    """Fill the folder of payloads with the first days of the bundled archive."""
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+
+    def days(count: int) -> Path:
+        for path in sorted(SAMPLE.glob("*.json"))[:count]:
+            shutil.copyfile(path, folder / path.name)
+        return folder
+
+    return days
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Callable[..., NightlySettings]:
+    def settings(source: Path, lake: str = "lake", **others: Any) -> NightlySettings:
+        workers = Settings(lake=str(tmp_path / lake))
+        return NightlySettings(source=str(source), executor="inline", workers=workers, **others)
+
+    return settings

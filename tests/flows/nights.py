@@ -1,0 +1,44 @@
+"""What nights leave behind, and nights in processes that may be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from archive.lake import Lake
+from archive.tables import RESULTS
+from flows.settings import NightlySettings
+
+ROOT = Path(__file__).resolve().parents[2]
+NIGHT = Path(__file__).with_name("night.py")
+DIFFERS_BY_RUN = ("kernel_ns", "run_id")
+
+
+def results(settings: NightlySettings) -> pa.Table:
+    """Read every result row, without what differs from run to run."""
+    table = Lake.open(settings.workers.lake).read_table("results", RESULTS)
+    return table.drop_columns(list(DIFFERS_BY_RUN)).sort_by("job_id").combine_chunks()
+
+
+def in_a_process(
+    settings: NightlySettings, *options: str, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    """Run night.py to whatever end it comes to."""
+    command = [sys.executable, str(NIGHT), settings.source, settings.workers.lake, *options]
+    env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=150, check=False
+    )
+
+
+def said(process: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Read the JSON object that night.py prints last."""
+    assert process.returncode == 0, process.stderr[-3000:]
+    answer: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    return answer

@@ -1,0 +1,84 @@
+"""What Prefect's page shows: seldom enough, to the end, and never at the cost of the night."""
+
+from __future__ import annotations
+
+import logging
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from flows import artifacts
+from flows.report import NightlyReport
+from workers.driver import Progress
+
+
+def progress(done: int, total: int = 10) -> Progress:
+    return Progress(
+        run_id="0" * 32,
+        chunks_done=done,
+        chunks_total=total,
+        rows_done=done,
+        rows_total=total,
+        in_flight=0,
+        failures=0,
+        seconds=0.0,
+    )
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[float]:
+    """Stand in for Prefect's server: every percentage that it was given."""
+    percentages: list[float] = []
+
+    def create(*, progress: float, key: str, description: str):
+        assert key == artifacts.PROGRESS_KEY
+        assert description == "10 jobs"
+        percentages.append(progress)
+        return uuid4()
+
+    def update(*, artifact_id, progress: float):
+        assert artifact_id is not None
+        percentages.append(progress)
+
+    monkeypatch.setattr(artifacts, "create_progress_artifact", create)
+    monkeypatch.setattr(artifacts, "update_progress_artifact", update)
+    return percentages
+
+
+def test_progress_is_shown_at_most_every_two_seconds(shown):
+    now_s = 100.0
+    bar = artifacts.ProgressBar(clock=lambda: now_s)
+
+    for done, at in [(0, 100.0), (1, 100.5), (2, 101.9), (3, 102.0), (4, 103.9), (5, 104.1)]:
+        now_s = at
+        bar(progress(done))
+
+    assert artifacts.UPDATE_INTERVAL_S == 2.0
+    assert shown == [0.0, 30.0, 50.0]
+
+
+def test_the_end_is_always_shown(shown):
+    bar = artifacts.ProgressBar(clock=lambda: 0.0)
+
+    bar(progress(9))
+    bar(progress(10))
+
+    assert shown == [90.0, 100.0]
+
+
+def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(monkeypatch, caplog):
+    def gone(**_):
+        raise httpx.ConnectError("gone")
+
+    for name in ("create_progress_artifact", "create_markdown_artifact"):
+        monkeypatch.setattr(artifacts, name, gone)
+    monkeypatch.setattr(artifacts, "get_run_logger", lambda: logging.getLogger("night"))
+
+    artifacts.ProgressBar()(progress(1))
+    artifacts.show_summary(NightlyReport(game="pips", ask="count"))
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "progress could not be shown: gone",
+        "the summary could not be shown: gone",
+    ]

@@ -1,0 +1,156 @@
+"""The night under Prefect: on a temporary server, on a running one, and on a schedule."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from flows import environment
+from flows.artifacts import FIGURES_KEY, PROGRESS_KEY, SUMMARY_KEY
+from flows.nightly import run_nightly
+from tests.flows.nights import ROOT, in_a_process, results, said
+
+pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
+STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
+START_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """Share one folder, so that Prefect makes its database once."""
+    return tmp_path_factory.mktemp("prefect")
+
+
+@pytest.fixture(scope="module")
+def api(home: Path) -> Iterator[str]:
+    """Run a Prefect server of its own, as a machine that keeps one would."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    environment.prepare()
+    env = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": port}
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1"]
+    with (home / "server.log").open("wb") as log:
+        server = subprocess.Popen([*command, "--port", port], env=env, stdout=log, stderr=log)
+        try:
+            url = f"http://127.0.0.1:{port}/api"
+            wait_for(lambda: answers(f"{url}/health"), server)
+            yield url
+        finally:
+            end(server, signal.SIGINT)
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).is_success
+    except httpx.HTTPError:
+        return False
+
+
+def wait_for(is_so, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while not is_so():
+        assert process.poll() is None, f"exited with {process.returncode}"
+        assert time.monotonic() < deadline, f"not so within {START_S} s"
+        time.sleep(0.1)
+
+
+def end(process: subprocess.Popen[bytes], number: int) -> None:
+    process.send_signal(number)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def ask(api: str, what: str, **query: Any) -> Any:
+    answer = httpx.post(f"{api}/{what}/filter", json=query, timeout=30)
+    answer.raise_for_status()
+    return answer.json()
+
+
+def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source, night, home):
+    folder = source(2)
+    plain, flow = night(folder, "plain"), night(folder, "flow")
+
+    answer = said(in_a_process(flow, "--prefect", PREFECT_HOME=str(home)))
+    run_nightly(plain, prefect=False)
+
+    assert answer["prefect"]
+    assert answer["report"]["solved"] == 6
+    assert results(flow).equals(results(plain))
+
+
+def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
+    source, night, api, home
+):
+    settings = night(source(2))
+
+    first = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
+    second = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
+
+    assert said(first)["report"]["solved"] == 6
+    assert said(second)["report"]["planned"] == 0
+    flow_runs = sorted(
+        (r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake),
+        key=lambda run: run["start_time"],
+    )
+    assert [run["state"]["type"] for run in flow_runs] == ["COMPLETED", "COMPLETED"]
+    for run in flow_runs:
+        tasks = ask(api, "task_runs", flow_runs={"id": {"any_": [run["id"]]}})
+        tasks.sort(key=lambda task: task["start_time"])
+        assert [task["name"].rsplit("-", 1)[0] for task in tasks] == STEPS
+        assert {task["state"]["type"] for task in tasks} == {"COMPLETED"}
+    shown = {
+        run["id"]: {
+            artifact["key"]: artifact
+            for artifact in ask(api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+        }
+        for run in flow_runs
+    }
+    worked, idle = (shown[run["id"]] for run in flow_runs)
+    assert worked.keys() == {PROGRESS_KEY, SUMMARY_KEY, FIGURES_KEY}
+    assert float(worked[PROGRESS_KEY]["data"]) == 100.0
+    assert "6 pips jobs worked (6 solved)" in worked[SUMMARY_KEY]["data"]
+    figures = {row["figure"]: row["value"] for row in json.loads(worked[FIGURES_KEY]["data"])}
+    assert (figures["solved"], figures["already known"]) == ("6", "0")
+    # Nothing was to be worked, so there is no progress to show.
+    assert idle.keys() == {SUMMARY_KEY, FIGURES_KEY}
+    assert "Nothing to solve" in idle[SUMMARY_KEY]["data"]
+
+
+def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home):
+    settings = night(source(1))
+    env = {
+        **os.environ,
+        **settings.workers.environment(),
+        "PREFECT_HOME": str(home),
+        "PREFECT_API_URL": api,
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "flows.deploy", "--source", settings.source]
+    serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env)
+    try:
+        wait_for(lambda: ask(api, "deployments"), serving)
+    finally:
+        end(serving, signal.SIGTERM)
+
+    (deployment,) = ask(api, "deployments")
+    assert deployment["name"] == "nightly"
+    assert deployment["parameters"]["lake"] == settings.workers.lake
+    (schedule,) = deployment["schedules"]
+    assert schedule["schedule"]["cron"] == "15 3 * * *"
+    assert schedule["active"]
+    assert not deployment["paused"]

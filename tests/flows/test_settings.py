@@ -1,0 +1,50 @@
+"""A night that cannot be is refused before it begins."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+
+import pytest
+
+from flows import environment
+from flows.cluster import batch_is_served
+from flows.settings import NightlySettings
+from solvers.errors import PermanentError
+from workers.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"source": ""}, "source is empty; expected a folder or an http"),
+        ({"game": "chess"}, "unknown game 'chess'; expected one of pips"),
+        ({"refresh_days": -1}, "refresh_days is -1; expected 0 or more"),
+        (
+            {"since": dt.date(2026, 1, 2), "until": dt.date(2026, 1, 1)},
+            "since 2026-01-02 is after until 2026-01-01",
+        ),
+        ({"executor": "threads"}, "unknown executor 'threads'; expected celery or inline"),
+    ],
+)
+def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp_path):
+    workers = Settings(lake=str(tmp_path))
+    with pytest.raises(PermanentError, match=sentence):
+        NightlySettings(**{"source": "payloads", "workers": workers} | values)
+
+
+def test_no_worker_serves_a_server_that_is_not_there(tmp_path):
+    assert not batch_is_served(Settings(lake=str(tmp_path / "lake")))
+
+
+def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch):
+    for name in environment._QUIET:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PREFECT_RESULTS_DEFAULT_SERIALIZER", "compressed/json")
+
+    environment.prepare()
+
+    assert os.environ["DO_NOT_TRACK"] == "1"
+    assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
+    assert os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] == "120"
+    assert os.environ["PREFECT_RESULTS_DEFAULT_SERIALIZER"] == "compressed/json"
