@@ -1,0 +1,97 @@
+"""The real archive: 88 days, and what the endpoint showed for some of them at other times."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archive.fetch import fetch
+from archive.gold import current_editions, write_gold
+from archive.lake import Lake
+from archive.normalise import normalise
+from archive.puzzles import read_puzzle_table
+from archive.sources import FolderSource
+from archive.tables import EDITIONS, QUARANTINE
+
+pytestmark = pytest.mark.archive
+Now = Callable[[], dt.datetime]
+
+
+@pytest.fixture
+def complete(lake: Lake, published: Path, now: Now) -> Lake:
+    report = fetch(lake, FolderSource(published / "pips"), now=now)
+    assert (len(report.new), report.failed) == (88, [])
+    done = normalise(lake)
+    assert (done.editions_added, done.revisions_added, done.quarantined) == (264, 0, {})
+    return lake
+
+
+def test_every_published_puzzle_is_an_edition_with_a_valid_official_solution(
+    complete: Lake,
+) -> None:
+    rows = current_editions(complete).to_pylist()
+    assert Counter(row["level"] for row in rows) == {"easy": 88, "medium": 88, "hard": 88}
+    assert {row["date"] for row in rows} == {
+        dt.date(2025, 8, 18) + dt.timedelta(days=i) for i in range(88)
+    }
+    counts = write_gold(complete, solver_version="none").counts
+    assert counts.column("official_solution_valid").to_pylist() == [True] * 264
+    assert read_puzzle_table(complete).num_rows == len({row["puzzle_id"] for row in rows})
+
+
+def test_null_puzzles_are_quarantined_and_repaired_boards_become_revisions(
+    complete: Lake, published: Path, now: Now
+) -> None:
+    revisions = published / "pips-revisions"
+    fetch(complete, FolderSource(revisions / "november-2025"), now=now)
+    report = normalise(complete)
+    assert report.quarantined == {"null-puzzle": 12}
+    rows = complete.read_table("quarantine", QUARANTINE).to_pylist()
+    assert sorted((str(row["date"]), row["level"]) for row in rows) == [
+        ("2025-08-31", "medium"),
+        ("2025-09-01", "medium"),
+        ("2025-09-13", "hard"),
+        ("2025-09-19", "medium"),
+        ("2025-10-01", "hard"),
+        ("2025-10-01", "medium"),
+        ("2025-10-02", "hard"),
+        ("2025-10-06", "hard"),
+        ("2025-10-07", "easy"),
+        ("2025-10-08", "medium"),
+        ("2025-11-12", "easy"),
+        ("2025-11-13", "easy"),
+    ]
+    assert all(row["place"] == row["level"] for row in rows)
+    assert report.revisions_added == 1
+
+    # Converted payloads without ids and solutions, in which two hard boards are swapped.
+    fetch(complete, FolderSource(revisions / "third-party"), now=now)
+    report = normalise(complete)
+    assert (report.quarantined, report.editions_added, report.revisions_added) == ({}, 0, 2)
+    fetch(complete, FolderSource(published / "pips"), now=now)
+    normalise(complete)
+    hard = [
+        row
+        for row in complete.read_table("editions", EDITIONS).to_pylist()
+        if row["level"] == "hard" and str(row["date"]) in ("2025-09-30", "2025-10-01")
+    ]
+    by_date = {str(row["date"]): [] for row in hard}
+    for row in hard:
+        by_date[str(row["date"])].append(row["puzzle_id"])
+    for boards in by_date.values():
+        assert boards[0] == boards[-1], "the published board stands again"
+        assert len(boards) >= 3
+    assert current_editions(complete).num_rows == 264
+
+
+def test_a_second_run_over_the_archive_changes_no_byte(
+    complete: Lake, published: Path, now: Now, snapshot: Callable[[Path], dict[str, str]]
+) -> None:
+    before = snapshot(Path(complete.url))
+    report = fetch(complete, FolderSource(published / "pips"), now=now)
+    assert (report.changed, normalise(complete).changed) == (False, False)
+    assert snapshot(Path(complete.url)) == before

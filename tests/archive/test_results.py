@@ -1,0 +1,214 @@
+"""Results, solutions and the gold tables made of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from archive.fetch import fetch
+from archive.gold import PENDING, UNPUBLISHED, current_editions, write_gold
+from archive.lake import Lake
+from archive.normalise import normalise
+from archive.results import find_results, read_results, read_solutions
+from archive.sources import FolderSource
+from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
+from solvers.algebra import MAX_COUNT, Ask, job_id
+
+COUNT = Ask(kind="count")
+VERSION = "test-1"
+ONLY = {"rules": "", "lexicon_id": "", "table_bytes": 1, "parts": 1, "nodes": 5}
+
+
+def result(puzzle_id: str, run_id: str = "r1", **given: Any) -> dict[str, Any]:
+    row = {
+        "job_id": job_id(puzzle_id=puzzle_id, ask=COUNT, solver_version=VERSION),
+        "puzzle_id": puzzle_id,
+        "game": "pips",
+        "ask": "count",
+        "solver_version": VERSION,
+        "status": "solved",
+        "count": Decimal(7),
+        "reason": "",
+        "states": 3,
+        "kernel_ns": 1000,
+        "run_id": run_id,
+    }
+    return ONLY | row | given
+
+
+def put_results(lake: Lake, run_id: str, *rows: dict[str, Any]) -> None:
+    ordered = sorted(rows, key=lambda row: row["job_id"])
+    table = pa.Table.from_pylist([row | {"run_id": run_id} for row in ordered], schema=RESULTS)
+    lake.write_table(f"results/{run_id}.parquet", table)
+
+
+@pytest.fixture
+def filled(lake: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]) -> Lake:
+    """A lake with three days of editions."""
+    folder = write_archive("source", {f"2026-01-0{n}": n for n in (1, 2, 3)})
+    fetch(lake, FolderSource(folder), now=now)
+    normalise(lake)
+    return lake
+
+
+def test_jobs_are_found_across_runs_and_unknown_ones_are_not(lake: Lake) -> None:
+    put_results(lake, "r1", result("a"), result("b"))
+    put_results(lake, "r2", result("c"))
+    assert len(read_results(lake)) == 3
+    assert read_results(lake, ["run_id"]).column("run_id").to_pylist() == ["r1", "r1", "r2"]
+    wanted = [result(name)["job_id"] for name in ("a", "c", "nobody")]
+    found = find_results(lake, wanted)
+    assert found.schema.equals(RESULTS, check_metadata=True)
+    assert sorted(found.column("puzzle_id").to_pylist()) == ["a", "c"]
+    assert len(find_results(lake, [])) == 0
+
+
+def test_results_of_an_empty_lake_are_an_empty_table(lake: Lake) -> None:
+    assert read_results(lake).equals(RESULTS.empty_table())
+    assert find_results(lake, ["x"]).equals(RESULTS.empty_table())
+    assert read_solutions(lake, "x") == []
+
+
+def test_of_several_endings_of_a_job_the_most_telling_counts(lake: Lake) -> None:
+    failed = {"count": None, "reason": "the node budget ran out"}
+    put_results(lake, "r1", result("a", status="over_budget", **failed), result("b"))
+    put_results(lake, "r2", result("a"), result("b", status="poison", **failed))
+    put_results(lake, "r3", result("a", status="poison", **failed))
+    rows = find_results(lake, [result("a")["job_id"], result("b")["job_id"]]).to_pylist()
+    assert {(r["puzzle_id"], r["status"], r["run_id"]) for r in rows} == {
+        ("a", "solved", "r2"),
+        ("b", "solved", "r1"),
+    }
+
+
+def test_the_largest_count_comes_back_exactly(lake: Lake) -> None:
+    put_results(lake, "r1", result("a", count=Decimal(MAX_COUNT)))
+    (row,) = find_results(lake, [result("a")["job_id"]]).to_pylist()
+    assert int(row["count"]) == MAX_COUNT
+
+
+def test_solutions_come_in_their_order_from_one_run(lake: Lake) -> None:
+    for run_id in ("r2", "r1"):
+        rows = [
+            {
+                "job_id": "j",
+                "puzzle_id": "p",
+                "game": "pips",
+                "ask": "all",
+                "rank": rank,
+                "solution": json.dumps([run_id, rank]),
+                "run_id": run_id,
+            }
+            for rank in (2, 0, 1)
+        ]
+        lake.write_table(
+            f"solutions/{run_id}.parquet", pa.Table.from_pylist(rows, schema=SOLUTIONS)
+        )
+    assert read_solutions(lake, "j") == [["r1", 0], ["r1", 1], ["r1", 2]]
+    assert read_solutions(lake, "j", run_id="r2", limit=2) == [["r2", 0], ["r2", 1]]
+    assert read_solutions(lake, "other") == []
+
+
+def test_counts_by_date_join_current_editions_with_their_results(filled: Lake) -> None:
+    editions = current_editions(filled).to_pylist()
+    counted, unsolvable, other_version = (row["puzzle_id"] for row in editions[:3])
+    put_results(
+        filled,
+        "r1",
+        result(counted, count=Decimal(12), states=9, kernel_ns=77),
+        result(unsolvable, status="unsolvable", count=Decimal(0)),
+        result(other_version)
+        | {"job_id": job_id(puzzle_id=other_version, ask=COUNT, solver_version="test-0")},
+    )
+    table = write_gold(filled, solver_version=VERSION).counts
+    rows = table.to_pylist()
+    assert table.schema.equals(COUNTS_BY_DATE, check_metadata=True)
+    assert [(r["date"], r["level"]) for r in rows] == [
+        (dt.date(2026, 1, n), level) for n in (1, 2, 3) for level in ("easy", "hard", "medium")
+    ]
+    assert (rows[0]["status"], rows[0]["count"], rows[0]["states"], rows[0]["kernel_ns"]) == (
+        "solved",
+        12,
+        9,
+        77,
+    )
+    assert (rows[1]["status"], rows[1]["count"]) == ("unsolvable", 0)
+    assert {(r["status"], r["count"]) for r in rows[2:]} == {(PENDING, None)}
+    assert all(row["size"] >= 1 for row in rows)
+    assert {row["official_solution_valid"] for row in rows} == {True}
+    assert filled.read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE).equals(table)
+
+
+def test_an_official_solution_is_checked_against_the_stored_board(filled: Lake) -> None:
+    rows = filled.read_table("editions", EDITIONS).to_pylist()
+    rows[0]["official_solution"] = rows[3]["official_solution"]
+    rows[1]["official_solution"] = None
+    filled.write_table("editions/pips.parquet", pa.Table.from_pylist(rows, schema=EDITIONS))
+    counts = write_gold(filled, solver_version=VERSION).counts
+    valid = counts.column("official_solution_valid").to_pylist()
+    assert valid[:2] == [False, None]
+    assert set(valid[2:]) == {True}
+
+
+def test_gold_that_would_not_change_is_not_written(
+    filled: Lake, snapshot: Callable[[Path], dict[str, str]]
+) -> None:
+    put_results(filled, "r1", result(current_editions(filled).to_pylist()[0]["puzzle_id"]))
+    assert write_gold(filled, solver_version=VERSION).changed
+    before = snapshot(Path(filled.url))
+    assert not write_gold(filled, solver_version=VERSION).changed
+    assert snapshot(Path(filled.url)) == before
+
+
+def test_gold_keeps_the_rows_of_other_games(filled: Lake) -> None:
+    table = write_gold(filled, solver_version=VERSION).counts
+    other = pa.Table.from_pylist(
+        [row | {"game": "strands"} for row in table.to_pylist()[:2]], schema=COUNTS_BY_DATE
+    )
+    filled.write_table("gold/counts_by_date.parquet", pa.concat_tables([table, other]))
+    assert not write_gold(filled, solver_version=VERSION).changed
+    put_results(filled, "r1", result(table.column("puzzle_id")[0].as_py()))
+    write_gold(filled, solver_version=VERSION)
+    read = filled.read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
+    assert len(read) == len(table) + 2
+    assert read.slice(len(table)).equals(other)
+
+
+def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
+    editions = current_editions(filled).to_pylist()
+    easy = [row["puzzle_id"] for row in editions if row["level"] == "easy"]
+    hard = [row["puzzle_id"] for row in editions if row["level"] == "hard"]
+    put_results(
+        filled,
+        "r1",
+        *(result(name, kernel_ns=ns) for name, ns in zip(easy, (10, 30, 20), strict=True)),
+        result(hard[0], status="over_budget", count=None, kernel_ns=500, states=100),
+        result("f" * 32, kernel_ns=4),
+    )
+    table = write_gold(filled, solver_version=VERSION).runtimes
+    assert table.schema.equals(RUNTIMES, check_metadata=True)
+    easy_row, hard_row, free_row = table.to_pylist()
+    assert easy_row == {
+        "game": "pips",
+        "level": "easy",
+        "job_count": 3,
+        "solved_count": 3,
+        "kernel_ns_p50": 20,
+        "kernel_ns_p99": 30,
+        "kernel_ns_max": 30,
+        "kernel_ns_total": 60,
+        "states_total": 9,
+    }
+    assert (hard_row["job_count"], hard_row["solved_count"], hard_row["states_total"]) == (
+        1,
+        0,
+        100,
+    )
+    assert (free_row["level"], free_row["job_count"]) == (UNPUBLISHED, 1)
