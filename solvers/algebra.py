@@ -170,7 +170,9 @@ class Game(Protocol[P, S]):
         Returns a list of one when nothing is left to divide.
         """
 
-    def solve(self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None) -> Outcome[S]:
+    def solve(
+        self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> Outcome[S]:
         """Answer the ask for the whole puzzle (part None) or for one part of it."""
 
     def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:

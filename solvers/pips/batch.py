@@ -30,10 +30,12 @@ def count_rows(
     row_bytes = 8 * (len(words) + 2)
     for row in range(start, stop):
         begun = monotonic_ns(board.timespec)
-        code = prepare(board, forest, words, columns, row, tiles, halves)
+        code = prepare(
+            board, forest, words, arena, index, children, moves, columns, row, tiles, halves
+        )
         hi, lo, states, nodes, peak, slots = no_count, no_count, 0, 0, 0, 0
         if code == READY:
-            code, hi, lo, states, nodes, peak, slots = count_board(
+            code, hi, lo, states, nodes, peak, slots, _layers = count_board(
                 board, forest, words, arena, index, children, moves, node_limit, begun + budget_ns
             )
             code += SOLVING

@@ -89,6 +89,7 @@ def _dtype() -> np.dtype[Any]:
             # Scratch.
             ("low", i, cells + 2),  # sum of the r smallest pips left
             ("high", i, cells + 2),  # sum of the r largest pips left
+            ("sweep_weight", f, 8),  # estimates of the candidates for the cell order
             ("used", i, 4),  # bits of each key word that are given away
             ("timespec", i, 2),
             ("layer", i, cells // 2 + 3),  # first node of each layer of the forest

@@ -92,7 +92,7 @@ def count_board(
     """Count the solutions of a board whose order, tilings and layout are in place.
 
     arena (rows, len(words) + 2) uint64 holds keys and counts, index (a power of two) int32 finds
-    them. Returns (code, hi, lo, states, nodes, peak rows, peak index slots).
+    them. Returns (code, hi, lo, states, nodes, peak rows, peak index slots, layers done).
     """
     width = len(words)
     layers = board.dominoes
@@ -123,7 +123,7 @@ def count_board(
         shift = np.uint64(64 - bits)
         for s in range(here):
             if s % CLOCK_STRIDE == CLOCK_STRIDE - 1 and monotonic_ns(board.timespec) > deadline_ns:
-                return OUT_OF_SECONDS, _ZERO, _ZERO, states, nodes, peak, peak_slots
+                return OUT_OF_SECONDS, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
             at = s if even else capacity - 1 - s
             node = node_of(board, arena, at, layer)
             settled = forest.nodes[node, FREE] == 0
@@ -135,7 +135,7 @@ def count_board(
                 continue
             nodes += found
             if nodes > node_limit:
-                return OUT_OF_NODES, _ZERO, _ZERO, states, nodes, peak, peak_slots
+                return OUT_OF_NODES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
             for c in range(found):
                 hi, lo = arena[at, width], arena[at, width + 1]
                 if not settled:
@@ -161,7 +161,7 @@ def count_board(
                     arena[row, width + 1] = lo
                     continue
                 if here + there >= capacity:
-                    return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots
+                    return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
                 row = capacity - 1 - there if even else there
                 for i in range(width):
                     arena[row, i] = children[c, i]
@@ -176,17 +176,17 @@ def count_board(
                         shift = np.uint64(64 - bits)
                         _index_again(words, arena, index, slots, shift, there, even)
                     elif 8 * there > 7 * slots:
-                        return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots
+                        return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
         peak = max(peak, here + there)
         peak_slots = max(peak_slots, slots)
         states += there
         here = there
         if here == 0:
-            return DONE, _ZERO, _ZERO, states, nodes, peak, peak_slots
+            return DONE, _ZERO, _ZERO, states, nodes, peak, peak_slots, layers
     at = 0 if layers % 2 == 0 else capacity - 1
     hi, lo = arena[at, width], arena[at, width + 1]
     code = COUNT_TOO_LARGE if over_limit(hi, lo) else DONE
-    return code, hi, lo, states, nodes, peak, peak_slots
+    return code, hi, lo, states, nodes, peak, peak_slots, layers
 
 
 @kernel

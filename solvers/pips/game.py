@@ -32,12 +32,14 @@ from solvers.pips.endings import (
     is_capacity,
 )
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
-from solvers.pips.prepare import BOARD_TOO_LARGE, KEY_TOO_LONG, READY, order_row
+from solvers.pips.prepare import KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
 
 _NO_TILES = np.empty((0, 2), np.int64)
+WARM_DOMINOES = 65
+"""Distinct dominoes of a board that needs a key of four words."""
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns that count_rows writes."""
 
@@ -80,7 +82,13 @@ class PipsGame:
         """Rebuild the puzzle of one row."""
         return from_arrays(arrays, row)
 
-    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
+    def split(
+        self,
+        puzzle: Puzzle,
+        ask: Ask,  # noqa: ARG002  every ask about a board is split alike
+        part: Part | None,
+        into: int,
+    ) -> list[Part]:
         """Divide a job or a part by subtrees of the forest of tilings."""
         return divide(puzzle, _order_of(puzzle), part, into)
 
@@ -211,8 +219,16 @@ class PipsGame:
                 ],
             }
         )
-        self.solve(puzzle, Ask(kind="count"))
-        self.solve(puzzle, Ask(kind="first"))
+        strip = [[0, c] for c in range(2 * WARM_DOMINOES)]
+        wide = Puzzle.from_json(
+            {
+                "dominoes": [[a, a + 1] for a in range(WARM_DOMINOES)],
+                "regions": [{"indices": strip, "type": "empty"}],
+            }
+        )
+        for board in (puzzle, wide):
+            self.solve(board, Ask(kind="count"))
+            self.solve(board, Ask(kind="first"))
 
 
 _CAPACITY_CODES = [code for code in range(2 * SOLVING) if is_capacity(code)]
@@ -253,9 +269,4 @@ def _count_again(
 
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:
-    scratch = kept()
-    code = int(order_row(scratch.board, kernel_columns(to_arrays([puzzle])), 0))
-    if code != READY:
-        raise PermanentError(REASONS[REASON_OF_CODE[BOARD_TOO_LARGE]])
-    cells = puzzle.cells
-    return [cells[i] for i in scratch.board["order"][: len(cells)].tolist()]
+    return SolutionStream(puzzle, None, Budget(), None, eager=True).order()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeVar
 
 from solvers.errors import PermanentError
 from solvers.pips.puzzle import MAX_CELLS, RegionType
 
 T = TypeVar("T")
+_SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 Weights = tuple[tuple[T, float], ...]
 """Values with their relative weights."""
 Shape = Literal["blob", "rectangle", "scattered"]
@@ -26,8 +30,8 @@ class Mix:
     dominoes: Weights[int]
     """Number of dominoes. Ignored when both `rows` and `cols` are given."""
     kinds: Weights[RegionType] = ((RegionType.SUM, 1.0),)
-    """How often each kind of constrained region is wanted. `equals` and `unequal` come out rarer
-    than wanted on boards whose pips do not allow them."""
+    """How often each kind of constrained region is wanted. `equals` and `unequal` regions for
+    which the dominoes do not suffice become `sum`."""
     sizes: tuple[tuple[RegionType, Weights[int]], ...] = ()
     """Wanted cells per region, by kind; a kind that is not named gets DEFAULT_SIZES."""
     unconstrained: float = 0.1
@@ -38,8 +42,15 @@ class Mix:
     """Raised to the smallest set that holds enough dominoes when `duplicates` is false."""
     duplicates: bool = False
     """Whether one board may hold the same domino several times."""
-    clustering: float = 0.7
-    """How often a domino is chosen to match its neighbours' pips, which makes room for `equals`."""
+    extremes: float = 0.5
+    """How often a region with a sum holds low or high pips only, which leaves few ways to reach
+    its target."""
+    curation: float = 0.5
+    """How often a region avoids what makes dominoes interchangeable, as designers do: whole tiles
+    inside of it that can be turned round, and two tiles to the same other region."""
+    freedom_bits: float | None = None
+    """Bound on the estimate of solvers.pips.freedom: boards above it are drawn again a few times.
+    None: whatever comes."""
     shape: Shape = "blob"
     """`blob`: grown at random; `rectangle`: rows x cols; `scattered`: no two dominoes touch."""
     compactness: int = 2
@@ -77,8 +88,10 @@ def _check_mix(mix: Mix) -> None:
         raise PermanentError("mix kinds: give 'empty' through unconstrained, not as a kind")
     if not 0 <= mix.unconstrained <= 1:
         raise PermanentError(f"mix unconstrained: expected 0 to 1, got {mix.unconstrained}")
-    if not 0 <= mix.clustering <= 1:
-        raise PermanentError(f"mix clustering: expected 0 to 1, got {mix.clustering}")
+    if not 0 <= mix.extremes <= 1:
+        raise PermanentError(f"mix extremes: expected 0 to 1, got {mix.extremes}")
+    if not 0 <= mix.curation <= 1:
+        raise PermanentError(f"mix curation: expected 0 to 1, got {mix.curation}")
     if mix.max_pip < 0 or mix.compactness < 1:
         raise PermanentError("mix: expected max_pip of 0 or more and compactness of 1 or more")
     if any(2 * n > MAX_CELLS for n, _ in mix.dominoes):
@@ -109,7 +122,8 @@ def _preset(
     unconstrained: float,
     components: Weights[int],
     compactness: int,
-    clustering: float,
+    extremes: float,
+    freedom_bits: float,
 ) -> Mix:
     return Mix(
         dominoes=dominoes,
@@ -118,7 +132,9 @@ def _preset(
         unconstrained=unconstrained,
         components=components,
         compactness=compactness,
-        clustering=clustering,
+        extremes=extremes,
+        curation=1.0,
+        freedom_bits=freedom_bits,
     )
 
 
@@ -141,7 +157,8 @@ EASY = _preset(
     unconstrained=0.164,
     components=((1, 86), (2, 2)),
     compactness=3,
-    clustering=0.8,
+    extremes=0.6,
+    freedom_bits=13.0,
 )
 MEDIUM = _preset(
     dominoes=(
@@ -168,7 +185,8 @@ MEDIUM = _preset(
     unconstrained=0.129,
     components=((1, 82), (2, 5), (4, 1)),
     compactness=3,
-    clustering=0.9,
+    extremes=0.6,
+    freedom_bits=18.5,
 )
 HARD = _preset(
     dominoes=(
@@ -196,7 +214,8 @@ HARD = _preset(
     unconstrained=0.087,
     components=((1, 78), (2, 7), (3, 1), (4, 2)),
     compactness=3,
-    clustering=0.9,
+    extremes=0.6,
+    freedom_bits=22.5,
 )
 LOOSE = Mix(
     dominoes=((16, 1),),
@@ -205,7 +224,8 @@ LOOSE = Mix(
         (kind, ((2, 1.0), (3, 2.0), (4, 2.0))) for kind in (_SUM, _LESS, _GREATER, _UNEQUAL)
     ),
     unconstrained=0.15,
-    clustering=0.0,
+    extremes=0.0,
+    curation=0.0,
     shape="rectangle",
     rows=4,
 )
@@ -213,3 +233,51 @@ LOOSE = Mix(
 
 PRESETS: Mapping[str, Mix] = {"easy": EASY, "medium": MEDIUM, "hard": HARD, "loose": LOOSE}
 LEVELS: tuple[str, ...] = ("easy", "medium", "hard")
+
+
+class Table(Generic[T]):
+    """Weighted values, drawn by one random number."""
+
+    __slots__ = ("_sums", "_values")
+
+    def __init__(self, weights: Weights[T]) -> None:
+        self._values = [value for value, _ in weights]
+        total = sum(weight for _, weight in weights)
+        self._sums = [s / total for s in itertools.accumulate(weight for _, weight in weights)]
+
+    def draw(self, x: float) -> T:
+        """Choose a value by a random number from 0 to 1."""
+        return self._values[min(bisect_right(self._sums, x), len(self._values) - 1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """The tables of one mix, `leftover` for single cells whose wish came to nothing."""
+
+    dominoes: Table[int]
+    components: Table[int]
+    kinds: Table[RegionType]
+    sizes: Mapping[RegionType, Table[int]]
+    slack: Table[int]
+    leftover: Table[RegionType]
+
+
+@lru_cache(maxsize=64)
+def draws_of(mix: Mix) -> Draws:
+    """Make the tables of a mix."""
+    sizes = dict.fromkeys(RegionType, DEFAULT_SIZES) | dict(mix.sizes)
+    kinds = dict(mix.kinds)
+    singles = tuple(
+        (kind, kinds.get(kind, 0.0) * sum(w for size, w in sizes[kind] if size == 1))
+        for kind in _SUMMED
+    )
+    if not sum(weight for _, weight in singles) > 0:
+        singles = ((RegionType.SUM, 1.0),)
+    return Draws(
+        dominoes=Table(mix.dominoes),
+        components=Table(mix.components),
+        kinds=Table(mix.kinds),
+        sizes={kind: Table(weights) for kind, weights in sizes.items()},
+        slack=Table(mix.slack),
+        leftover=Table(singles),
+    )

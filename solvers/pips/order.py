@@ -2,7 +2,8 @@
 
 Every sweep over the board is a candidate, component by component. An estimate of the number of
 states, from the statistics of each region and the width of the frontier, picks one: between the
-best and the worst sweep of a published board lie factors of up to a hundred.
+best and the worst sweep of a published board lie factors of up to a hundred. Where even the best
+estimate is large, each sweep is tried on a few thousand states.
 """
 
 from __future__ import annotations
@@ -11,31 +12,68 @@ import math
 from typing import Any
 
 from solvers.compiling import kernel
+from solvers.pips.board import EMPTY, Forest
+from solvers.pips.count import count_board
+from solvers.pips.layout import lay_out
 from solvers.pips.outlook import foresee
-from solvers.pips.tilings import place_cells
+from solvers.pips.tilings import BUILT, build_tilings, place_cells
 
 SWEEPS = 8
 FRONTIER_BITS = 0.6
 """log2 of the ways in which one cell of the frontier can stand to the tilings behind it."""
 
+PROBE_ABOVE_STATES = 2.0**20
+"""Estimate, about four times too high, from which on sweeps are tried and not only judged."""
+PROBE_NODES = 2**15
+"""Transitions of one trial."""
+FOREVER_NS = 2**62
+
 
 @kernel
-def choose_order(board: Any) -> None:
-    """Choose a cell order for the board and fill the arrays that depend on it."""
+def choose_order(
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any
+) -> None:
+    """Choose a cell order for the board and fill the arrays that depend on it.
+
+    The choice depends on the board alone: neither on parts nor on time. The tables are scratch.
+    """
     n = board.cells
     _find_components(board)
     foresee(board)
     best = math.inf
     for sweep in range(SWEEPS):
         _sweep(board, sweep)
-        weight = estimate(board)
-        if weight < best:
-            best = weight
+        board.sweep_weight[sweep] = estimate(board)
+        if board.sweep_weight[sweep] < best:
+            best = board.sweep_weight[sweep]
             for p in range(n):
                 board.best_order[p] = board.order[p]
+    if best > PROBE_ABOVE_STATES:
+        _probe(board, forest, words, arena, index, children, moves)
     for p in range(n):
         board.order[p] = board.best_order[p]
     place_cells(board)
+
+
+@kernel
+def _probe(
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any
+) -> None:
+    # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
+    # those that finish the one with the fewest states; if none starts, the estimate's stays.
+    furthest, fewest = 0, 0
+    for sweep in range(SWEEPS):
+        _sweep(board, sweep)
+        place_cells(board)
+        if build_tilings(board, forest) != BUILT or not lay_out(board, words):
+            continue
+        _code, _hi, _lo, states, _nodes, _peak, _slots, layer = count_board(
+            board, forest, words, arena, index, children, moves, PROBE_NODES, FOREVER_NS
+        )
+        if layer > furthest or (layer == furthest and states < fewest):
+            furthest, fewest = layer, states
+            for p in range(board.cells):
+                board.best_order[p] = board.order[p]
 
 
 @kernel
@@ -98,6 +136,9 @@ def estimate(board: Any) -> float:
         board.rest[g] = 0
     total = 0.0
     chance, variety = 0.0, 0.0
+    constrained = 0
+    for i in range(n):
+        constrained += board.kind[board.cell_region[i]] != EMPTY
     frontier = 0
     arrangements, subsets = 0.0, 0.0
     for i in range(n):
@@ -113,6 +154,10 @@ def estimate(board: Any) -> float:
         g = board.cell_region[cell]
         at = board.outlook[g] + board.rest[g]
         board.rest[g] += 1
+        constrained -= board.kind[g] != EMPTY
+        if constrained == 0:
+            # What is left takes any domino: states differ in their frontier only.
+            break
         chance += board.chance[at + 1] - board.chance[at]
         variety += board.variety[at + 1] - board.variety[at]
         if i % 2 == 1:

@@ -64,7 +64,7 @@ def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) 
     leaves: list[Part] = []
     while queue and len(queue) + len(leaves) < into:
         parent = queue.popleft()
-        children = _tile_children(puzzle, order, parent)
+        children = _tile_children(order, parent)
         if children is None:
             children = _domino_children(puzzle, parent)
         if children:
@@ -74,7 +74,7 @@ def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) 
     return [*leaves, *queue]
 
 
-def _tile_children(puzzle: Puzzle, order: Sequence[Cell], part: Part) -> list[Part] | None:
+def _tile_children(order: Sequence[Cell], part: Part) -> list[Part] | None:
     # One child for each partner of the first cell without a tile; None if every cell has one.
     taken = {tuple(cell) for tile in part for cell in tile[:2]}
     board = set(order)

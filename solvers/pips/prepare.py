@@ -18,20 +18,27 @@ READY, BAD_ROW, BOARD_TOO_LARGE, UNTILEABLE, ORDER_TOO_WIDE, FOREST_TOO_LARGE, K
 
 @kernel
 def prepare(
-    board: Any, forest: Forest, words: Any, columns: Any, row: int, tiles: Any, halves: Any
-) -> int:
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
+    columns: Any, row: int, tiles: Any, halves: Any,
+) -> int:  # fmt: skip
     """Load a row, choose its cell order, build its tilings and lay out its keys.
 
     tiles (m, 2) int64 names pairs of cells (by index in the row) that must share a tile, halves
     (m, 2) int64 cells and the pips that must lie on them: a part of a job. The cell order does
-    not depend on them, so that all parts of a job share it. Returns READY or why it is not.
+    not depend on them, so that all parts of a job share it. The tables are scratch for choosing
+    it. Returns READY or why it is not.
     """
     code = load(board, columns, row)
     if code == NO_BOARD:
         return BAD_ROW
     if code == TOO_LARGE:
         return BOARD_TOO_LARGE
-    choose_order(board)
+    choose_order(board, forest, words, arena, index, children, moves)
+    if len(tiles) > 0:
+        # A part is refused like its whole, or it would be searched in another cell order.
+        code = _fold(board, forest, words)
+        if code != READY:
+            return code
     for i in range(len(tiles)):
         p, q = board.position[tiles[i, 0]], board.position[tiles[i, 1]]
         board.tile[p] = q
@@ -43,6 +50,11 @@ def prepare(
                 at = v
         # No domino has such a half: an index that no domino has either.
         board.fixed[board.position[halves[i, 0]]] = at
+    return _fold(board, forest, words)
+
+
+@kernel
+def _fold(board: Any, forest: Forest, words: Any) -> int:
     code = build_tilings(board, forest)
     if code == NO_TILING:
         return UNTILEABLE
@@ -51,15 +63,3 @@ def prepare(
     if code == TOO_MANY:
         return FOREST_TOO_LARGE
     return READY if lay_out(board, words) else KEY_TOO_LONG
-
-
-@kernel
-def order_row(board: Any, columns: Any, row: int) -> int:
-    """Load a row and choose its cell order, nothing more; return READY or why not."""
-    code = load(board, columns, row)
-    if code == NO_BOARD:
-        return BAD_ROW
-    if code == TOO_LARGE:
-        return BOARD_TOO_LARGE
-    choose_order(board)
-    return READY

@@ -160,9 +160,7 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
     return value
 
 
-def _items(
-    obj: Mapping[str, Any], key: str, place: str, most: int
-) -> Iterator[tuple[str, object]]:
+def _items(obj: Mapping[str, Any], key: str, place: str, most: int) -> Iterator[tuple[str, object]]:
     at = _at(place, key)
     if key not in obj:
         raise InvalidPuzzleError("missing-key", at, f"expected a list, but {key!r} is missing")
@@ -230,7 +228,9 @@ def _region_from_json(value: object, place: str) -> Region:
 
 def _check_regions(regions: Sequence[Region], place: str = "") -> None:
     if not regions:
-        raise InvalidPuzzleError("empty-list", _at(place, "regions"), "expected at least one region")
+        raise InvalidPuzzleError(
+            "empty-list", _at(place, "regions"), "expected at least one region"
+        )
     seen: dict[Cell, int] = {}
     for i, region in enumerate(regions):
         at = _at(place, f"regions[{i}]")

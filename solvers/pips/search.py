@@ -38,13 +38,16 @@ AT, NEXT, END, ALIVE = range(4)
 
 @kernel
 def begin(
-    board: Any, forest: Forest, words: Any, columns: Any, row: int, tiles: Any, halves: Any,
-    children: Any, stack: Any, index: Any, run: Any,
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
+    columns: Any, row: int, tiles: Any, halves: Any, stack: Any, run: Any,
 ) -> int:  # fmt: skip
-    """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board."""
+    """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board.
+
+    arena (rows, len(words) + 2) uint64 is scratch; index is that of the search to come.
+    """
     begun = monotonic_ns(board.timespec)
     run[:] = 0
-    code = prepare(board, forest, words, columns, row, tiles, halves)
+    code = prepare(board, forest, words, arena, index, children, moves, columns, row, tiles, halves)
     if code == READY:
         write_root(board, words, children, 0)
         stack[0, AT] = 0

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, Statistics, Status
+from solvers.errors import PermanentError
 from solvers.pips.board import allocate_board, allocate_forest
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import DONE, OUT_OF_BYTES
 from solvers.pips.endings import SOLVING, ending
+from solvers.pips.order import PROBE_NODES
 from solvers.pips.parts import Part, part_arrays
-from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY
-from solvers.pips.puzzle import Placement, Puzzle, Solution
+from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
+from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE
 from solvers.pips.search import KERNEL_NS, MORE, NODES, REGISTERS, STATES, begin, search_board
 
@@ -23,6 +25,8 @@ FIRST_NODES = 8192
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""
 UNLIMITED = 2**62
+PROBE_ROWS = 2 * PROBE_NODES
+"""States that a trial of a cell order can keep."""
 
 
 class SolutionStream:
@@ -74,20 +78,13 @@ class SolutionStream:
             self._children = np.empty(((depths + 1) * self._fan, len(self._words)), np.uint64)
             self._table = np.empty((FIRST_TABLE_ROWS, len(self._words)), np.uint64)
             self._index = np.empty(2 * FIRST_TABLE_ROWS, np.int32)
+            tables = (self._arena(), self._index, self._children, self._moves)
             code = int(
                 begin(
-                    self._board,
-                    self._forest,
-                    self._words,
-                    columns,
-                    0,
-                    *self._part,
-                    self._children,
-                    self._stack,
-                    self._index,
-                    self._run,
-                )  # fmt: skip
-            )
+                    self._board, self._forest, self._words, *tables, columns, 0, *self._part,
+                    self._stack, self._run,
+                )
+            )  # fmt: skip
             if code == KEY_TOO_LONG and self._words is NARROW:
                 self._words = WIDE
             elif code == FOREST_TOO_LARGE and self._room_for_nodes(4 * self._nodes):
@@ -95,6 +92,20 @@ class SolutionStream:
             else:
                 return code
             self._spent_ns += int(self._run[KERNEL_NS])
+
+    def order(self) -> list[Cell]:
+        """Return the cells in the order in which the search fills them.
+
+        Raises PermanentError for a board that is refused.
+        """
+        code = self._prepare()
+        if code not in (READY, UNTILEABLE):
+            raise PermanentError(ending(code)[1])
+        cells = self._puzzle.cells
+        return [cells[i] for i in self._board["order"][: len(cells)].tolist()]
+
+    def _arena(self) -> Any:
+        return np.empty((PROBE_ROWS, len(self._words) + 2), np.uint64)
 
     def _room_for_nodes(self, nodes: int) -> bool:
         return nodes * NODE_BYTES <= self._budget.table_bytes // 2
