@@ -145,8 +145,6 @@ class Attempts:
     """Why it failed or died, oldest first."""
     interruptions: int = 0
     """How often it died together with its driver, perhaps innocent."""
-    accounted: int = 0
-    """Last attempt whose end has been counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

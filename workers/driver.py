@@ -2,68 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import signal
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-import pyarrow as pa
-import structlog
-
 from archive.finishing import finish_run
 from archive.lake import Lake
-from archive.runfiles import (
-    Attempts,
-    ChunkRef,
-    Place,
-    SegmentKind,
-    add_segment,
-    done_places,
-    folder,
-    open_run,
-    read_all_attempts,
-    read_done,
-    read_expanded,
-    read_start,
-    write_attempts,
-)
-from solvers.algebra import Status
+from archive.runfiles import read_done
 from solvers.errors import TransientError
-from workers.executors import Executor, Flight
-from workers.expansion import part_jobs, single_rows, unfinished_part, went_on
-from workers.redis_keys import Announcement
+from workers.executors import Executor
+from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Progress, Reconciler
 from workers.settings import Settings
-
-log = structlog.get_logger("nightgrid.driver")
-
-TRANSIENT_PAUSE_SECONDS = 0.2
-"""Pause after the broker or the lake failed, before the next try."""
-ANOTHER_PART = "another part of the job is over budget"
-"""Reason of parts that are not worked any more, because they cannot save their job."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is."""
-
-    run_id: str
-    chunks_done: int
-    chunks_total: int
-    """Grows when parts come back split or chunks are broken up."""
-    rows_done: int
-    rows_total: int
-    in_flight: int
-    failures: int
-    """Deaths and failures of chunks seen by this driver."""
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +60,7 @@ def drive(
     begun = time.monotonic()
     done = read_done(lake, run_id)
     with _only_driver(settings, run_id), _stop_signals() as stop:
-        driver = _Driver(lake, run_id, executor, on_progress, settings)
+        driver = Reconciler(lake, run_id, executor, on_progress, settings)
         if done is None:
             driver.work(stop)
             done = None if stop.is_set() else _patiently(lambda: finish_run(lake, run_id), settings)
@@ -121,291 +77,6 @@ def drive(
         kernel_ns=done["kernel_ns"] if done is not None else 0,
         seconds=time.monotonic() - begun,
     )
-
-
-class _Driver:
-    def __init__(
-        self,
-        lake: Lake,
-        run_id: str,
-        executor: Executor,
-        on_progress: Callable[[Progress], None] | None,
-        settings: Settings,
-    ) -> None:
-        self._lake = lake
-        self._executor = executor
-        self._on_progress = on_progress
-        self._settings = settings
-        self._begun = time.monotonic()
-        self.run = open_run(lake, run_id)
-        self._attempts = read_all_attempts(lake, run_id)
-        self._expanded = read_expanded(lake, self.run)
-        self._broken = set(self.run.expanded("broken"))
-        self._done = done_places(lake, run_id)
-        self._schema: pa.Schema | None = None
-        chunks = self.run.chunks()
-        self._rows = {ref.place: self.run.rows(ref.place) for ref in chunks}
-        self._ready: deque[Place] = deque(p for p in self._rows if p not in self._done)
-        self._flights: dict[Place, Flight] = {}
-        self._adopted: set[Place] = set()
-        self._unread = [p for p in self._rows if p in self._done]
-        self._heard_at = self._begun
-        self._trouble_since: float | None = None
-        self._transient_row = 0
-        self._part_of = self._read_part_jobs()
-        self._hopeless: set[int] = set()
-        self.chunks_total = len(self._rows)
-        self.chunks_resumed = len(self._unread)
-        self.failures = 0
-        self.resubmissions = 0
-
-    # -- the loop ----------------------------------------------------------------------------
-
-    def work(self, stop: threading.Event) -> None:
-        """Work until nothing is left, or until asked to stop."""
-        self._adopt()
-        looked_at = time.monotonic()
-        while not stop.is_set():
-            self._guarded(self._expand)
-            self._guarded(self._submit)
-            self._report()
-            if not self._ready and not self._flights and not self._unread:
-                return
-            announcements: list[Announcement] = []
-            self._guarded(
-                lambda found=announcements: found.extend(  # type: ignore[misc]
-                    self._executor.poll(self.run.run_id, self._settings.poll_seconds)
-                )
-            )
-            for announcement in announcements:
-                self._guarded(lambda a=announcement: self._hear(a))  # type: ignore[misc]
-            if time.monotonic() - looked_at >= self._settings.reconcile_seconds:
-                self._guarded(self._reconcile)
-                looked_at = time.monotonic()
-
-    def _guarded(self, step: Callable[[], None]) -> None:
-        """Run a step; bear with broker and lake for a while when they fail."""
-        try:
-            step()
-        except TransientError as error:
-            now = time.monotonic()
-            self._trouble_since = self._trouble_since or now
-            if now - self._trouble_since > self._settings.broker_patience_seconds:
-                raise
-            log.warning("driver waits", run=self.run.run_id, error=str(error))
-            time.sleep(TRANSIENT_PAUSE_SECONDS)
-        else:
-            self._trouble_since = None
-
-    def _report(self) -> None:
-        if self._on_progress is not None:
-            done = [p for p in self._rows if p in self._done]
-            self._on_progress(
-                Progress(
-                    run_id=self.run.run_id,
-                    chunks_done=len(done),
-                    chunks_total=len(self._rows),
-                    rows_done=sum(self._rows[p] for p in done),
-                    rows_total=sum(self._rows.values()),
-                    in_flight=len(self._flights),
-                    failures=self.failures,
-                    seconds=time.monotonic() - self._begun,
-                )
-            )
-
-    # -- out and back ------------------------------------------------------------------------
-
-    def _adopt(self) -> None:
-        """Take over what an earlier driver sent and a worker has begun: it may still be at it."""
-        begun = {
-            name.rsplit("/", 1)[-1]
-            for name in self._lake.list(f"{folder(self.run.run_id)}/started")
-        }
-        for place in [
-            p for p in self._ready if self._ref(p).started_path.rsplit("/", 1)[-1] in begun
-        ]:
-            ref = self._ref(place)
-            self._ready.remove(place)
-            self._adopted.add(place)
-            self._flights[place] = Flight(
-                ref=ref, submitted_at=self._begun, start=read_start(self._lake, ref)
-            )
-
-    def _ref(self, place: Place) -> ChunkRef:
-        return ChunkRef(
-            run_id=self.run.run_id,
-            segment=place[0],
-            chunk=place[1],
-            attempt=self._attempts.get(place, Attempts()).attempt,
-        )
-
-    def _submit(self) -> None:
-        while self._ready and len(self._flights) < self._executor.window:
-            place = self._ready[0]
-            ref = self._ref(place)
-            if self._part_of.get(place) in self._hopeless:
-                unfinished_part(self._lake, ref, Status.OVER_BUDGET, ANOTHER_PART)
-                self._land(place)
-                continue
-            self._executor.submit(ref)
-            self._ready.popleft()
-            self._flights[place] = Flight(ref=ref, submitted_at=time.monotonic(), start=None)
-
-    def _hear(self, announcement: Announcement) -> None:
-        place = announcement.ref.place
-        self._heard_at = time.monotonic()
-        if announcement.event == "done":
-            if place not in self._done and self._lake.exists(self._ref(place).part_path):
-                self._land(place)
-            return
-        flight = self._flights.get(place)
-        if flight is None or flight.ref.attempt != announcement.ref.attempt:
-            return
-        if announcement.event == "transient":
-            # Not the chunk's fault: tried again for as long as anything else gets done.
-            self._transient_row += 1
-            self._requeue(place)
-            if self._transient_row > self._settings.attempts_max * self._executor.window:
-                raise TransientError(announcement.reason)
-            time.sleep(TRANSIENT_PAUSE_SECONDS)
-        else:
-            self._failed(place, announcement.reason)
-
-    def _land(self, place: Place) -> None:
-        self._flights.pop(place, None)
-        self._adopted.discard(place)
-        with contextlib.suppress(ValueError):
-            self._ready.remove(place)
-        if place in self._rows:
-            self._done.add(place)
-            self._unread.append(place)
-        self._transient_row = 0
-
-    def _requeue(self, place: Place) -> None:
-        self._flights.pop(place, None)
-        self._adopted.discard(place)
-        self._ready.append(place)
-        self.resubmissions += 1
-
-    # -- what did not come back ----------------------------------------------------------------
-
-    def _reconcile(self) -> None:
-        """Compare what is in flight with the lake, then ask the executor about the rest."""
-        for place, flight in list(self._flights.items()):
-            if self._lake.exists(flight.ref.part_path):
-                self._land(place)
-            elif flight.start is None:
-                start = read_start(self._lake, flight.ref)
-                if start is not None:
-                    self._flights[place] = replace(flight, start=start)
-        fates = self._executor.fates(list(self._flights.values()))
-        now, wall = time.monotonic(), time.time()
-        overdue = self._settings.chunk_overdue_seconds
-        for place, flight in list(self._flights.items()):
-            fate = fates.get(flight.ref)
-            if fate == "orphaned":
-                self._orphaned(place)
-            elif fate == "adrift":
-                log.info("message lost", chunk=flight.ref.name)
-                self._requeue(place)
-            elif flight.start is not None:
-                if wall - flight.start.started_at > overdue:
-                    self._failed(place, f"nothing heard for {overdue:g} s after it began")
-            elif now - max(flight.submitted_at, self._heard_at) > overdue:
-                self._requeue(place)
-
-    def _orphaned(self, place: Place) -> None:
-        # The part may have been written after we looked and before the worker died.
-        if self._lake.exists(self._flights[place].ref.part_path):
-            self._land(place)
-        elif place in self._adopted:
-            self._failed(place, "it was interrupted together with its driver", witnessed=False)
-        else:
-            self._failed(place, "its worker died")
-
-    def _failed(self, place: Place, reason: str, *, witnessed: bool = True) -> None:
-        """Count a failure durably, then try again, break the chunk up, or call its row poison."""
-        ref = self._ref(place)
-        old = self._attempts.get(place, Attempts())
-        attempts = Attempts(
-            attempt=old.attempt + 1,
-            failures=(*old.failures, reason) if witnessed else old.failures,
-            interruptions=old.interruptions + (0 if witnessed else 1),
-        )
-        write_attempts(self._lake, ref, attempts)
-        self._attempts[place] = attempts
-        self.failures += 1
-        log.warning("chunk failed", chunk=ref.name, attempt=old.attempt, reason=reason)
-        hopeless = (
-            len(attempts.failures) >= self._settings.attempts_max
-            or attempts.interruptions >= self._settings.interruptions_max
-        )
-        if not hopeless:
-            self._requeue(place)
-        elif self._rows[place] > 1:
-            self._break_up(place)
-        else:
-            why = f"{reason} ({old.attempt} attempts)"
-            unfinished_part(self._lake, ref, Status.POISON, why)
-            self._land(place)
-
-    def _break_up(self, place: Place) -> None:
-        chunks = single_rows(self._lake, self._ref(place))
-        self._add("broken", [place] * len(chunks), chunks)
-        self._flights.pop(place, None)
-        self._adopted.discard(place)
-        self._broken.add(place)
-        del self._rows[place]
-
-    # -- growth ------------------------------------------------------------------------------
-
-    def _expand(self) -> None:
-        """Read the parts that came in; let what came back split go on in a new segment."""
-        origins: list[Place] = []
-        chunks: list[pa.Table] = []
-        reading, self._unread = self._unread, []
-        try:
-            for place in reading:
-                more = went_on(self._lake, self._ref(place), self._expanded.get(place, set()))
-                origins += [place] * len(more.chunks)
-                chunks += more.chunks
-                self._hopeless |= more.hopeless
-            if chunks:
-                self._add("split", origins, chunks)
-        except BaseException:
-            self._unread = reading + self._unread
-            raise
-        for place, chunk in zip(origins, chunks, strict=True):
-            numbers: list[Any] = chunk.column("job_no").to_pylist()
-            self._expanded.setdefault(place, set()).update(numbers)
-
-    def _add(self, kind: SegmentKind, origins: list[Place], chunks: list[pa.Table]) -> None:
-        segment = add_segment(
-            self._lake,
-            self.run.run_id,
-            len(self.run.segments),
-            kind,
-            origins,
-            chunks,
-            chunks[0].schema,
-        )
-        self.run = replace(self.run, segments=(*self.run.segments, segment))
-        for i, rows in enumerate(segment.chunk_rows):
-            self._rows[segment.number, i] = rows
-            self._ready.append((segment.number, i))
-        self.chunks_total += len(chunks)
-        if kind == "split":
-            for i, chunk in enumerate(chunks):
-                self._part_of |= part_jobs((segment.number, i), chunk)
-
-    def _read_part_jobs(self) -> dict[Place, int]:
-        found: dict[Place, int] = {}
-        for segment in self.run.segments:
-            if segment.kind == "split":
-                path = f"{folder(self.run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
-                for i in range(len(segment.chunk_rows)):
-                    found |= part_jobs((segment.number, i), self._lake.read_row_group(path, i))
-        return found
 
 
 def _patiently(step: Callable[[], dict[str, Any]], settings: Settings) -> dict[str, Any]:
@@ -455,3 +126,6 @@ def _stop_signals() -> Iterator[threading.Event]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+__all__ = ["Progress", "RunSummary", "drive"]

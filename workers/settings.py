@@ -86,9 +86,9 @@ class Settings(BaseSettings):
     """A chunk from which nothing was heard for this long is submitted again."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
     """The driver gives up on a dead broker after this time."""
-    attempts_max: int = Field(default=3, ge=1)
+    attempts_max: int = Field(default=3, ge=2)
     """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
-    interruptions_max: int = Field(default=10, ge=1)
+    interruptions_max: int = Field(default=10, ge=2)
     """The same for deaths together with the driver, of which the chunk may be innocent."""
 
     ondemand_seconds: float = Field(default=5.0, gt=0)

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-import solvers.registry
 from archive.tables import PIPS_PUZZLES
 from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
 from solvers.errors import TransientError
 
 PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER = range(8)
-SLOW_SECONDS = float(os.environ.get("TOY_SLOW_SECONDS", "0.2"))
-MAIN_PID = int(os.environ.get("TOY_MAIN_PID", "0"))
-"""The process that must survive whatever a board does (a test's own)."""
+IMPORTED_BY = os.getpid()
+"""Kills nobody in the process that imported this: a test, or a worker before it forked."""
 LARGE_LIMIT = 4
 """A part of a large board that covers more residues than this is over budget."""
 LARGE_TOTAL = 64
@@ -154,10 +152,10 @@ def count_of(number):
 
 def misbehave(behaviour, number):
     if behaviour == SLOW:
-        time.sleep(SLOW_SECONDS)
-    elif behaviour == KILL_CHILD and os.getpid() != MAIN_PID:
+        time.sleep(float(os.environ.get("TOY_SLOW_SECONDS", "0.2")))
+    elif behaviour == KILL_CHILD and os.getpid() != IMPORTED_BY:
         os.kill(os.getpid(), signal.SIGKILL)
-    elif behaviour == KILL_WORKER and os.getppid() != MAIN_PID and os.getpid() != MAIN_PID:
+    elif behaviour == KILL_WORKER and os.getppid() == IMPORTED_BY:
         os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(5)
     elif behaviour == RAISE:
@@ -184,20 +182,19 @@ def puzzles_table(puzzles):
     )
 
 
-def boards(count, **behaviours):
-    """Make `count` boards; `behaviours` maps a number (as n7=KILL_CHILD) to what it does."""
-    special = {int(key[1:]): value for key, value in behaviours.items()}
+def boards(count, behaviours=None, *, start=0):
+    """Make boards `start` to `start + count - 1`; `behaviours` maps numbers to what they do."""
+    special = behaviours or {}
     return puzzles_table(
-        [ToyPuzzle(number=i, behaviour=special.get(i, PLAIN)) for i in range(count)]
+        [ToyPuzzle(number=i, behaviour=special.get(i, PLAIN)) for i in range(start, start + count)]
     )
 
 
 TOY = ToyGame()
 
 
-def install():
+def install(patch=setattr):
     """Put the double in the place of the game `pips`, in this process."""
-    solvers.registry.game = lambda name: TOY
     for name in ("archive.finishing", "workers.chunks", "workers.ondemand"):
-        importlib.import_module(name).game_named = lambda name: TOY
-    importlib.import_module("workers.ondemand").puzzles_table = puzzles_table
+        patch(importlib.import_module(name), "game_named", lambda _: TOY)
+    patch(importlib.import_module("workers.ondemand"), "puzzles_table", puzzles_table)

@@ -1,0 +1,116 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import toy_game as toy  # noqa: E402
+
+from archive.lake import Lake  # noqa: E402
+from archive.runs import plan_run  # noqa: E402
+from archive.tables import RESULTS  # noqa: E402
+from solvers.algebra import Ask, Budget  # noqa: E402
+from workers.driver import drive  # noqa: E402
+from workers.executors import InlineExecutor  # noqa: E402
+from workers.settings import Settings  # noqa: E402
+from workers.supervisor import local_cluster  # noqa: E402
+
+COUNT = Ask(kind="count")
+BUDGET = Budget()
+
+
+@pytest.fixture(autouse=True, scope="package")
+def toy_in_place_of_pips():
+    with pytest.MonkeyPatch.context() as patch:
+        toy.install(patch.setattr)
+        patch.setenv("PYTHONPATH", str(HERE))
+        patch.setenv("TOY_SLOW_SECONDS", "0.05")
+        yield
+
+
+def quick_settings(folder, **changes):
+    """Settings under which whatever is lost is noticed within a second or two."""
+    return Settings(
+        **{
+            "lake": str(folder / "lake"),
+            "celery_app": "toy_app",
+            "batch_processes": 2,
+            "window_chunks": 6,
+            "poll_seconds": 0.1,
+            "reconcile_seconds": 0.3,
+            "liveness_interval_seconds": 0.3,
+            "liveness_ttl_seconds": 1.5,
+            "worker_lost_wait_seconds": 0.2,
+            "broker_patience_seconds": 30.0,
+            "stop_seconds": 5.0,
+            "split_into": 4,
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return quick_settings(tmp_path)
+
+
+@pytest.fixture
+def lake(settings):
+    return Lake.open(settings.lake)
+
+
+@pytest.fixture(scope="package")
+def cluster(tmp_path_factory):
+    """One lake with an embedded server and real Celery workers, for all tests."""
+    settings = quick_settings(tmp_path_factory.mktemp("cluster"))
+    with local_cluster(settings):
+        yield settings
+
+
+@pytest.fixture
+def cluster_lake(cluster):
+    return Lake.open(cluster.lake)
+
+
+def plan(lake, boards, ask=COUNT, budget=BUDGET):
+    return plan_run(lake, toy.TOY, boards, ask, budget)
+
+
+def result_rows(lake, run_id):
+    """What must not depend on who worked a run, or when."""
+    table = lake.read_table(f"results/{run_id}.parquet", RESULTS)
+    return table.drop_columns(["kernel_ns", "run_id"]).to_pylist()
+
+
+def undisturbed_rows(folder, boards, ask=COUNT):
+    """The result rows of the same boards, worked in one process."""
+    settings = quick_settings(folder / "undisturbed")
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, boards, ask)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.finished
+    return result_rows(lake, run_id)
+
+
+def is_alive(pid):
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def children_of(pid):
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                stat = Path(entry.path, "stat").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(stat.rsplit(")", 1)[1].split()[1]) == pid:
+                found.append(int(entry.name))
+    return sorted(found)

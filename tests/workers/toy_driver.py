@@ -1,0 +1,29 @@
+"""A driver as a program of its own, to be killed: works the toy boards of a lake with a cluster."""
+
+import sys
+
+import toy_game
+
+toy_game.install()
+
+from archive.lake import Lake  # noqa: E402
+from workers.driver import drive  # noqa: E402
+from workers.executors import CeleryExecutor  # noqa: E402
+from workers.settings import Settings  # noqa: E402
+from workers.supervisor import local_cluster  # noqa: E402
+
+
+def main():
+    settings = Settings()
+    with local_cluster(settings, roles=("server", "batch")):
+        drive(
+            Lake.open(settings.lake),
+            sys.argv[1],
+            CeleryExecutor(settings),
+            lambda progress: print(progress.chunks_done, flush=True),
+            settings=settings,
+        )
+
+
+if __name__ == "__main__":
+    main()
