@@ -43,8 +43,8 @@ format: $(READY) ## rewrite the source in house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## write the tree of docs/architecture.md from the modules
-	$(BIN)/python docs/tree.py
+docs: $(READY) ## write what docs/ takes from the source
+	PYTHONPATH=. $(BIN)/python docs/generate.py
 
 bench: $(READY) ## measure what benchmarks/RESULTS.md reports
 	$(BIN)/python -m benchmarks
