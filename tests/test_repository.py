@@ -79,7 +79,7 @@ def test_a_worker_declares_neither_prefect_nor_an_http_server():
 def test_no_tracked_file_names_a_place_on_one_machine():
     # Built from pieces, so that this file does not name them itself.
     places = re.compile(
-        "|".join(("/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/(?!nightgrid/)", "/Us" + "ers/"))
+        "|".join(("/wo" + "rk/", "/ro" + "ot/", "/ho" + "me/(?!nightgrid\\b)", "/Us" + "ers/"))
     )
     hosts = re.compile("|".join(("pypi\\." + "org", "file\\." + "pythonhosted", "index-" + "url")))
     found = []
