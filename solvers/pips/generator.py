@@ -45,7 +45,10 @@ SEEDS_PER_STREAM = 2**32
 """Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""
 
 _FREEDOM_TRIES = 5
-"""Choices of regions and pips among which a bound on freedom looks for a tight one."""
+"""Choices of regions and pips among which a bound on freedom looks for a tight one ..."""
+_WILD_TRIES = 30
+_WILD_BITS = 4
+"""... and as long as the tightest is this far above the bound: such boards can be wild."""
 _TARGETED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 
 
@@ -153,7 +156,7 @@ def _constrained(
     neighbours = _neighbours(cells)
     found: tuple[list[int], list[Region]] | None = None
     least = 0
-    for _ in range(1 if mix.freedom_bits is None else _FREEDOM_TRIES):
+    for tried in range(1, _WILD_TRIES + 1):
         groups = divide(mix, draws, neighbours, rnd)
         pips = plant(mix, len(cells), groups, rnd)
         regions = [
@@ -165,7 +168,8 @@ def _constrained(
         freedom = freedom_millibits(regions, len(cells) // 2, mix.max_pip)
         if found is None or freedom < least:
             least, found = freedom, (pips, regions)
-        if freedom <= MILLIBITS * mix.freedom_bits:
+        above_bits = least / MILLIBITS - mix.freedom_bits
+        if above_bits <= 0 or (tried >= _FREEDOM_TRIES and above_bits <= _WILD_BITS):
             break
     assert found is not None
     return found

@@ -19,11 +19,15 @@ Group = tuple[RegionType, list[int]]
 _GROWTH_TRIES = 8
 """Places from which a region is tried before it stays smaller than wished."""
 _WHOLE_TILES_SHUNNED = 0.5
+"""How often a curated region does not take the other half of a tile it has, when it could."""
 _DOUBLES_FAVOURED = 0.85
+"""How often a tile inside of a curated region gets a double, which cannot be turned round."""
 _PLANTING_TRIES = 6
 """Choices of pips for the `equals` regions before one of them is given up."""
 _CANDIDATES = 4
 """Dominoes that a tile with no fixed half chooses from."""
+_PICKY_CANDIDATES = 16
+"""The same for a tile that touches an `unequal` region."""
 _LARGEST_WHOLE_SET_PIP = 40
 """Above this pip the dominoes to choose from are a sample and not the whole set."""
 _REPEATED = -1000
@@ -250,25 +254,28 @@ class _Planting:
                 self._put(a, value, best)
             else:
                 self._put(a, best, value)
-        for a in tiles[0]:
-            self._put(a, *self._choose(a))
+        unequal = self._unequal
+        picky = {a for a in tiles[0] if {self._group[a], self._group[a + 1]} & unequal.keys()}
+        for a in sorted(tiles[0], key=lambda a: a not in picky):
+            self._put(a, *self._choose(a, _PICKY_CANDIDATES if a in picky else _CANDIDATES))
         return self._pips
 
-    def _choose(self, a: int) -> tuple[int, int]:
+    def _choose(self, a: int, candidates: int) -> tuple[int, int]:
         group = self._group[a]
         inside = group == self._group[a + 1] and group not in self._unequal
         if inside and self._rnd() < self._doubles:
             double = self._double(a)
             if double is not None:
                 return double
-        best = (0, 0)
+        best: Domino | None = None
         best_score = 0
-        for i in range(_CANDIDATES):
+        for _ in range(candidates):
             x, y = self._box.any(self._rnd)
             for p, q in ((x, y), (y, x)) if self._rnd() < 0.5 else ((y, x), (x, y)):
                 score = self._score(a, p) + self._score(a + 1, q)
-                if (i == 0 and best_score == 0) or score > best_score:
+                if best is None or score > best_score:
                     best_score, best = score, (p, q)
+        assert best is not None
         return best
 
     def _double(self, a: int) -> Domino | None:
