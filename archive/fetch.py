@@ -70,6 +70,7 @@ def fetch(
 
     Raises TransientError and PermanentError of the lake only; a source's failures are reported.
     """
+    lake.sweep_staging()
     raw = RawArchive(lake, game)
     report = FetchReport(source=source.name)
     today = now().date()

@@ -214,7 +214,11 @@ class Lake:
             return 0
         swept = 0
         for staged in (self._local / STAGING).iterdir():
-            if time.time() - staged.stat().st_mtime > older_than_s:
+            try:
+                age_s = time.time() - staged.stat().st_mtime
+            except FileNotFoundError:  # its writer has just put it into its place
+                continue
+            if age_s > older_than_s:
                 staged.unlink(missing_ok=True)
                 swept += 1
         return swept

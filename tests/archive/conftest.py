@@ -79,3 +79,9 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No test pulls the plug of the machine; that files are synced has a test of its own.
+    monkeypatch.setattr("archive.lake._fsync", lambda _path: None)

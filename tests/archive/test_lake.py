@@ -132,6 +132,24 @@ def test_a_flipped_byte_is_an_error_and_never_a_wrong_row(lake: Lake, tmp_path: 
         lake.read_table("quarantine/x.parquet", QUARANTINE)
 
 
+def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.write_bytes("other/first", b"1")
+    target = tmp_path / "lake/other/x"
+    steps: list[str] = []
+
+    def record(path: Path) -> None:
+        steps.append(f"{path.parent.name if path.is_file() else path.name}: {target.exists()}")
+
+    monkeypatch.setattr("archive.lake._fsync", record)
+    lake.write_bytes("other/x", b"1")
+    assert steps == [f"{STAGING}: False", "other: True"]
+    steps.clear()
+    lake.write_bytes("new/folder/x", b"1")
+    assert [step.split(":")[0] for step in steps] == ["lake", "new", STAGING, "folder"]
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_staged(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,125 @@
+"""From a real HTTP endpoint on loopback to editions, night after night."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archive.fetch import fetch
+from archive.lake import Lake
+from archive.normalise import normalise
+from archive.sources import HttpSource, Politeness
+from archive.tables import EDITIONS
+
+NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
+
+
+class Endpoint:
+    """Serves payloads with ETags, answers 304 and 404, and fails once where it is told to."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, bytes] = {}
+        self.fails_once: set[str] = set()
+        self.statuses: list[int] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = outer.bodies.get(self.path)
+                etag = f'"{hashlib.sha256(body or b"").hexdigest()[:8]}"'
+                if self.path in outer.fails_once:
+                    outer.fails_once.remove(self.path)
+                    status, body = 503, b"busy"
+                elif body is None:
+                    status, body = 404, b"<Error/>"
+                elif self.headers["If-None-Match"] == etag:
+                    status, body = 304, b""
+                else:
+                    status = 200
+                outer.statuses.append(status)
+                self.send_response(status)
+                if status == 200:
+                    self.send_header("ETag", etag)
+                if status != 304:
+                    self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/pips"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    endpoint = Endpoint()
+    yield endpoint
+    endpoint.close()
+
+
+def test_three_nights_of_a_mutable_endpoint(
+    endpoint: Endpoint,
+    lake: Lake,
+    make_payload: Callable[..., dict[str, Any]],
+    snapshot: Callable[[Path], dict[str, str]],
+) -> None:
+    source = HttpSource(endpoint.url, Politeness(interval_s=0.0), sleep=lambda _: None)
+
+    def publish(day: int, seed: int) -> None:
+        body = json.dumps(make_payload(dt.date(2026, 1, day), seed)).encode("utf-8")
+        endpoint.bodies[f"/pips/2026-01-0{day}.json"] = body
+
+    def night(number: int) -> tuple[list[int], list[int]]:
+        endpoint.statuses.clear()
+        report = fetch(
+            lake,
+            source,
+            first=dt.date(2026, 1, 3),
+            refresh_days=4,
+            now=lambda: NIGHT + dt.timedelta(days=number),
+        )
+        assert report.failed == []
+        return [date.day for date in report.new], sorted(endpoint.statuses)
+
+    # Six days, one of them without a puzzle, one after an answer that the server is busy.
+    for day in (3, 4, 6, 7, 8):
+        publish(day, day)
+    endpoint.fails_once.add("/pips/2026-01-06.json")
+    assert night(0) == ([3, 4, 6, 7, 8], [200] * 5 + [404, 503])
+    assert normalise(lake).editions_added == 15
+
+    # The same again: the last four days are asked for, conditionally, and no byte changes.
+    before = snapshot(Path(lake.url))
+    assert night(0) == ([], [304, 304, 304, 404])
+    assert not normalise(lake).changed
+    assert snapshot(Path(lake.url)) == before
+
+    # A night later one board was replaced within the four days, one beyond, and one is new.
+    for day, seed in ((4, 14), (7, 17), (9, 9)):
+        publish(day, seed)
+    assert night(1) == ([7, 9], [200, 200, 304, 304])
+    report = normalise(lake)
+    assert (report.editions_added, report.revisions_added) == (3, 3)
+    revisions = {
+        (row["date"].day, row["revision"])
+        for row in lake.read_table("editions", EDITIONS).to_pylist()
+    }
+    assert revisions == {(3, 1), (4, 1), (6, 1), (7, 1), (7, 2), (8, 1), (9, 1)}
+    source.close()

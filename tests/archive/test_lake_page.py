@@ -1,0 +1,36 @@
+"""docs/lake.md shows every table as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from archive import tables
+
+PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\*\*([\w.]+)\*\*.*?```json\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE))
+SCHEMAS = {
+    value.metadata[b"nightgrid.table"].decode(): value
+    for value in vars(tables).values()
+    if isinstance(value, pa.Schema) and value.metadata
+}
+
+
+def test_every_table_is_on_the_page() -> None:
+    assert set(ROWS) == set(SCHEMAS) | {"manifest"}
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_the_example_row_has_exactly_the_columns_of_the_table(name: str) -> None:
+    row = json.loads(ROWS[name])
+    assert list(row) == SCHEMAS[name].names
+    for field in SCHEMAS[name]:
+        assert field.nullable or row[field.name] is not None
+
+
+def test_the_example_of_a_manifest_begins_with_its_own_columns() -> None:
+    assert list(json.loads(ROWS["manifest"]))[:5] == [field.name for field in tables.MANIFEST_HEAD]
