@@ -9,17 +9,19 @@ from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
 import redis
-from kombu.exceptions import OperationalError
 
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Start
 from solvers.errors import TransientError
 from workers.app import SOLVE_CHUNK, client_app
 from workers.chunks import solve_chunk
+from workers.messages import Watch, send, traffic
 from workers.queues import BATCH
 from workers.redis_keys import Announcement, connect, known_dead, living, next_announcements
 from workers.settings import Settings
 
+PATIENCE_INTERVALS = 3
+"""Liveness intervals of silence after which a worker, or whoever took a message, is dead."""
 INLINE_WORKER = "inline"
 """Worker id of chunks that the driver's own process works."""
 
@@ -105,20 +107,12 @@ class CeleryExecutor:
         self._settings = settings
         self._app = client_app(settings)
         self._client = connect(settings)
-        self._idle_looks = 0
+        self._watch = Watch(patience_s=PATIENCE_INTERVALS * settings.liveness_interval_seconds)
         self._absent_since: dict[str, float] = {}
 
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""
-        try:
-            self._app.send_task(
-                SOLVE_CHUNK,
-                args=[asdict(ref)],
-                queue=BATCH,
-                headers={"submitted_at": time.time()},
-            )
-        except (OperationalError, redis.RedisError, OSError) as error:
-            raise TransientError(f"the Redis server does not answer: {error}") from error
+        send(self._app, SOLVE_CHUNK, BATCH, _about(ref), asdict(ref))
 
     def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:
         """Wait for announcements. Raises TransientError when the broker is dead."""
@@ -132,13 +126,14 @@ class CeleryExecutor:
         fates: dict[ChunkRef, Fate] = {}
         try:
             dead = self._dead({f.start.worker for f in flights if f.start is not None})
-            idle = self._broker_is_idle()
+            seen = traffic(self._client, self._settings, BATCH)
         except redis.RedisError as error:
             raise TransientError(f"the Redis server does not answer: {error}") from error
+        gone = self._watch.gone([_about(f.ref) for f in flights if f.start is None], seen)
         for flight in flights:
             if flight.start is not None and flight.start.worker in dead:
                 fates[flight.ref] = "orphaned"
-            elif flight.start is None and idle:
+            elif flight.start is None and _about(flight.ref) in gone:
                 fates[flight.ref] = "adrift"
         return fates
 
@@ -152,20 +147,14 @@ class CeleryExecutor:
         now = time.monotonic()
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}
-        patience = 3 * self._settings.liveness_interval_seconds
+        patience = PATIENCE_INTERVALS * self._settings.liveness_interval_seconds
         return dead | {w for w, since in self._absent_since.items() if now - since > patience}
-
-    def _broker_is_idle(self) -> bool:
-        """Tell whether two looks in a row found nothing queued and nothing acquired."""
-        prefix = self._settings.key_prefix
-        pipe = self._client.pipeline(transaction=False)
-        pipe.llen(f"{prefix}{BATCH}")
-        pipe.hlen(f"{prefix}unacked")
-        idle = not any(pipe.execute())
-        self._idle_looks = self._idle_looks + 1 if idle else 0
-        return self._idle_looks >= 2
 
     def close(self) -> None:
         """Close the connections."""
         self._app.close()
         self._client.close()
+
+
+def _about(ref: ChunkRef) -> str:
+    return f"{ref.run_id}/{ref.name}/{ref.attempt}"

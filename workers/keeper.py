@@ -19,7 +19,8 @@ from archive.lake import Lake
 from archive.runfiles import read_done
 from solvers.errors import NightgridError
 from workers.driver import drive
-from workers.executors import CeleryExecutor
+from workers.executors import PATIENCE_INTERVALS, CeleryExecutor
+from workers.messages import Watch, traffic
 from workers.ondemand import find_row, open_records, record_path, send
 from workers.processes import die_with_parent
 from workers.queues import INTERACTIVE
@@ -41,7 +42,9 @@ class Keeper:
         self._client = connect(settings)
         self._sent_at: dict[str, float] = {}
         self._silent_since: dict[str, float] = {}
-        self._idle_looks = 0
+        patience_s = PATIENCE_INTERVALS * settings.liveness_interval_seconds
+        self._watch = Watch(patience_s=patience_s)
+        self._patience_s = patience_s
         self._drivers: dict[str, threading.Thread] = {}
 
     def look(self) -> None:
@@ -49,12 +52,18 @@ class Keeper:
         records = open_records(self._lake)
         if not records:
             return
-        self._idle_looks = self._idle_looks + 1 if self._queue_is_idle() else 0
         self._drivers = {r: t for r, t in self._drivers.items() if t.is_alive()}
+        # A job that was sent again after its last worker began waits for its message, too.
+        waiting = [r["job_id"] for r in records if r["run_id"] is None and not self._has_begun(r)]
+        gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
         for record in records:
-            self._look_at(record)
+            self._look_at(record, gone)
 
-    def _look_at(self, record: dict[str, Any]) -> None:
+    def _has_begun(self, record: dict[str, Any]) -> bool:
+        sent_at = self._sent_at.get(record["job_id"], 0.0)
+        return record["worker"] is not None and record["started_at"] > sent_at
+
+    def _look_at(self, record: dict[str, Any], gone: set[str]) -> None:
         job, run_id = record["job_id"], record["run_id"]
         if run_id is not None:
             if read_done(self._lake, run_id) is not None:
@@ -65,14 +74,13 @@ class Keeper:
                 thread.start()
         elif find_row(self._lake, job) is not None:
             self._lake.delete(record_path(job))
-        elif self._is_lost(record):
+        elif job in gone or self._is_lost(record):
             log.info("sent again", job=job, attempts=record["attempts"])
             self._sent_at[job] = time.time()
-            self._idle_looks = 0
             send(record, self._settings)
 
     def _is_lost(self, record: dict[str, Any]) -> bool:
-        """Tell whether a job's message or its worker is gone."""
+        """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
         heard_at = max(
             record["submitted_at"],
             record.get("started_at") or 0.0,
@@ -80,24 +88,16 @@ class Keeper:
         )
         if time.time() - heard_at > self._settings.ondemand_overdue_seconds:
             return True
+        if not self._has_begun(record):
+            return False
         worker = record["worker"]
-        if worker is None:
-            return self._idle_looks >= 2
-        if self._sent_at.get(record["job_id"], 0.0) > record["started_at"]:
-            return self._idle_looks >= 2
         if known_dead(self._client, self._settings, [worker]):
             return True
         if worker in living(self._client, self._settings):
             self._silent_since.pop(worker, None)
             return False
         since = self._silent_since.setdefault(worker, time.time())
-        return time.time() - since > 3 * self._settings.liveness_interval_seconds
-
-    def _queue_is_idle(self) -> bool:
-        prefix = self._settings.key_prefix
-        return not (
-            self._client.llen(f"{prefix}{INTERACTIVE}") or self._client.hlen(f"{prefix}unacked")
-        )
+        return time.time() - since > self._patience_s
 
     def _drive(self, run_id: str) -> None:
         try:

@@ -15,9 +15,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import redis
 from celery import Celery
-from kombu.exceptions import OperationalError
 
 from archive.lake import Lake
 from archive.planning import plan_run
@@ -29,6 +27,7 @@ from solvers.algebra import job_id as job_id_of
 from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.registry import game as game_named
 from workers.app import SOLVE_ONDEMAND, client_app
+from workers.messages import send as publish
 from workers.queues import INTERACTIVE
 from workers.settings import Settings
 
@@ -97,16 +96,8 @@ def submit(
 
 def send(message: Mapping[str, Any], settings: Settings) -> None:
     """Put a job on the queue. Raises TransientError when the broker is dead."""
-    try:
-        _client(settings).send_task(
-            SOLVE_ONDEMAND,
-            args=[{key: message[key] for key in _MESSAGE_KEYS}],
-            queue=INTERACTIVE,
-            headers={"submitted_at": time.time()},
-            ignore_result=False,
-        )
-    except (OperationalError, redis.RedisError, OSError) as error:
-        raise TransientError(f"the Redis server does not answer: {error}") from error
+    body = {key: message[key] for key in _MESSAGE_KEYS}
+    publish(_client(settings), SOLVE_ONDEMAND, INTERACTIVE, message["job_id"], body)
 
 
 @lru_cache(maxsize=8)
