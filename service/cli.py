@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service import doctor, generating, nights, solving, working
+from service import doctor, generating, nights, ondemand, solving, working
 from service.console import complain, note, prepare_streams
 from service.exits import Exit
 
@@ -42,6 +42,21 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         solving.show,
         "Draw puzzles without solving them.",
         "nightgrid show 2026-01-05.json --level easy --solution",
+    ),
+    (
+        ondemand.submit,
+        "Queue puzzles to be solved soon.",
+        "nightgrid submit 2026-01-05.json --ask count",
+    ),
+    (
+        ondemand.status,
+        "Show where on-demand jobs are.",
+        "nightgrid status --watch",
+    ),
+    (
+        ondemand.result,
+        "Print what became of a job.",
+        "nightgrid result 0123456789abcdef0123456789abcdef --wait 10",
     ),
     (
         generating.generate,

@@ -18,6 +18,24 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 Json = Annotated[
     bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
 ]
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Payloads or puzzle files; '-' or none at all is standard input.",
+        show_default=False,
+    ),
+]
+Levels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--level",
+        "-l",
+        metavar="LEVEL",
+        help="Only puzzles of this level; may be given several times.",
+        show_default=False,
+    ),
+]
 LakeOption = Annotated[
     str | None,
     typer.Option(

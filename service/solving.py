@@ -9,32 +9,13 @@ import typer
 
 from service.console import complain, duration, emit, emit_end, emit_item, emit_start, plural, say
 from service.exits import Exit, exit_for
-from service.options import Json
+from service.options import Files, Json, Levels
 
 if TYPE_CHECKING:
     from archive.pips import Fault, Published
     from solvers.algebra import Ask, Budget, Game, Outcome
 
 GAME = "pips"
-
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE",
-        help="Payloads or puzzle files; '-' or none at all is standard input.",
-        show_default=False,
-    ),
-]
-Levels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--level",
-        "-l",
-        metavar="LEVEL",
-        help="Only puzzles of this level; may be given several times.",
-        show_default=False,
-    ),
-]
 
 
 def solve(
@@ -132,9 +113,9 @@ def _each(items: Iterator[tuple[str, Any]], work: Any, *, ask: Ask | None, json:
         if not json and i and not isinstance(item, Fault):
             say()
         if isinstance(item, Fault):
-            complain(_fault_text(item))
+            complain(str(item))
             if json:
-                emit(_fault_json(source, item, ask))
+                emit(fault_json(source, item, ask))
             code = Exit.BAD_INPUT
         else:
             code = work(source, item)
@@ -142,11 +123,8 @@ def _each(items: Iterator[tuple[str, Any]], work: Any, *, ask: Ask | None, json:
     return worst
 
 
-def _fault_text(fault: Fault) -> str:
-    return str(fault)
-
-
-def _fault_json(source: str, fault: Fault, ask: Ask | None) -> dict[str, Any]:
+def fault_json(source: str, fault: Fault, ask: Ask | None) -> dict[str, Any]:
+    """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
     head: dict[str, Any] = {
         "source": source,
         "puzzle_id": None,
@@ -159,7 +137,8 @@ def _fault_json(source: str, fault: Fault, ask: Ask | None) -> dict[str, Any]:
     return head | {"rule": fault.rule, "place": fault.place, "reason": fault.message}
 
 
-def _head_json(source: str, published: Published) -> dict[str, Any]:
+def head_json(source: str, published: Published) -> dict[str, Any]:
+    """Write which puzzle it is and where it stands."""
     return {
         "source": source,
         "puzzle_id": published.puzzle.puzzle_id,
@@ -197,7 +176,7 @@ def _show_one(source: str, published: Published, *, solution: bool, json: bool) 
 
     official = published.solution
     if json:
-        value = _head_json(source, published) | {"puzzle": published.puzzle.to_json()}
+        value = head_json(source, published) | {"puzzle": published.puzzle.to_json()}
         if solution:
             value["solution"] = None if official is None else solution_to_json(official)
         emit(value)
@@ -226,7 +205,7 @@ def _solve_one(
         return _list_all(game, source, published, ask, budget, json=json)
     outcome = game.solve(published.puzzle, ask, None, budget)
     if json:
-        emit(_head_json(source, published) | outcome_json(game, ask, outcome))
+        emit(head_json(source, published) | outcome_json(game, ask, outcome))
     else:
         _say_board(source, published)
         _say_outcome(game, published, ask, budget, outcome)
@@ -243,7 +222,7 @@ def _list_all(
     stream = game.stream(published.puzzle, ask, None, budget)
     count = 0
     if json:
-        emit_start(_head_json(source, published), "solutions")
+        emit_start(head_json(source, published), "solutions")
     else:
         _say_board(source, published)
     for count, solution in enumerate(stream, start=1):
