@@ -62,6 +62,33 @@ def unconstrained_count(payload: Mapping[str, Any]) -> int:
     return count_tilings(cells) * orders << flips
 
 
+def cornered(rows: int, columns: int, kinds: int, *, by_sum: bool = True) -> tuple[Payload, int]:
+    """Make a rectangle of repeated dominoes whose opposite corners are pinned, and its count.
+
+    Kind i is the domino (2 i, 2 i + 1), so that a pip belongs to one kind. The first corner
+    shows the least pip and the last the greatest: one domino of the first kind and one of the
+    last lie there, in one direction. They are pinned by `sum`, or by `less` and `greater`.
+    """
+    size = rows * columns // 2
+    dominoes = [(2 * (i % kinds), 2 * (i % kinds) + 1) for i in range(size)]
+    low, high = (0, 0), (rows - 1, columns - 1)
+    inner = [cell for cell in rectangle(rows, columns) if cell not in (low, high)]
+    top = 2 * kinds - 1
+    regions: list[tuple[str, int | None, Iterable[Cell]]] = (
+        [("sum", 0, [low]), ("sum", top, [high])]
+        if by_sum
+        else [("less", 1, [low]), ("greater", top - 1, [high])]
+    )
+    payload = payload_of(dominoes, [*regions, ("empty", None, inner)])
+    left = Counter(dominoes)
+    left[dominoes[0]] -= 1
+    left[2 * kinds - 2, top] -= 1
+    orders = math.factorial(size - 2)
+    for copies in left.values():
+        orders //= math.factorial(copies)
+    return payload, count_tilings(frozenset(rectangle(rows, columns))) * orders << (size - 2)
+
+
 def arrangement_of(solution: Solution) -> Arrangement:
     return tuple((p.cell_a, p.cell_b, p.pip_a, p.pip_b) for p in solution)
 

@@ -13,6 +13,7 @@ from tests.oracles import cp_sat
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.boards import (
     Payload,
+    cornered,
     payload_of,
     payloads,
     puzzle_of,
@@ -70,12 +71,36 @@ def test_boards_without_constraints_follow_the_closed_form(
     expect_count(pips, payload, unconstrained_count(payload))
 
 
-def test_a_count_beyond_64_bits_is_exact(pips: Game[Any, Any]) -> None:
-    dominoes = [(0, 1)] * 10 + [(2, 3)] * 10 + [(4, 5)] * 10
-    payload = unconstrained(rectangle(2, 30), dominoes)
+@pytest.mark.parametrize("by_sum", [True, False])
+@pytest.mark.parametrize(
+    ("rows", "columns", "kinds"), [(2, 5, 2), (2, 8, 3), (4, 4, 2), (4, 5, 4), (3, 8, 3)]
+)
+def test_boards_with_pinned_corners_follow_the_closed_form(
+    pips: Game[Any, Any], rows: int, columns: int, kinds: int, by_sum: bool
+) -> None:
+    expect_count(pips, *cornered(rows, columns, kinds, by_sum=by_sum))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_count_beyond_64_bits_is_exact(pips: Game[Any, Any], turned: bool) -> None:
+    sides = (30, 2) if turned else (2, 30)
+    payload = unconstrained(rectangle(*sides), [(0, 1), (2, 3), (4, 5)] * 10)
     expected = unconstrained_count(payload)
     assert 2**64 < expected < MAX_COUNT
     expect_count(pips, payload, expected)
+    payload, expected = cornered(*sides, 3)
+    assert 2**64 < expected < MAX_COUNT
+    expect_count(pips, payload, expected)
+
+
+def expect_count_or_refusal(pips: Game[Any, Any], payload: Payload, expected: int) -> None:
+    if expected <= MAX_COUNT:
+        expect_count(pips, payload, expected)
+        return
+    outcome = pips.solve(puzzle_of(payload), COUNT)
+    assert outcome.status is Status.OVER_BUDGET
+    assert outcome.count is None
+    assert "10^38" in outcome.reason
 
 
 @pytest.mark.parametrize("size", range(34, 50))
@@ -84,25 +109,14 @@ def test_a_count_is_exact_up_to_the_most_it_can_be_and_refused_beyond(
 ) -> None:
     dominoes = [[(0, 1), (2, 3), (4, 5)][i % 3] for i in range(size)]
     payload = unconstrained(rectangle(2, size), dominoes)
-    expected = unconstrained_count(payload)
-    if expected <= MAX_COUNT:
-        expect_count(pips, payload, expected)
-        return
-    outcome = pips.solve(puzzle_of(payload), COUNT)
-    assert outcome.status is Status.OVER_BUDGET
-    assert outcome.count is None
-    assert "38" in outcome.reason or "count" in outcome.reason
+    expect_count_or_refusal(pips, payload, unconstrained_count(payload))
+    expect_count_or_refusal(pips, *cornered(2, size, 3))
 
 
-def test_the_sizes_above_straddle_the_largest_count() -> None:
-    sizes = [
-        unconstrained_count(
-            unconstrained(rectangle(2, n), [[(0, 1), (2, 3), (4, 5)][i % 3] for i in range(n)])
-        )
-        for n in (34, 49)
-    ]
-    assert sizes[0] < 2**128 < sizes[1]
-    assert sizes[0] <= MAX_COUNT < sizes[1]
+def test_the_sizes_above_straddle_the_largest_count_and_128_bits() -> None:
+    assert cornered(2, 34, 3)[1] < MAX_COUNT < 2**128 < cornered(2, 49, 3)[1]
+    counts = [cornered(2, size, 3)[1] for size in range(34, 50)]
+    assert any(2**127 > count > MAX_COUNT / 1000 for count in counts)
 
 
 @pytest.mark.parametrize("end", ["impossible", "single"])

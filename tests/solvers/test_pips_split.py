@@ -73,7 +73,7 @@ def test_every_split_merges_to_the_whole(
 
 @pytest.mark.parametrize("ask", ASKS, ids=str)
 @settings(max_examples=25, deadline=None)
-@given(payload=payloads(min_dominoes=3, max_dominoes=6), seed=st.integers(0, 2**32))
+@given(payload=payloads(min_dominoes=3, max_dominoes=5), seed=st.integers(0, 2**32))
 def test_parts_split_again_merge_to_the_whole(
     pips: Game[Any, Any], ask: Ask, payload: Payload, seed: int
 ) -> None:
@@ -88,16 +88,14 @@ def test_parts_split_again_merge_to_the_whole(
 
 @settings(max_examples=40, deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), into=st.integers(2, 20))
-def test_parts_are_disjoint_and_keep_the_order(
+def test_parts_share_no_solution_and_miss_none(
     pips: Game[Any, Any], payload: Payload, into: int
 ) -> None:
     puzzle = puzzle_of(payload)
     parts = parts_of(pips, puzzle, ALL, None, into)
     assert len({json.dumps(part) for part in parts}) == len(parts)
-    joined = tuple(
-        solution for part in parts for solution in pips.solve(puzzle, ALL, part).solutions
-    )
-    assert joined == pips.solve(puzzle, ALL).solutions
+    joined = [solution for part in parts for solution in pips.solve(puzzle, ALL, part).solutions]
+    assert sorted(joined) == sorted(pips.solve(puzzle, ALL).solutions)
 
 
 @pytest.mark.parametrize("into", [1, 2, 3, 7, 16, 20, 100, 1000])
@@ -157,7 +155,7 @@ def test_parts_whose_counts_add_up_to_more_than_a_count_can_be_are_refused(
     pips: Game[Any, Any],
 ) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(1, 2), [(0, 1)]))
-    part = Outcome[Any](status=Status.SOLVED, count=6 * 10**37)
+    part: Outcome[Any] = Outcome(status=Status.SOLVED, count=6 * 10**37)
     merged = pips.merge(puzzle, COUNT, [part, part])
     assert merged.status is Status.OVER_BUDGET
     assert merged.count is None
