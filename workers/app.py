@@ -79,7 +79,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
 def client_app(settings: Settings) -> Celery:
     """Make an app that only sends tasks by name: it loads neither tasks nor kernels."""
     client = Celery("nightgrid-client", set_as_current=False)
-    client.conf.update(configuration(settings))
+    # Whoever waits for a result finds it in the lake: subscribing to it in Redis would cost a
+    # connection, and with a dead server many seconds.
+    client.conf.update({**configuration(settings), "result_backend": None})
     return client
 
 

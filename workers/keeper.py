@@ -31,6 +31,8 @@ log = structlog.get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
 RUNS_AT_ONCE = 4
+RUN_PAUSE_SECONDS = 30.0
+"""Pause before a run that could not be driven to its end is taken up again."""
 
 
 class Keeper:
@@ -46,6 +48,15 @@ class Keeper:
         self._watch = Watch(patience_s=patience_s)
         self._patience_s = patience_s
         self._drivers: dict[str, threading.Thread] = {}
+        self._not_before: dict[str, float] = {}
+
+    def run(self, stop: threading.Event) -> None:
+        """Look about once a second until told to stop."""
+        while not stop.wait(LOOK_SECONDS):
+            try:
+                self.look()
+            except (NightgridError, redis.RedisError) as error:
+                log.warning("keeper waits", error=str(error))
 
     def look(self) -> None:
         """Look once at every open job."""
@@ -68,7 +79,7 @@ class Keeper:
         if run_id is not None:
             if read_done(self._lake, run_id) is not None:
                 self._lake.delete(record_path(job))
-            elif run_id not in self._drivers and len(self._drivers) < RUNS_AT_ONCE:
+            elif self._may_drive(run_id):
                 thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
                 self._drivers[run_id] = thread
                 thread.start()
@@ -78,6 +89,11 @@ class Keeper:
             log.info("sent again", job=job, attempts=record["attempts"])
             self._sent_at[job] = time.time()
             send(record, self._settings)
+
+    def _may_drive(self, run_id: str) -> bool:
+        if run_id in self._drivers or len(self._drivers) >= RUNS_AT_ONCE:
+            return False
+        return time.monotonic() >= self._not_before.get(run_id, 0.0)
 
     def _is_lost(self, record: dict[str, Any]) -> bool:
         """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
@@ -107,7 +123,7 @@ class Keeper:
             finally:
                 executor.close()
         except NightgridError as error:
-            # Looked at again on the next round.
+            self._not_before[run_id] = time.monotonic() + RUN_PAUSE_SECONDS
             log.warning("run not driven to its end", run=run_id, error=str(error))
 
 
@@ -120,11 +136,7 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     log.info("keeper up", pid=os.getpid())
-    while not stop.wait(LOOK_SECONDS):
-        try:
-            keeper.look()
-        except (NightgridError, redis.RedisError) as error:
-            log.warning("keeper waits", error=str(error))
+    keeper.run(stop)
     # Drivers are threads; their runs go on from the lake when a keeper is up again.
     sys.stdout.flush()
     os._exit(0)

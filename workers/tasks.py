@@ -97,6 +97,7 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     ignore_result=False,
     # A child that dies hands the job to another; the attempts kept in the lake end that.
     retry_on_worker_lost=True,
+    default_retry_delay=1,
     max_retries=10,
 )
 def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:

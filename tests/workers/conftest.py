@@ -1,5 +1,6 @@
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from archive.tables import RESULTS  # noqa: E402
 from solvers.algebra import Ask, Budget  # noqa: E402
 from workers.driver import drive  # noqa: E402
 from workers.executors import InlineExecutor  # noqa: E402
+from workers.keeper import Keeper  # noqa: E402
 from workers.settings import Settings  # noqa: E402
 from workers.supervisor import local_cluster  # noqa: E402
 
@@ -66,8 +68,14 @@ def lake(settings):
 def cluster(tmp_path_factory):
     """One lake with an embedded server and real Celery workers, for all tests."""
     settings = quick_settings(tmp_path_factory.mktemp("cluster"))
-    with local_cluster(settings):
+    stop = threading.Event()
+    # The keeper runs here, because a process of its own would not know the toy.
+    keeper = threading.Thread(target=Keeper(Lake.open(settings.lake), settings).run, args=(stop,))
+    with local_cluster(settings, roles=("server", "batch", "interactive")):
+        keeper.start()
         yield settings
+        stop.set()
+        keeper.join()
 
 
 @pytest.fixture
