@@ -132,7 +132,11 @@ def report(boards: list[Measured], options: argparse.Namespace) -> Section:
     head = ("program", "total s", "worst s", "times nightgrid", "boards not finished")
     section.table(head, rows)
     worst_board = max(boards, key=lambda b: b.count_ns)
-    slower = [b.date for b in boards if b.first_ns > b.count_ns]
+    slower = [
+        f"{b.date} by {(b.first_ns - b.count_ns) / 1e3:.1f} us"
+        for b in boards
+        if b.first_ns > b.count_ns
+    ]
     section.say(
         f"Every count equals the article's. Kernel time: {ms(ours)} ms in total, "
         f"{ms(worst_board.count_ns)} ms for the worst ({worst_board.date}), "
