@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # One stamp: the environment is made again when what it is made of changes.
 $(READY): pyproject.toml constraints.txt
