@@ -185,7 +185,7 @@ class Game(Protocol[P, S]):
         """Rebuild the puzzle of one row."""
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Answer `count` or `first` for every row, with no Python object per puzzle.
+        """Answer `count` for every row, with no Python object per puzzle.
 
         Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
         `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`

@@ -84,9 +84,13 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
 
 
 def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
-    """Pick the arrays that kernels read, in the order in which `model.load` takes them."""
+    """Pick the arrays that kernels read, in the order in which `model.load` takes them.
+
+    Arrays that may not be written, as they come out of Arrow, are copied: to Numba they are of
+    another type, for which it would compile every kernel anew.
+    """
     return tuple(
-        np.ascontiguousarray(arrays[name], dtype)
+        np.require(arrays[name], dtype, ["C", "W"])
         for name, dtype in (
             ("cell_row.values", np.int32),
             ("cell_col.values", np.int32),

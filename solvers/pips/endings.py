@@ -37,7 +37,7 @@ _ENDINGS: dict[int, tuple[Status, str]] = {
     ),
     FOREST_TOO_LARGE: (
         Status.OVER_BUDGET,
-        "the board is too wide: the tilings of its frontier exceed the table budget",
+        "the budget of table bytes ran out: the tilings of the frontier exceed it",
     ),
     KEY_TOO_LONG: (
         Status.OVER_BUDGET,

@@ -233,23 +233,38 @@ def _field_clear(board: Any, g: int) -> np.uint64:
 
 
 @kernel
-def _allow(board: Any, g: int, done: int, rest: int, at: int, allow: Any, after: Any) -> None:
-    # Which pips may lie on the cell at position `at`, and the region's progress in place.
-    values = board.values
-    fixed = board.fixed[at]
-    shift = np.uint64(board.field_shift[g]) if g >= 0 else ZERO
-    for v in range(values):
-        allow[v] = 0
-        if board.supply[v] == 0 or (fixed >= 0 and fixed != v):
-            continue
-        if g < 0:
-            allow[v] = 1
+def _allow(
+    board: Any, g: int, done: int, rest: int, at: int, allow: Any, after: Any
+) -> tuple[int, int]:
+    # Which pips may lie on the cell at position `at`, and the region's progress in place. Only
+    # what lies in the half-open range of indices that is returned is filled in.
+    start, stop = 0, board.values
+    if board.fixed[at] >= 0:
+        start, stop = board.fixed[at], min(board.fixed[at] + 1, stop)
+    if g < 0:
+        for v in range(start, stop):
+            allow[v] = board.supply[v] > 0
             after[v] = ZERO
-            continue
-        now = _advance(board, g, done, rest - 1, board.pips[v], v)
-        if now >= 0:
-            allow[v] = 1
-            after[v] = np.uint64(now) << shift
+        return start, stop
+    kind = board.kind[g]
+    rest -= 1
+    if kind == SUM:
+        need = board.target[g] - done
+        while start < stop and board.pips[start] < need - board.high[rest]:
+            start += 1
+        while start < stop and board.pips[stop - 1] > need - board.low[rest]:
+            stop -= 1
+    elif kind == EQUALS and done > 0:
+        start, stop = max(start, done - 1), min(stop, done)
+    shift = np.uint64(board.field_shift[g])
+    for v in range(start, stop):
+        allow[v] = 0
+        if board.supply[v] > 0:
+            now = _advance(board, g, done, rest, board.pips[v], v)
+            if now >= 0:
+                allow[v] = 1
+                after[v] = np.uint64(now) << shift
+    return start, stop
 
 
 @kernel
@@ -272,7 +287,8 @@ def expand(
     node_word = board.node_word
     node_shift = np.uint64(board.node_shift)
     node_clear = ~(np.uint64(board.node_mask) << node_shift)
-    prepared = -1
+    prepared = False
+    start_a, stop_a, start_b, stop_b = 0, values, 0, values
     for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
         q = forest.edges[e, PARTNER]
         b = board.region[q]
@@ -286,18 +302,19 @@ def expand(
                     board.fixed[p] < 0 or board.fixed[p] == v
                 )
                 board.allow_b[v] = board.fixed[q] < 0 or board.fixed[q] == v
-            prepared = -1
+            start_a, stop_a, start_b, stop_b = 0, values, 0, values
+            prepared = False
         else:
-            if prepared != rest_a:
-                _allow(board, a, done_a, rest_a, p, board.allow_a, board.next_a)
-                prepared = rest_a
+            if not prepared:
+                start_a, stop_a = _allow(board, a, done_a, rest_a, p, board.allow_a, board.next_a)
+                prepared = True
             done_b = started(board, keys, at, b, rest_b)
-            _allow(board, b, done_b, rest_b, q, board.allow_b, board.next_b)
+            start_b, stop_b = _allow(board, b, done_b, rest_b, q, board.allow_b, board.next_b)
         word_b = board.field_word[b] if b >= 0 else 0
         child_node = np.uint64(forest.edges[e, CHILD] - board.layer[layer + 1]) << node_shift
         clear_a = _field_clear(board, a) if a >= 0 else ALL_ONES
         clear_b = _field_clear(board, b) if b >= 0 and not pair else ALL_ONES
-        for x in range(values):
+        for x in range(start_a, stop_a):
             if not board.allow_a[x]:
                 continue
             for w in range(len(words) // 2):
@@ -307,7 +324,7 @@ def expand(
                     left ^= bit
                     t = 64 * w + trailing_zeros(bit)
                     y = board.index_sum[t] - x
-                    if not board.allow_b[y]:
+                    if y < start_b or y >= stop_b or not board.allow_b[y]:
                         continue
                     if pair:
                         now = _advance_pair(board, a, done_a, rest_a - 2, x, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from solvers.pips.count import COUNT_TOO_LARGE
+from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, OUT_OF_BYTES, OUT_OF_SECONDS
 from solvers.pips.endings import (
     REASON_OF_CODE,
     REASONS,
@@ -40,6 +41,8 @@ from solvers.pips.stream import SolutionStream
 _NO_TILES = np.empty((0, 2), np.int64)
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
+SOLUTION_BYTES = 64
+"""A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns that count_rows writes."""
 
@@ -100,14 +103,25 @@ class PipsGame:
         if ask.kind == "count":
             return self._count(puzzle, part, budget)
         stream = self.stream(puzzle, ask, part, budget)
-        solutions = tuple(stream)
+        # The list itself costs time and memory beside the kernel's.
+        deadline = time.monotonic() + budget.seconds
+        most = budget.table_bytes // (SOLUTION_BYTES + 8 * len(puzzle.dominoes))
+        solutions: list[Solution] = []
+        for solution in stream:
+            solutions.append(solution)
+            if len(solutions) > most:
+                stream.stop(OUT_OF_BYTES)
+            elif len(solutions) % CLOCK_STRIDE == 0 and time.monotonic() > deadline:
+                stream.stop(OUT_OF_SECONDS)
+        if stream.status is Status.OVER_BUDGET:
+            # Some solutions would pass for all of them.
+            return Outcome(status=stream.status, statistics=stream.statistics, reason=stream.reason)
         return Outcome(
             status=stream.status,
-            count=None if stream.status is Status.OVER_BUDGET else len(solutions),
-            solutions=solutions,
+            count=len(solutions),
+            solutions=tuple(solutions),
             truncated=stream.truncated and ask.kind == "all",
             statistics=stream.statistics,
-            reason=stream.reason,
         )
 
     def stream(

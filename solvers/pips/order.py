@@ -155,9 +155,10 @@ def estimate(board: Any) -> float:
         at = board.outlook[g] + board.rest[g]
         board.rest[g] += 1
         constrained -= board.kind[g] != EMPTY
-        if constrained == 0:
+        if constrained <= 0:
             # What is left takes any domino: states differ in their frontier only.
-            break
+            total += 2.0 ** (FRONTIER_BITS * frontier)
+            continue
         chance += board.chance[at + 1] - board.chance[at]
         variety += board.variety[at + 1] - board.variety[at]
         if i % 2 == 1:

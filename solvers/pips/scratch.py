@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.pips.board import MOST_TYPES, Forest, allocate_board, allocate_forest
+from solvers.pips.order import PROBE_NODES
+from solvers.pips.search import STACK_COLUMNS
 
 NARROW: tuple[int, ...] = (0, 0)
 """A key of two words. Kernels are compiled per key length, which they take from this tuple."""
@@ -64,6 +66,66 @@ class Scratch:
         return cls.allocate(words, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
 
 
+FIRST_TABLE_ROWS = 1 << 15
+"""Dead states that a search can keep before its tables grow."""
+PROBE_ROWS = 2 * PROBE_NODES
+"""States that a trial of a cell order can keep."""
+KEPT_DOMINOES = 32
+"""Boards up to this size are searched in memory that the thread keeps."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SearchScratch:
+    """The arrays of one search, from its first solution to its last."""
+
+    words: tuple[int, ...]
+    board: Any
+    forest: Forest
+    arena: npt.NDArray[np.uint64]
+    index: npt.NDArray[np.int32]
+    children: npt.NDArray[np.uint64]
+    moves: npt.NDArray[np.int64]
+    stack: npt.NDArray[np.int64]
+    path: npt.NDArray[np.int64]
+    table: npt.NDArray[np.uint64]
+    nodes: int
+
+    @classmethod
+    def allocate(
+        cls, words: tuple[int, ...], dominoes: int, types: int, nodes: int
+    ) -> SearchScratch:
+        """Allocate for boards of so many dominoes, domino types and tiling nodes."""
+        fan = 8 * types
+        depths = dominoes + 1
+        return cls(
+            words=words,
+            board=allocate_board(),
+            forest=allocate_forest(nodes),
+            arena=np.empty((PROBE_ROWS, len(words) + 2), np.uint64),
+            index=np.empty(2 * FIRST_TABLE_ROWS, np.int32),
+            children=np.empty(((depths + 1) * fan, len(words)), np.uint64),
+            moves=np.empty(((depths + 1) * fan, 3), np.int64),
+            stack=np.zeros((depths, STACK_COLUMNS), np.int64),
+            path=np.zeros(depths, np.int64),
+            table=np.empty((FIRST_TABLE_ROWS, len(words)), np.uint64),
+            nodes=nodes,
+        )
+
+    @property
+    def table_bytes(self) -> int:
+        """What the tables that a budget bounds may come to."""
+        return len(self.table) * (8 * len(self.words) + 8) + self.nodes * NODE_BYTES
+
+    def grow(self, table_bytes: int) -> bool:
+        """Double the table of dead states and its index, if the budget allows."""
+        rows = len(self.table)
+        if self.table_bytes + rows * (8 * len(self.words) + 8) > table_bytes:
+            return False
+        self.table = np.concatenate([self.table, np.empty_like(self.table)])
+        self.index = np.concatenate([self.index, np.empty_like(self.index)])
+        return True
+
+
 _kept = threading.local()
 
 
@@ -74,3 +136,24 @@ def kept() -> Scratch:
         scratch = Scratch.allocate(NARROW, SMALL_BYTES, SMALL_NODES)
         _kept.scratch = scratch
     return scratch
+
+
+def borrow(dominoes: int) -> SearchScratch:
+    """Take memory for a search: the thread's own if it fits and no other search has it."""
+    scratch: SearchScratch | None = getattr(_kept, "search", None)
+    if scratch is not None and dominoes <= KEPT_DOMINOES:
+        _kept.search = None
+        return scratch
+    size = max(dominoes, KEPT_DOMINOES)
+    return SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
+
+
+def give_back(scratch: SearchScratch) -> None:
+    """Return memory that has not grown, for the next search of this thread."""
+    if (
+        scratch.words is NARROW
+        and len(scratch.table) == FIRST_TABLE_ROWS
+        and scratch.nodes == SMALL_NODES
+        and len(scratch.path) == KEPT_DOMINOES + 1
+    ):
+        _kept.search = scratch

@@ -32,8 +32,10 @@ MORE = 5
 # Slots of `run`, the search's registers between calls.
 DEPTH, DEAD, SLOTS, NODES, STATES, KERNEL_NS = range(6)
 REGISTERS = 8
-# Columns of `stack`, by depth: row of the state, next child, end of the children, any solution.
-AT, NEXT, END, ALIVE = range(4)
+# Columns of `stack`, by depth: row of the state, next child, end of the children, any solution
+# found; slot of the index where the state belongs, and how many dead states there were then.
+AT, NEXT, END, ALIVE, SLOT, STAMP = range(6)
+STACK_COLUMNS = 6
 
 
 @kernel
@@ -53,6 +55,7 @@ def begin(
         stack[0, AT] = 0
         stack[0, NEXT] = -1
         stack[0, ALIVE] = 0
+        stack[0, STAMP] = -1
         run[SLOTS] = SMALLEST_INDEX
         index[:SMALLEST_INDEX] = -1
     run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
@@ -76,7 +79,9 @@ def _find(words: Any, table: Any, index: Any, slots: int, keys: Any, at: int) ->
 
 
 @kernel
-def _bury(words: Any, table: Any, index: Any, run: Any, keys: Any, at: int) -> bool:
+def _bury(
+    words: Any, table: Any, index: Any, run: Any, keys: Any, at: int, slot: int, stamp: int
+) -> bool:
     dead, slots = run[DEAD], run[SLOTS]
     if dead >= len(table):
         return False
@@ -88,9 +93,12 @@ def _bury(words: Any, table: Any, index: Any, run: Any, keys: Any, at: int) -> b
         index[:slots] = -1
         for known in range(dead):
             index[_find(words, table, index, slots, table, known)] = known
+        stamp = -1
+    if stamp != dead:
+        slot = _find(words, table, index, slots, keys, at)
     for i in range(len(words)):
         table[dead, i] = keys[at, i]
-    index[_find(words, table, index, slots, keys, at)] = dead
+    index[slot] = dead
     run[DEAD] = dead + 1
     return True
 
@@ -112,22 +120,22 @@ def _write_solution(
 
 @kernel
 def search_board(
-    board: Any, forest: Forest, words: Any, children: Any, moves: Any, fan: int, stack: Any,
+    board: Any, forest: Forest, words: Any, children: Any, moves: Any, stack: Any,
     path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
     eager: bool, node_limit: int, budget_ns: int,
 ) -> tuple[int, int]:  # fmt: skip
     """Write up to `wanted` further solutions into rows of pips and partners (rows, cells) int32.
 
-    children and moves hold `fan` rows for each depth, stack (depths, 4) and path (depths) int64
-    the way there, table and index the dead states. Returns (code, solutions written). Code MORE
-    means that one more solution is known to exist, or, if eager, that it stopped at the last
-    one wanted. Limits are for all calls together; after OUT_OF_BYTES the search goes on with
+    children and moves have room for the children of every depth, stack (depths, STACK_COLUMNS)
+    and path (depths) int64 hold the way there, table and index the dead states. Returns (code,
+    solutions written). Code MORE means that one more solution is known to exist, or, if eager,
+    that it stopped at the last one wanted. Limits are for all calls together; after OUT_OF_BYTES the search goes on with
     larger copies of table and index.
     """
     begun = monotonic_ns(board.timespec)
     deadline_ns = begun + budget_ns - run[KERNEL_NS]
     code, found = _walk(
-        board, forest, words, children, moves, fan, stack, path, table, index, run, pips, partners,
+        board, forest, words, children, moves, stack, path, table, index, run, pips, partners,
         wanted, eager, node_limit, deadline_ns,
     )  # fmt: skip
     run[KERNEL_NS] += monotonic_ns(board.timespec) - begun
@@ -136,65 +144,80 @@ def search_board(
 
 @kernel
 def _walk(
-    board: Any, forest: Forest, words: Any, children: Any, moves: Any, fan: int, stack: Any,
+    board: Any, forest: Forest, words: Any, children: Any, moves: Any, stack: Any,
     path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
     eager: bool, node_limit: int, deadline_ns: int,
 ) -> tuple[int, int]:  # fmt: skip
     layers = board.dominoes
     found = 0
     depth = run[DEPTH]
+    states, nodes = run[STATES], run[NODES]
+    code = DONE
     while depth >= 0:
         if depth == layers:
             if found == wanted:
-                run[DEPTH] = depth
-                return MORE, found
+                code = MORE
+                break
             _write_solution(board, forest, moves, stack, path, found, pips, partners)
             found += 1
             depth -= 1
             stack[depth, ALIVE] = 1
             if eager and found == wanted:
-                run[DEPTH] = depth
-                return MORE, found
+                code = MORE
+                break
             continue
-        at = stack[depth, AT]
-        base = (depth + 1) * fan
-        if stack[depth, NEXT] < 0:
-            run[STATES] += 1
-            if run[STATES] % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
-                run[DEPTH] = depth
-                return OUT_OF_SECONDS, found
+        child, end = stack[depth, NEXT], stack[depth, END]
+        if child < 0:
+            states += 1
+            if states % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
+                code = OUT_OF_SECONDS
+                break
+            at = stack[depth, AT]
             node = node_of(board, children, at, depth)
             path[depth] = node
-            count = 0
+            # Children lie right behind those of the state before, dense in the cache.
+            child = end = stack[depth - 1, END] if depth > 0 else 1
             if examine(board, forest, words, children, at, node):
-                count = expand(
-                    board, forest, words, children, at, depth, node, children, moves, base
+                end += expand(
+                    board, forest, words, children, at, depth, node, children, moves, child
                 )
-            stack[depth, NEXT] = base
-            stack[depth, END] = base + count
-            run[NODES] += count
-            if run[NODES] > node_limit:
-                run[DEPTH] = depth
-                return OUT_OF_NODES, found
-        child = stack[depth, NEXT]
-        if child < stack[depth, END]:
+            stack[depth, END] = end
+            nodes += end - child
+            if nodes > node_limit:
+                code = OUT_OF_NODES
+                break
+        slot = np.int64(0)
+        while child < end:
+            slot = _find(words, table, index, run[SLOTS], children, child)
+            if index[slot] < 0:
+                break
+            child += 1
+        if child < end:
             stack[depth, NEXT] = child + 1
-            if (
-                run[DEAD] > 0
-                and index[_find(words, table, index, run[SLOTS], children, child)] >= 0
-            ):
-                continue
             depth += 1
             stack[depth, AT] = child
             stack[depth, NEXT] = -1
             stack[depth, ALIVE] = 0
+            stack[depth, SLOT] = slot
+            stack[depth, STAMP] = run[DEAD]
             continue
+        stack[depth, NEXT] = end
         if stack[depth, ALIVE]:
             if depth > 0:
                 stack[depth - 1, ALIVE] = 1
-        elif not _bury(words, table, index, run, children, at):
-            run[DEPTH] = depth
-            return OUT_OF_BYTES, found
+        elif not _bury(
+            words,
+            table,
+            index,
+            run,
+            children,
+            stack[depth, AT],
+            stack[depth, SLOT],
+            stack[depth, STAMP],
+        ):
+            code = OUT_OF_BYTES
+            break
         depth -= 1
     run[DEPTH] = depth
-    return DONE, found
+    run[STATES], run[NODES] = states, nodes
+    return code, found

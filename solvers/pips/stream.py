@@ -9,24 +9,19 @@ import numpy as np
 
 from solvers.algebra import Budget, Statistics, Status
 from solvers.errors import PermanentError
-from solvers.pips.board import allocate_board, allocate_forest
+from solvers.pips.board import MOST_TYPES
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import DONE, OUT_OF_BYTES
 from solvers.pips.endings import SOLVING, ending
-from solvers.pips.order import PROBE_NODES
 from solvers.pips.parts import Part, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
-from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE
+from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
 from solvers.pips.search import KERNEL_NS, MORE, NODES, REGISTERS, STATES, begin, search_board
 
-FIRST_TABLE_ROWS = 1 << 15
-FIRST_NODES = 8192
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""
 UNLIMITED = 2**62
-PROBE_ROWS = 2 * PROBE_NODES
-"""States that a trial of a cell order can keep."""
 
 
 class SolutionStream:
@@ -48,10 +43,10 @@ class SolutionStream:
         self._budget = budget
         self._limit = limit
         self._eager = eager
-        self._nodes = FIRST_NODES
         self._run = np.zeros(REGISTERS, np.int64)
         self._spent_ns = 0
         self._table_bytes = 0
+        self._stopped = DONE
 
     @property
     def statistics(self) -> Statistics:
@@ -63,70 +58,64 @@ class SolutionStream:
             table_bytes=self._table_bytes,
         )
 
-    def _prepare(self) -> int:
+    def _prepare(self) -> tuple[int, SearchScratch]:
         # A key of two words and a small forest, and more of either if the board wants it.
         columns = kernel_columns(to_arrays([self._puzzle]))
-        depths = len(self._puzzle.dominoes) + 1
-        self._fan = 8 * len(set(self._puzzle.dominoes))
-        self._stack = np.zeros((depths, 4), np.int64)
-        self._path = np.zeros(depths, np.int64)
-        self._moves = np.empty(((depths + 1) * self._fan, 3), np.int64)
-        self._board = allocate_board()
-        self._words = NARROW
+        dominoes = len(self._puzzle.dominoes)
+        scratch = borrow(dominoes)
         while True:
-            self._forest = allocate_forest(self._nodes)
-            self._children = np.empty(((depths + 1) * self._fan, len(self._words)), np.uint64)
-            self._table = np.empty((FIRST_TABLE_ROWS, len(self._words)), np.uint64)
-            self._index = np.empty(2 * FIRST_TABLE_ROWS, np.int32)
-            tables = (self._arena(), self._index, self._children, self._moves)
             code = int(
                 begin(
-                    self._board, self._forest, self._words, *tables, columns, 0, *self._part,
-                    self._stack, self._run,
+                    scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
+                    scratch.children, scratch.moves, columns, 0, *self._part, scratch.stack,
+                    self._run,
                 )
             )  # fmt: skip
-            if code == KEY_TOO_LONG and self._words is NARROW:
-                self._words = WIDE
-            elif code == FOREST_TOO_LARGE and self._room_for_nodes(4 * self._nodes):
-                self._nodes *= 4
+            words, nodes = scratch.words, scratch.nodes
+            if code == KEY_TOO_LONG and words is NARROW:
+                words = WIDE
+            elif code == FOREST_TOO_LARGE and self._room_for_nodes(4 * nodes):
+                nodes *= 4
             else:
-                return code
+                return code, scratch
             self._spent_ns += int(self._run[KERNEL_NS])
+            give_back(scratch)
+            types = min(len(set(self._puzzle.dominoes)), MOST_TYPES)
+            scratch = SearchScratch.allocate(words, dominoes, types, nodes)
 
     def order(self) -> list[Cell]:
         """Return the cells in the order in which the search fills them.
 
         Raises PermanentError for a board that is refused.
         """
-        code = self._prepare()
+        code, scratch = self._prepare()
         if code not in (READY, UNTILEABLE):
             raise PermanentError(ending(code)[1])
         cells = self._puzzle.cells
-        return [cells[i] for i in self._board["order"][: len(cells)].tolist()]
-
-    def _arena(self) -> Any:
-        return np.empty((PROBE_ROWS, len(self._words) + 2), np.uint64)
+        order = [cells[i] for i in scratch.board["order"][: len(cells)].tolist()]
+        give_back(scratch)
+        return order
 
     def _room_for_nodes(self, nodes: int) -> bool:
         return nodes * NODE_BYTES <= self._budget.table_bytes // 2
 
-    def _bytes(self, rows: int) -> int:
-        return rows * (8 * len(self._words) + 8) + self._nodes * NODE_BYTES
-
-    def _grow(self) -> bool:
-        rows = len(self._table)
-        if self._bytes(2 * rows) > self._budget.table_bytes:
-            return False
-        self._table = np.concatenate([self._table, np.empty_like(self._table)])
-        self._index = np.concatenate([self._index, np.empty_like(self._index)])
-        return True
-
     def __iter__(self) -> Iterator[Solution]:
-        code = self._prepare()
-        if code != READY:
-            self.status, self.reason = ending(code)
-            return
+        code, scratch = self._prepare()
+        try:
+            if code == READY:
+                yield from self._search(scratch)
+            else:
+                self.status, self.reason = ending(code)
+        finally:
+            give_back(scratch)
+
+    def stop(self, code: int) -> None:
+        """End the stream as over budget: after the solution that was read last, nothing comes."""
+        self._stopped = code
+
+    def _search(self, scratch: SearchScratch) -> Iterator[Solution]:
         cells = self._puzzle.cells
+        placements: dict[tuple[int, int, int, int], Placement] = {}
         left = UNLIMITED if self._limit is None else self._limit
         rows = min(left, ROWS_PER_CALL)
         pips = np.empty((rows, len(cells)), np.int32)
@@ -134,13 +123,17 @@ class SolutionStream:
         while True:
             wanted = min(left, rows)
             code, found = search_board(
-                self._board, self._forest, self._words, self._children, self._moves, self._fan,
-                self._stack, self._path, self._table, self._index, self._run, pips, partners,
-                wanted, self._eager, self._budget.nodes, int(self._budget.seconds * 1e9),
+                scratch.board, scratch.forest, scratch.words, scratch.children, scratch.moves,
+                scratch.stack, scratch.path, scratch.table, scratch.index, self._run,
+                pips, partners, wanted, self._eager, self._budget.nodes,
+                int(self._budget.seconds * 1e9),
             )  # fmt: skip
-            self._table_bytes = self._bytes(len(self._table))
+            self._table_bytes = scratch.table_bytes
             for row in range(found):
-                yield _solution(cells, pips[row], partners[row])
+                yield _solution(cells, placements, pips[row], partners[row])
+                if self._stopped != DONE:
+                    self.status, self.reason = ending(SOLVING + self._stopped)
+                    return
             left -= found
             if found:
                 self.status = Status.SOLVED
@@ -150,15 +143,25 @@ class SolutionStream:
                 if left == 0:
                     self.truncated = True
                     return
-            elif code != OUT_OF_BYTES or not self._grow():
+            elif code != OUT_OF_BYTES or not scratch.grow(self._budget.table_bytes):
                 self.status, self.reason = ending(SOLVING + code)
                 return
 
 
-def _solution(cells: tuple[tuple[int, int], ...], pips: Any, partners: Any) -> Solution:
+def _solution(
+    cells: tuple[Cell, ...], placements: dict[tuple[int, int, int, int], Placement], pips: Any,
+    partners: Any,
+) -> Solution:  # fmt: skip
+    # A board has few different placements: each is made once for all its solutions.
     values, others = pips.tolist(), partners.tolist()
-    return tuple(
-        Placement(cell_a=cells[a], cell_b=cells[b], pip_a=values[a], pip_b=values[b])
-        for a, b in enumerate(others)
-        if a < b
-    )
+    solution = []
+    for a, b in enumerate(others):
+        if a < b:
+            key = (a, b, values[a], values[b])
+            placement = placements.get(key)
+            if placement is None:
+                placement = placements[key] = Placement(
+                    cell_a=cells[a], cell_b=cells[b], pip_a=values[a], pip_b=values[b]
+                )
+            solution.append(placement)
+    return tuple(solution)

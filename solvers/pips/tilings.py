@@ -228,6 +228,8 @@ def _count_rest(board: Any, forest: Forest, node: int, opens: int) -> int:
             g = board.region[q]
             if g >= 0:
                 board.rest[g] += 1
+            # A part may say what lies on a cell that no region constrains.
+            if g >= 0 or board.fixed[q] >= 0:
                 free += 1
     forest.nodes[node, FREE] = free
     if opens + regions > len(forest.opens):
