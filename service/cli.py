@@ -110,12 +110,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     try:
         code = run(arguments)
-        sys.stdout.flush()
+        if code != Exit.BROKEN_PIPE:
+            sys.stdout.flush()
+            return code
     except BrokenPipeError:
-        # The interpreter would flush once more at its end, and fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.BROKEN_PIPE
-    return code
+        pass
+    # The interpreter flushes once more at its end, and would fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.BROKEN_PIPE
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -149,6 +151,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename else ""
         complain(f"{place}{error.strerror or error}")
         return Exit.FAILED
+    except SystemExit as error:
+        # Typer's own end of a program whose reader went away.
+        if isinstance(error.__context__, BrokenPipeError):
+            return Exit.BROKEN_PIPE
+        raise
     except (KeyboardInterrupt, typer.Abort):
         return Exit.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: one line instead of a traceback

@@ -14,6 +14,7 @@ from service.exits import Exit, exit_for
 from service.options import Files, Json, LakeOption, Levels, read_settings
 
 if TYPE_CHECKING:
+    from solvers.algebra import Ask
     from workers.ondemand import JobStatus
 
 WATCH_EVERY_S = 0.5
@@ -50,9 +51,11 @@ def submit(
     from service.reading import read_sources
     from service.solving import GAME, fault_json, head_json
     from solvers.algebra import Ask
-    from workers import ondemand
+    from solvers.errors import TransientError
+    from workers import ondemand, server
 
     settings = read_settings(lake=lake)
+    up = False
     wanted = Ask.parse(ask)
     store = Lake.open(settings.lake)
     worst = Exit.OK
@@ -63,6 +66,13 @@ def submit(
                 emit(fault_json(source, item, wanted))
             worst = max(worst, Exit.BAD_INPUT)
             continue
+        if not up and not _is_known(store, item.puzzle, wanted):
+            up = server.is_up(settings)
+            if not up:
+                raise TransientError(
+                    f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
+                    "this lake, or set NIGHTGRID_REDIS_URL"
+                )
         job = ondemand.submit(store, item.puzzle, wanted, game=GAME, settings=settings)
         if json:
             state = ondemand.status(store, job).state
@@ -71,6 +81,18 @@ def submit(
         else:
             say(job)
     return worst
+
+
+def _is_known(store: Any, puzzle: Any, ask: Ask) -> bool:
+    """Tell whether the lake has the answer: then nobody needs a server."""
+    from service.solving import GAME
+    from solvers.algebra import job_id
+    from solvers.registry import game
+    from workers import ondemand
+
+    room = game(GAME)
+    job = job_id(puzzle_id=room.puzzle_id(puzzle), ask=ask, solver_version=room.solver_version)
+    return ondemand.find_row(store, job) is not None
 
 
 def status(

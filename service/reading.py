@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from archive.pips import Fault, Published, read_puzzles
 from service.console import note
@@ -28,7 +29,9 @@ def read_sources(
         except PermanentError as error:
             yield file, Fault(level=None, rule="unreadable", place="", message=str(error))
             continue
-        yield from ((name, item) for item in _chosen(read_puzzles(data, name), levels, name))
+        # Messages hold the file's own name: a whole path would be cut short in them.
+        found = read_puzzles(data, Path(name).name)
+        yield from ((name, item) for item in _chosen(found, levels, name))
 
 
 def _read(file: str) -> tuple[bytes, str]:

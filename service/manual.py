@@ -1,0 +1,84 @@
+"""docs/cli.md, written from the commands' own help: `python -m service.manual > docs/cli.md`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+
+from service.cli import COMMANDS, app
+from service.exits import Exit
+
+WIDTH_CHARS = 100
+
+_HEAD = """\
+# The command line
+
+Written by `python -m service.manual > docs/cli.md` from the help of the commands themselves; a
+test fails when the two differ.
+
+Answers go to standard output and everything else to standard error. With `--json` every answer is
+one JSON object a line; counts are JSON integers of up to 38 digits.
+
+| exit code | meaning |
+|---|---|
+"""
+
+_TAIL = """
+## What `solve --json` writes
+
+One object a puzzle, as one line:
+
+| key | value |
+|---|---|
+| `source` | the file it stands in |
+| `puzzle_id` | hash of the board; the same board under two dates is one puzzle |
+| `game`, `date`, `level` | which puzzle it is; date and level are null for a bare puzzle |
+| `ask` | `first`, `count`, `all` or `all(LIMIT)` |
+| `status` | `solved`, `unsolvable`, `over_budget` or `invalid` |
+| `count` | for `count` the exact number, else the number of solutions given; null if unknown |
+| `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
+| `solver_version` | changes whenever an answer could |
+| `reason` | one sentence for over_budget and invalid |
+| `truncated`, `solutions` | for `first` and `all`: `[[cell, cell, pip, pip], ...]` a solution |
+| `rule`, `place` | for invalid: the rule that is broken and where |
+"""
+
+
+def manual() -> str:
+    """Write the page: exit codes, the help of every command, the JSON of `solve`."""
+    codes = "".join(
+        f"| {code.value} | {_meaning(code)} |\n" for code in sorted(Exit, key=lambda code: code)
+    )
+    parts = [f"{_HEAD}{codes}\n## nightgrid\n\n{_help()}"]
+    parts += [
+        f"## nightgrid {command.__name__}\n\n{_help(command.__name__)}"
+        for command, _, _ in COMMANDS
+    ]
+    return "\n".join(parts) + _TAIL
+
+
+def _meaning(code: Exit) -> str:
+    return {
+        Exit.OK: "done; every puzzle is solved",
+        Exit.FAILED: "something outside failed: a server, a disk, a missing package",
+        Exit.UNSOLVABLE: "a puzzle is proven to have no solution",
+        Exit.BAD_INPUT: "a puzzle, a file, an option or a setting is wrong",
+        Exit.OVER_BUDGET: "the budget ran out first",
+        Exit.INTERRUPTED: "Ctrl-C, or a signal asked the nightly job to stop",
+        Exit.BROKEN_PIPE: "the reader of the output went away",
+    }[code]
+
+
+def _help(*words: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        app([*words, "--help"], prog_name="nightgrid", standalone_mode=False)
+    return f"```\n{out.getvalue().strip()}\n```\n"
+
+
+if __name__ == "__main__":
+    # The help is as wide as the terminal, and a page is not written for one terminal.
+    os.environ["COLUMNS"] = str(WIDTH_CHARS)
+    sys.stdout.write(manual())

@@ -1,0 +1,114 @@
+"""Help, the page made of it, and what starting a command may cost."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.cli import COMMANDS
+from tests.service.scenes import ROOT, environment
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Invoke = Callable[..., tuple[int, str, str]]
+
+NAMES = [command.__name__ for command, _, _ in COMMANDS]
+HEAVY = ("numba", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich")
+
+
+def python(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment(),
+        timeout=60,
+        check=False,
+    )
+
+
+def test_every_command_of_the_plan_is_there() -> None:
+    expected = {
+        "demo", "nightly", "solve", "show", "submit", "status", "result", "generate", "worker",
+        "warmup", "doctor",
+    }  # fmt: skip
+    assert expected <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example_of_itself(invoke: Invoke, name: str) -> None:
+    code, out, err = invoke(name, "--help")
+    assert (code, err) == (0, "")
+    assert f"Example: nightgrid {name}" in out
+
+
+def test_every_option_says_what_it_does(invoke: Invoke) -> None:
+    for name in NAMES:
+        _, out, _ = invoke(name, "--help")
+        options = out.partition("Options:\n")[2].splitlines()
+        for i, line in enumerate(options):
+            if line.startswith("  -"):
+                after = options[i + 1] if i + 1 < len(options) else ""
+                described = re.search(r"\S {2,}\S", line) or after.startswith(" " * 10)
+                assert described, f"nightgrid {name}: {line}"
+
+
+def test_page_of_the_command_line_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "service.manual"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env=environment(COLUMNS="37"),
+        timeout=60,
+        check=True,
+    )
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == done.stdout, "run: python -m service.manual > docs/cli.md"
+
+
+def test_no_command_shows_help_and_version_is_printed(invoke: Invoke) -> None:
+    code, out, _ = invoke()
+    assert code == 0
+    assert "Commands:" in out
+    code, out, _ = invoke("--version")
+    assert code == 0
+    assert out.startswith("nightgrid ")
+
+
+def test_help_and_show_load_nothing_heavy(tmp_path: Path) -> None:
+    for words in (["--help"], ["solve", "--help"], ["show", "missing.json"]):
+        done = python(
+            "import sys; from service.cli import main; "
+            f"main({words}); "
+            f"print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)",
+            tmp_path,
+        )
+        assert done.stderr.splitlines()[-1] == "[]", words
+
+
+def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
+    block = "import sys; sys.modules.update(dict.fromkeys(('prefect', 'fastapi', 'httpx'))); "
+    done = python(
+        block + "import service.cli, workers.supervisor, workers.ondemand, workers.tasks; "
+        "sys.exit(service.cli.main(['status']))",
+        tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_missing_package_names_the_extra_that_brings_it(tmp_path: Path) -> None:
+    done = python(
+        "import sys; sys.modules['pyarrow'] = None; from service.cli import main; "
+        "sys.exit(main(['status']))",
+        tmp_path,
+    )
+    assert done.returncode == 1
+    assert "pip install 'nightgrid[" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,96 @@
+"""`nightgrid nightly` and `demo`, worked by this process: counts, tables, a second night."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.nights import SAMPLE
+from service.progress import describe
+from solvers.algebra import Ask
+from solvers.pips.puzzle import Puzzle
+from solvers.registry import game
+
+Invoke = Callable[..., tuple[int, str, str]]
+PLAIN = ("--inline", "--no-prefect")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    for day in (1, 2, 3):
+        shutil.copy(SAMPLE / f"2026-01-{day:02d}.json", folder)
+    return folder
+
+
+def test_night_counts_everything_and_the_second_one_nothing(
+    invoke: Invoke, source: Path, tmp_path: Path
+) -> None:
+    words = ("nightly", "--source", str(source), "--lake", str(tmp_path / "lake"), *PLAIN)
+    code, out, err = invoke(*words)
+    assert code == 0
+    assert "9 pips jobs worked (9 solved) in " in out
+    assert str(tmp_path / "lake" / "gold" / "counts_by_date.parquet") in out
+    assert "9 of 9 jobs" in err, "progress goes to standard error"
+    code, out, _ = invoke(*words)
+    assert code == 0
+    assert "Nothing to solve" in out
+    code, out, _ = invoke(*words, "--json")
+    report = json.loads(out)
+    assert (report["planned"], report["already_known"]) == (0, 9)
+
+
+def test_dates_bound_the_night(invoke: Invoke, source: Path, tmp_path: Path) -> None:
+    code, out, _ = invoke(
+        "nightly", "--source", str(source), "--lake", str(tmp_path / "lake"), *PLAIN, "--json",
+        "--from", "2026-01-02", "--to", "2026-01-02",
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["planned"] == 3
+
+
+def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:
+    words = ("--lake", str(tmp_path / "lake"), *PLAIN)
+    code, _, err = invoke("nightly", "--source", str(tmp_path / "nowhere"), *words)
+    assert code == 3
+    assert err.splitlines()[-1].startswith("nightgrid: ")
+
+
+def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, _ = invoke("demo", *PLAIN, "--json")
+    *counts, report = (json.loads(line) for line in out.splitlines())
+    assert code == 0
+    assert (len(counts), report["solved"]) == (90, 90)
+    payload = json.loads((SAMPLE / "2026-01-09.json").read_text())
+    for row in counts:
+        if row["date"] == "2026-01-09":
+            puzzle = Puzzle.from_json(payload[row["level"]])
+            assert row["count"] == game("pips").solve(puzzle, Ask(kind="count")).count
+            assert row["official_solution_valid"] is True
+    assert (tmp_path / "var" / "demo" / "lake" / "gold").is_dir()
+
+
+def test_demo_shows_a_table_of_counts_and_times(invoke: Invoke) -> None:
+    code, out, _ = invoke("demo", *PLAIN)
+    assert code == 0
+    for words in ("Number of solutions", "2026-01-30", "easy time", "Time inside the kernels"):
+        assert words in out
+    assert "The Parquet lies in:" in out
+    assert "counts_by_date.parquet" in out
+
+
+def test_progress_is_one_line() -> None:
+    from workers.driver import Progress
+
+    progress = Progress(
+        run_id="0" * 32, chunks_done=1, chunks_total=4, rows_done=500, rows_total=2000,
+        in_flight=2, failures=3, seconds=1.25,
+    )  # fmt: skip
+    assert describe(progress) == (
+        "[#######.......................] 500 of 2,000 jobs, 1 of 4 chunks, 1.2 s, 3 failures"
+    )

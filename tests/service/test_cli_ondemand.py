@@ -1,0 +1,111 @@
+"""`nightgrid worker`, `submit`, `status` and `result` together, each a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from service.draw import draw_solution
+from solvers.algebra import Ask
+from solvers.pips.generator import HARD, generate
+from solvers.registry import game
+from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+READY_S = 120
+"""Kernels may have to be compiled first."""
+
+
+@pytest.fixture
+def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
+    """Supervised workers of the lake `lake` with an embedded server, ready to work."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "worker", "--processes", "1"],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            deadline = time.monotonic() + READY_S
+            while True:
+                done = nightgrid("status", "--json")
+                summary = json.loads(done.stdout.splitlines()[-1])
+                if (summary["workers"] or 0) >= 2:
+                    break
+                assert time.monotonic() < deadline, "the workers did not become ready"
+                assert process.poll() is None
+                time.sleep(0.2)
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def test_submit_without_a_server_is_one_line(invoke: Invoke, write: Write) -> None:
+    code, out, err = invoke("submit", write(PAIR))
+    assert (code, out) == (1, "")
+    assert "start `nightgrid worker`" in err
+    assert err.count("\n") == 1
+    code, out, _ = invoke("status")
+    assert code == 0
+    assert out == "0 queued, 0 working, 0 as runs; no server\n"
+
+
+def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
+    code, _, err = invoke("result", "0" * 32)
+    assert code == 3
+    assert "was never submitted" in err
+    code, out, _ = invoke("status", "0" * 32)
+    assert code == 3
+    assert "unknown" in out
+
+
+@pytest.mark.cluster
+def test_queued_solves_from_submit_to_result(
+    worker: subprocess.Popen[bytes], nightgrid: Run, write: Write
+) -> None:
+    board, _ = generate(HARD, 4)
+    file = write(payload(easy=PAIR, medium=STUCK, hard=board.to_json()))
+
+    submitted = nightgrid("submit", file)
+    assert (submitted.returncode, submitted.stderr) == (0, "")
+    pair, stuck, hard = submitted.stdout.split()
+
+    watched = nightgrid("status", "--watch")
+    assert watched.returncode == 0
+    assert watched.stdout.splitlines()[-1].startswith("0 queued, 0 working, 0 as runs")
+
+    waited = nightgrid("result", pair, "--wait", "60", "--json")
+    assert waited.returncode == 0
+    row = json.loads(waited.stdout)
+    assert (row["job_id"], row["status"], row["count"]) == (pair, "solved", PAIR_COUNT)
+    assert nightgrid("result", stuck, "--wait", "60").returncode == 2
+    counted = nightgrid("result", hard, "--wait", "60", "--json")
+    expected = game("pips").solve(board, Ask(kind="count")).count
+    assert json.loads(counted.stdout)["count"] == expected
+    assert "done" in nightgrid("status", hard).stdout
+
+    first = nightgrid("submit", file, "--level", "hard", "--ask", "first").stdout.strip()
+    drawn = nightgrid("result", first, "--wait", "60")
+    (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
+    assert draw_solution(solution) in drawn.stdout
+
+    bad = nightgrid("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
+    assert bad.returncode == 3
+    fault, known = (json.loads(line) for line in bad.stdout.splitlines())
+    assert (fault["status"], fault["rule"]) == ("invalid", "duplicate-cell")
+    assert (known["job_id"], known["state"]) == (pair, "done"), "the lake knows it already"
+
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(60) == 0
+    offline = nightgrid("submit", file, "--level", "easy")
+    assert (offline.returncode, offline.stdout.strip()) == (0, pair), "known: no server needed"

@@ -1,0 +1,315 @@
+"""`nightgrid solve` and `show`: what they answer, and how bad input reaches people."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.draw import draw_regions, draw_solution, list_dominoes
+from solvers.pips.generator import HARD, LOOSE, generate
+from solvers.pips.puzzle import Puzzle
+from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+LOOSE_BOARD = generate(LOOSE, 1)[0].to_json()
+
+
+def test_count_as_json_is_one_object_a_puzzle(nightgrid: Run, write: Write) -> None:
+    file = write(payload(easy=PAIR, hard=PAIR))
+    done = nightgrid("solve", file, "--level", "hard", "--count", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (answer,) = [json.loads(line) for line in done.stdout.splitlines()]
+    expected = {
+        "puzzle_id": Puzzle.from_json(PAIR).puzzle_id,
+        "game": "pips",
+        "date": "2026-01-05",
+        "level": "hard",
+        "ask": "count",
+        "status": "solved",
+        "count": PAIR_COUNT,
+        "source": file,
+        "reason": "",
+    }
+    assert expected == {key: answer[key] for key in expected}
+    assert type(answer["count"]) is int
+    assert all(type(answer[key]) is int for key in ("states", "nodes", "kernel_ns", "table_bytes"))
+
+
+def test_count_as_text_shows_board_dominoes_solution_count_and_time(
+    invoke: Invoke, write: Write
+) -> None:
+    code, out, err = invoke("solve", write(payload(easy=PAIR)), "--count")
+    assert (code, err) == (0, "")
+    puzzle = Puzzle.from_json(PAIR)
+    assert out.startswith("2026-01-05 easy: 2 dominoes, 2 regions")
+    assert f"\n{draw_regions(puzzle)}\n" in out
+    assert f"\nDominoes:\n\n{list_dominoes(puzzle)}\n" in out
+    assert "Counted 4 solutions in " in out
+    assert out.rstrip().endswith("┘"), "one of the solutions is drawn at the end"
+
+
+def test_first_is_the_default_and_draws_a_solution(invoke: Invoke, write: Write) -> None:
+    puzzle, planted = generate(HARD, 3)
+    code, out, _ = invoke("solve", write(puzzle.to_json()))
+    assert code == 0
+    assert "Found a solution in " in out
+    code, out, _ = invoke("solve", write(puzzle.to_json()), "--first", "--json")
+    answer = json.loads(out)
+    assert (answer["ask"], answer["count"], len(answer["solutions"])) == ("first", 1, 1)
+    assert (answer["date"], answer["level"]) == (None, None)
+    assert len(answer["solutions"][0]) == len(planted)
+
+
+def test_all_lists_every_solution_and_no_more_than_the_limit(invoke: Invoke, write: Write) -> None:
+    file = write(PAIR)
+    code, out, _ = invoke("solve", file, "--all", "--json")
+    answer = json.loads(out)
+    assert (code, answer["count"], answer["truncated"]) == (0, PAIR_COUNT, False)
+    assert len({json.dumps(solution) for solution in answer["solutions"]}) == PAIR_COUNT
+    _, out, _ = invoke("solve", file, "--all", "--limit", "3", "--json")
+    limited = json.loads(out)
+    assert (limited["ask"], limited["count"], limited["truncated"]) == ("all(3)", 3, True)
+    assert limited["solutions"] == answer["solutions"][:3]
+
+
+def test_all_as_text_numbers_the_drawings(invoke: Invoke, write: Write) -> None:
+    code, out, _ = invoke("solve", write(PAIR), "--all")
+    assert code == 0
+    assert [f"\n{n}:\n" in out for n in range(1, 6)] == [True] * 4 + [False]
+    assert "Listed 4 solutions, all there are, in " in out
+    _, out, _ = invoke("solve", write(PAIR), "--all", "--limit", "2")
+    assert "Listed 2 solutions in " in out
+    assert "there are more" in out
+
+
+@pytest.mark.parametrize("ask", ["--first", "--count", "--all"])
+@pytest.mark.parametrize("json_", [[], ["--json"]])
+def test_unsolvable_exits_with_2(invoke: Invoke, write: Write, ask: str, json_: list[str]) -> None:
+    code, out, _ = invoke("solve", write(STUCK), ask, *json_)
+    assert code == 2
+    if json_:
+        answer = json.loads(out)
+        assert (answer["status"], answer["count"]) == ("unsolvable", 0)
+    else:
+        assert "No solution exists" in out
+
+
+@pytest.mark.parametrize("json_", [[], ["--json"]])
+def test_over_budget_exits_with_4(invoke: Invoke, write: Write, json_: list[str]) -> None:
+    code, out, _ = invoke("solve", write(LOOSE_BOARD), "--count", "--nodes", "5", *json_)
+    assert code == 4
+    if json_:
+        answer = json.loads(out)
+        assert (answer["status"], answer["count"]) == ("over_budget", None)
+        assert answer["reason"]
+    else:
+        assert "Over budget" in out
+
+
+def test_bad_puzzle_does_not_keep_the_others_from_being_solved(
+    invoke: Invoke, write: Write
+) -> None:
+    file = write(payload(easy=PAIR, medium=BROKEN, hard=STUCK))
+    code, out, err = invoke("solve", file, "--count", "--json")
+    assert code == 3, "bad input is worse than unsolvable"
+    easy, medium, hard = (json.loads(line) for line in out.splitlines())
+    assert (easy["status"], easy["count"]) == ("solved", PAIR_COUNT)
+    assert (hard["status"], hard["count"]) == ("unsolvable", 0)
+    assert (medium["status"], medium["rule"]) == ("invalid", "duplicate-cell")
+    assert medium["place"] == "medium.regions[0].indices[1]"
+    assert err.count("\n") == 1
+    assert "medium.regions[0].indices[1]" in err
+    assert "input.json" in err
+
+
+def test_several_files_are_solved_and_a_missing_one_is_named(invoke: Invoke, write: Write) -> None:
+    good = write(PAIR, "good.json")
+    code, out, err = invoke("solve", good, "missing.json", good, "--count", "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 3
+    assert [a["status"] for a in answers] == ["solved", "invalid", "solved"]
+    assert err == "nightgrid: cannot read 'missing.json': No such file or directory\n"
+
+
+@pytest.mark.parametrize("words", [["-"], []])
+def test_standard_input_is_read(nightgrid: Run, words: list[str]) -> None:
+    done = nightgrid("solve", *words, "--count", "--json", stdin=json.dumps(PAIR))
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["count"] == PAIR_COUNT
+
+
+def test_missing_level_names_those_there_are(invoke: Invoke, write: Write) -> None:
+    code, out, err = invoke("solve", write(payload(easy=PAIR)), "--level", "brutal")
+    assert (code, out) == (3, "")
+    assert "no brutal in" in err
+    assert "easy" in err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        '{"easy": NaN}',
+        '{"dominoes": 7, "regions": []}',
+        '{"easy": ' + "[" * 100_000,
+        '{"printDate": "2026-01-05", "easy": {"id": 0, "dominoes": null}}',
+        '{"dominoes": [[1, 99999999999999999999999]], "regions": [{"indices": [[0,0],[0,1]]}]}',
+    ],
+)
+def test_hostile_input_is_one_line_and_exit_3(invoke: Invoke, write: Write, text: str) -> None:
+    code, _, err = invoke("solve", write(text))
+    assert code == 3
+    assert err.startswith("nightgrid: ")
+    assert err.count("\n") == 1
+    assert len(err) < 600
+    assert "Traceback" not in err
+
+
+def test_folder_and_binary_input_are_one_line_and_exit_3(invoke: Invoke, tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(bytes(range(256)))
+    for path in (tmp_path, binary):
+        code, _, err = invoke("solve", str(path))
+        assert (code, err.count("\n")) == (3, 1)
+
+
+def test_input_without_an_end_is_refused(nightgrid: Run) -> None:
+    done = nightgrid("solve", "/dev/zero")
+    assert done.returncode == 3
+    assert "is larger than" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", "--frobnicate"],
+        ["frobnicate"],
+        ["solve", "--count", "--all"],
+        ["solve", "--limit", "3"],
+        ["solve", "--all", "--limit", "0"],
+        ["solve", "--nodes", "many"],
+        ["solve", "--seconds", "0"],
+        ["solve", "--seconds", "nan"],
+        ["nightly"],
+        ["result"],
+        ["result", "xyz"],
+        ["generate", "--start", "yesterday"],
+        ["generate", "--level", "brutal"],
+        ["generate", "--start", "9999-12-31", "--days", "2"],
+        ["nightly", "--source", "nowhere", "--ask", "guess"],
+        ["nightly", "--source", "", "--inline"],
+        ["nightly", "--source", "x", "--from", "2026-02-01", "--to", "2026-01-01"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_3(invoke: Invoke, words: list[str]) -> None:
+    code, out, err = invoke(*words)
+    assert (code, out) == (3, "")
+    assert err.startswith("nightgrid: ")
+    assert err.count("\n") == 1
+
+
+def test_wrong_setting_names_its_variable(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTGRID_BUDGET_NODES", "many")
+    code, _, err = invoke("status")
+    assert code == 3
+    assert err.startswith("nightgrid: NIGHTGRID_BUDGET_NODES: ")
+
+
+def test_unexpected_error_is_one_line_too(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    def explode(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr("service.solving._show_one", explode)
+    code, _, err = invoke("show", write(PAIR))
+    assert code == 1
+    assert err == (
+        "nightgrid: unexpected ZeroDivisionError: a bug of two lines. NIGHTGRID_TRACEBACK=1 shows "
+        "where it arose\n"
+    )
+
+
+def test_reader_that_goes_away_ends_the_program_silently(write: Write, tmp_path: Path) -> None:
+    file = write(LOOSE_BOARD)
+    with subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "solve", file, "--all", "--limit", "20000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        err = process.stderr.read()
+        assert (process.wait(60), err) == (141, b"")
+
+
+def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "show", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment(),
+    ) as process:
+        assert process.stderr is not None
+        status = Path(f"/proc/{process.pid}/wchan")
+        deadline = time.monotonic() + 30
+        # Until it waits for its input.
+        while "pipe" not in (status.read_text() if status.exists() else "pipe"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        err = process.stderr.read()
+        assert process.wait(60) == 130
+        assert b"Traceback" not in err
+
+
+def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, write: Write) -> None:
+    from datetime import date
+
+    from solvers.pips.generator import to_payload
+
+    puzzle, solution = generate(HARD, 12)
+    file = write(to_payload(date(2026, 1, 5), {"hard": (puzzle, solution)}))
+    code, out, _ = invoke("show", file, "--solution")
+    assert code == 0
+    assert draw_regions(puzzle) in out
+    assert draw_solution(solution) in out
+    code, out, _ = invoke("show", file, "--json")
+    assert Puzzle.from_json(json.loads(out)["puzzle"]) == puzzle
+
+
+def test_show_says_when_there_is_no_solution_to_show(invoke: Invoke, write: Write) -> None:
+    code, out, _ = invoke("show", write(PAIR), "--solution")
+    assert code == 0
+    assert "The payload gives no solution." in out
+
+
+@pytest.mark.archive
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [("2025-10-14", 1), ("2025-10-18", 10_464), ("2025-10-28", 166_724), ("2025-09-15", 2_764_800)],
+)
+def test_published_counts(invoke: Invoke, published: Path, date: str, expected: int) -> None:
+    file = str(published / "pips" / f"{date}.json")
+    code, out, _ = invoke("solve", file, "--level", "hard", "--count", "--json")
+    answer = json.loads(out)
+    assert (code, answer["date"], answer["count"]) == (0, date, expected)

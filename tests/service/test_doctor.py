@@ -1,0 +1,95 @@
+"""`nightgrid doctor` finds what is wrong and says what to do about it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.checks import (
+    check_lake,
+    check_persistence,
+    check_server,
+    check_versions,
+)
+from service.options import read_settings
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def test_all_is_well_here(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, _ = invoke("doctor", "--json", "--lake", str(tmp_path / "lake"))
+    findings = [json.loads(line) for line in out.splitlines()]
+    failures = [f for f in findings if f["verdict"] == "failure" and f["check"] != "versions"]
+    assert failures == []
+    assert {"python", "versions", "kernels", "server", "persistence", "lake"} <= {
+        f["check"] for f in findings
+    }
+    assert code == int(any(f["verdict"] == "failure" for f in findings))
+    assert list(tmp_path.iterdir()) == [], "a look leaves nothing behind"
+
+
+def test_server_that_does_not_answer_is_a_failure_with_advice(tmp_path: Path) -> None:
+    settings = read_settings(lake=str(tmp_path), redis_url="redis://:secret@127.0.0.1:1/0")
+    (finding,) = check_server(settings)
+    assert finding.verdict == "failure"
+    assert "NIGHTGRID_REDIS_URL" in finding.advice
+    assert "secret" not in finding.found + finding.advice
+
+
+@pytest.mark.parametrize(
+    ("about", "verdicts"),
+    [
+        ({"aof_enabled": 1, "maxmemory_policy": "noeviction"}, ["ok", "ok"]),
+        ({"aof_enabled": 0, "maxmemory_policy": "noeviction"}, ["failure", "ok"]),
+        ({"aof_enabled": 1, "maxmemory_policy": "allkeys-lru"}, ["ok", "failure"]),
+        ({}, ["failure", "failure"]),
+    ],
+)
+def test_server_that_forgets_is_a_failure(about: dict[str, object], verdicts: list[str]) -> None:
+    findings = list(check_persistence(about))
+    assert verdicts == [f.verdict for f in findings]
+    assert all(f.advice for f in findings if f.verdict == "failure")
+
+
+def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    (finding,) = check_lake(read_settings(lake=str(blocked / "lake")))
+    assert finding.verdict == "failure"
+    assert "--lake" in finding.advice
+    assert stat.S_ISREG(blocked.stat().st_mode)
+
+
+def test_lake_of_another_schema_version_is_a_failure(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "results").mkdir()
+    table = pa.table({"a": [1]}).replace_schema_metadata({"nightgrid.schema_version": "99"})
+    pq.write_table(table, tmp_path / "results" / "old.parquet")
+    failures = [f for f in check_lake(read_settings(lake=str(tmp_path))) if f.verdict == "failure"]
+    assert [f.found[:44] for f in failures] == ["results/old.parquet has schema version 99, t"]
+
+
+def test_versions_are_compared_with_the_pins(tmp_path: Path) -> None:
+    pins = tmp_path / "constraints.txt"
+    pins.write_text("numba==0.0.1\npytest==0.0.1\nnot-installed==1.0\n")
+    findings = {f.found.split()[0]: f for f in check_versions(pins)}
+    assert findings["numba"].verdict == "failure", "a package that we ask for ourselves"
+    assert "numba==0.0.1" in findings["numba"].advice
+    assert findings["pytest"].verdict in ("failure", "warning")
+    assert "not-installed" not in findings
+
+
+def test_failure_exits_with_1_and_the_table_says_what_to_do(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:1/0")
+    code, out, _ = invoke("doctor")
+    assert code == 1
+    assert "127.0.0.1:1 does not answer" in out
+    assert "NIGHTGRID_REDIS_URL" in out
