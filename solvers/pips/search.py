@@ -129,8 +129,8 @@ def search_board(
     children and moves have room for the children of every depth, stack (depths, STACK_COLUMNS)
     and path (depths) int64 hold the way there, table and index the dead states. Returns (code,
     solutions written). Code MORE means that one more solution is known to exist, or, if eager,
-    that it stopped at the last one wanted. Limits are for all calls together; after OUT_OF_BYTES the search goes on with
-    larger copies of table and index.
+    that it stopped at the last one wanted. Limits are for all calls together; after OUT_OF_BYTES
+    the search goes on with larger copies of table and index.
     """
     begun = monotonic_ns(board.timespec)
     deadline_ns = begun + budget_ns - run[KERNEL_NS]
