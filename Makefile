@@ -45,6 +45,7 @@ format: $(READY) ## rewrite the source in house style
 
 docs: $(READY) ## write what docs/ takes from the source
 	PYTHONPATH=. $(BIN)/python docs/generate.py
+	$(BIN)/python -m service.manual > docs/cli.md
 
 bench: $(READY) ## measure what benchmarks/RESULTS.md reports
 	$(BIN)/python -m benchmarks
