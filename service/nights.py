@@ -12,7 +12,7 @@ import typer
 from service.console import duration, emit, note, say, say_table
 from service.exits import Exit
 from service.options import Json, LakeOption, parse_date, read_settings
-from service.progress import ProgressLine
+from service.progress import ProgressLine, warm
 
 if TYPE_CHECKING:
     from flows.report import NightlyReport
@@ -161,6 +161,7 @@ def _run(settings: NightlySettings, *, prefect: bool | None) -> NightlyReport | 
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
     note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
+    warm(settings.game)
     progress = ProgressLine()
     try:
         return run_nightly(settings, prefect=prefect, on_progress=progress)

@@ -36,8 +36,15 @@ def submit(
     files: Files = None,
     level: Levels = None,
     ask: Annotated[
-        str, typer.Option(metavar="ASK", help="count, first, all or all(LIMIT).")
-    ] = "count",
+        str | None,
+        typer.Option(
+            metavar="ASK",
+            help="count (the default), first, all or all(LIMIT).",
+            show_default=False,
+        ),
+    ] = None,
+    first: Annotated[bool, typer.Option("--first", help="The same as --ask first.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="The same as --ask count.")] = False,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
@@ -51,12 +58,14 @@ def submit(
     from service.reading import read_sources
     from service.solving import GAME, fault_json, head_json
     from solvers.algebra import Ask
-    from solvers.errors import TransientError
+    from solvers.errors import PermanentError, TransientError
     from workers import ondemand, server
 
+    if (ask is not None) + first + count > 1:
+        raise PermanentError("--ask, --first and --count exclude one another; give one of them")
     settings = read_settings(lake=lake)
     up = False
-    wanted = Ask.parse(ask)
+    wanted = Ask.parse(ask or ("first" if first else "count"))
     store = Lake.open(settings.lake)
     worst = Exit.OK
     for source, item in read_sources(files or [], level or ()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
 BAR_CHARS = 30
+WARM_PATIENCE_S = 2.0
+"""Kernels that are only loaded are ready sooner than this."""
 
 
 class ProgressLine:
@@ -58,3 +61,20 @@ def describe(progress: Progress) -> str:
         f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks, "
         f"{progress.seconds:.1f} s{failures}"
     )
+
+
+def warm(name: str) -> None:
+    """Compile or load a game's kernels; say so if it takes long, which it does once a machine.
+
+    Before workers are started this saves them from compiling the same kernels side by side.
+    """
+    from solvers.registry import game
+
+    text = f"compiling the kernels of {name}: this happens once, and after an update"
+    timer = threading.Timer(WARM_PATIENCE_S, note, (text,))
+    timer.daemon = True
+    timer.start()
+    try:
+        game(name).warm()
+    finally:
+        timer.cancel()

@@ -10,6 +10,7 @@ import typer
 from service.console import complain, duration, emit, emit_end, emit_item, emit_start, plural, say
 from service.exits import Exit, exit_for
 from service.options import Files, Json, Levels
+from service.progress import warm
 
 if TYPE_CHECKING:
     from archive.pips import Fault, Published
@@ -51,6 +52,7 @@ def solve(
 
     ask = _ask(first=first, count=count, all_=all_, limit=limit)
     budget = _budget(nodes, table_mb, seconds)
+    warm(GAME)
     pips = game(GAME)
     return _each(
         read_sources(files or [], level or ()),

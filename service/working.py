@@ -10,6 +10,7 @@ import typer
 from service.console import duration, emit, note, say
 from service.exits import Exit
 from service.options import Json, LakeOption, read_settings
+from service.progress import warm
 
 
 def worker(
@@ -42,6 +43,7 @@ def worker(
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
+    from solvers.registry import GAMES
     from workers import server
     from workers.supervisor import Supervisor
 
@@ -50,6 +52,8 @@ def worker(
         f"processes on {server.address(settings)}, lake {settings.lake}, "
         f"logs in {settings.side_dir / 'logs'}"
     )
+    for name in GAMES:
+        warm(name)
     Supervisor(settings).run()
     return Exit.OK
 

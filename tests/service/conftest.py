@@ -15,6 +15,14 @@ import pytest
 from tests.service.scenes import environment
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _kernels() -> None:
+    """Compile the kernels before any test looks at what a process says and how long it takes."""
+    from solvers.registry import game
+
+    game("pips").warm()
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., str]:
     """Write a JSON value to a file and return its path."""

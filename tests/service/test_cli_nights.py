@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
 
 Invoke = Callable[..., tuple[int, str, str]]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
 PLAIN = ("--inline", "--no-prefect")
 
 
@@ -94,3 +96,17 @@ def test_progress_is_one_line() -> None:
     assert describe(progress) == (
         "[#######.......................] 500 of 2,000 jobs, 1 of 4 chunks, 1.2 s, 3 failures"
     )
+
+
+@pytest.mark.cluster
+def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgrid: Run) -> None:
+    done = nightgrid("demo", "--no-prefect", "--workers", "1", "--json", "--lake", "celery")
+    assert done.returncode == 0, done.stderr
+    _, out, _ = invoke("demo", *PLAIN, "--json", "--lake", "inline")
+
+    def counts(text: str) -> list[tuple[str, str, int, int]]:
+        rows = [json.loads(line) for line in text.splitlines()[:-1]]
+        return [(row["date"], row["level"], row["count"], row["states"]) for row in rows]
+
+    assert len(counts(out)) == 90
+    assert counts(done.stdout) == counts(out)

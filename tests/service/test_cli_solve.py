@@ -204,6 +204,7 @@ def test_input_without_an_end_is_refused(nightgrid: Run) -> None:
         ["solve", "--seconds", "0"],
         ["solve", "--seconds", "nan"],
         ["nightly"],
+        ["submit", "--first", "--count"],
         ["result"],
         ["result", "xyz"],
         ["generate", "--start", "yesterday"],
