@@ -18,7 +18,7 @@ _clock_gettime = types.ExternalFunction(
 
 
 @kernel
-def monotonic_ns(timespec: np.ndarray) -> int:  # type: ignore[type-arg]
+def monotonic_ns(timespec: np.ndarray) -> int:
     """Read the monotonic clock in nanoseconds; `timespec` is scratch, int64[2]."""
     _clock_gettime(np.int32(_CLOCK_MONOTONIC), timespec.ctypes)
     return timespec[0] * 1_000_000_000 + timespec[1]

@@ -54,4 +54,4 @@ config.CACHE_DIR = str(cache_dir())
 
 def kernel(function: F) -> F:
     """Compile a function to machine code on first use and keep it in the on-disk cache."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)

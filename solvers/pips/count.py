@@ -106,6 +106,8 @@ def count_board(
     arena[0, width] = hi
     arena[0, width + 1] = lo
     here = 1
+    # Not a literal, for which Numba would compile `expand` a second time.
+    root = int(np.int64(0))
     states = 1
     nodes = 0
     peak = 1
@@ -130,7 +132,7 @@ def count_board(
             if settled:
                 found = _follow_tilings(board, forest, words, arena, at, layer, node, children)
             elif examine(board, forest, words, arena, at, node):
-                found = expand(board, forest, words, arena, at, layer, node, children, moves, 0)
+                found = expand(board, forest, words, arena, at, layer, node, children, moves, root)
             else:
                 continue
             nodes += found

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from solvers.compiling import kernel
 from solvers.pips.board import EMPTY, Forest
 from solvers.pips.count import count_board
@@ -61,6 +63,7 @@ def _probe(
 ) -> None:
     # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
     # those that finish the one with the fewest states; if none starts, the estimate's stays.
+    # Plain integers: with literal ones Numba would compile the count a second time.
     furthest, fewest = 0, 0
     for sweep in range(SWEEPS):
         _sweep(board, sweep)
@@ -68,7 +71,15 @@ def _probe(
         if build_tilings(board, forest) != BUILT or not lay_out(board, words):
             continue
         _code, _hi, _lo, states, _nodes, _peak, _slots, layer = count_board(
-            board, forest, words, arena, index, children, moves, PROBE_NODES, FOREVER_NS
+            board,
+            forest,
+            words,
+            arena,
+            index,
+            children,
+            moves,
+            int(np.int64(PROBE_NODES)),
+            int(np.int64(FOREVER_NS)),
         )
         if layer > furthest or (layer == furthest and states < fewest):
             furthest, fewest = layer, states
