@@ -88,9 +88,11 @@ def enumerate_solutions(board: Mapping[str, Any]) -> list[Arrangement]:
 def count_tilings(cells: frozenset[Cell]) -> int:
     """Count the tilings of a set of cells, for boards too large to enumerate them.
 
-    Walks the cells in row order and keeps, as a Counter, how many ways lead to each set of cells
-    that stick out of what is covered so far.
+    Walks the cells along the board's longer side and keeps, as a Counter, how many ways lead to
+    each set of cells that stick out of what is covered so far.
     """
+    if max(column for _, column in cells) > max(row for row, _ in cells):
+        cells = frozenset((column, row) for row, column in cells)
     states = Counter({frozenset[Cell](): 1})
     for row, column in sorted(cells):
         cell = (row, column)

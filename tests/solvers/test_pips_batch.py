@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
+from solvers.errors import PermanentError
 from solvers.pips.generator import LOOSE, generate
 from solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 
-COUNT, FIRST = Ask(kind="count"), Ask(kind="first")
+COUNT = Ask(kind="count")
 BUDGET = Budget()
 LIST_COLUMNS = (
     "cell_row",
@@ -62,9 +63,7 @@ def expect_rows(
 @given(drawn=st.lists(payloads(), min_size=1, max_size=12))
 def test_a_row_equals_the_board_solved_alone(pips: Game[Any, Any], drawn: list[Payload]) -> None:
     puzzles = [puzzle_of(payload) for payload in drawn]
-    arrays = pips.to_arrays(puzzles)
-    for ask in (COUNT, FIRST):
-        expect_rows(pips, puzzles, arrays, ask, BUDGET)
+    expect_rows(pips, puzzles, pips.to_arrays(puzzles), COUNT, BUDGET)
 
 
 @settings(max_examples=30, deadline=None)
@@ -82,6 +81,11 @@ def test_a_board_beyond_the_budget_leaves_its_neighbours_alone(pips: Game[Any, A
     columns = pips.solve_batch(arrays, COUNT, Budget(nodes=1000))
     assert STATUS_CODES[columns["status"][1]] is Status.OVER_BUDGET
     assert [int(columns["count_lo"][row]) for row in (0, 2, 4)] == [2, 2, 2]
+
+
+def test_only_counts_are_asked_of_many_boards_at_once(pips: Game[Any, Any]) -> None:
+    with pytest.raises(PermanentError, match="first"):
+        pips.solve_batch(pips.to_arrays([puzzle_of(TINY)]), Ask(kind="first"), BUDGET)
 
 
 @settings(max_examples=15, deadline=None)
