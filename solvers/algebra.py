@@ -6,7 +6,7 @@ import enum
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -140,6 +140,24 @@ class Outcome(Generic[S]):
     """One sentence for over_budget, invalid and poison; else empty."""
 
 
+S_co = TypeVar("S_co", covariant=True)
+
+
+class SolutionStream(Protocol[S_co]):
+    """Solutions in canonical order; what it says of itself is final once it ends."""
+
+    status: Status
+    reason: str
+    truncated: bool
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+
+    def __iter__(self) -> Iterator[S_co]:
+        """Search for the next solution when it is asked for."""
+
+
 class Game(Protocol[P, S]):
     """One game's room in the house. Parts are JSON values, so that they travel as they are."""
 
@@ -174,6 +192,14 @@ class Game(Protocol[P, S]):
         self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
     ) -> Outcome[S]:
         """Answer the ask for the whole puzzle (part None) or for one part of it."""
+
+    def stream(
+        self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> SolutionStream[S]:
+        """Answer `first` or `all(limit)` one solution at a time.
+
+        Raises PermanentError for another ask.
+        """
 
     def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:
         """Combine the outcomes of all parts into exactly what solving whole would have given."""
@@ -232,6 +258,7 @@ __all__ = [
     "Budget",
     "Game",
     "Outcome",
+    "SolutionStream",
     "Statistics",
     "Status",
     "canonical_json",
