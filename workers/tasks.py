@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import threading
 import time
 import uuid
 from typing import Any
@@ -22,9 +21,10 @@ from solvers.registry import GAMES
 from solvers.registry import game as game_named
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
 from workers.chunks import solve_chunk as solve_chunk_of
+from workers.liveness import AcknowledgedRequest, Liveness
 from workers.ondemand import solve_message, sweep
 from workers.processes import die_with_parent
-from workers.redis_keys import Announcement, EventKind, announce, connect, say_alive
+from workers.redis_keys import Announcement, EventKind, announce, connect
 from workers.settings import Settings
 
 log = structlog.get_logger("nightgrid.worker")
@@ -38,6 +38,7 @@ class NightgridTask(Task):  # type: ignore[misc]
     """Base of every task: TransientError is retried here, anything else goes to the driver."""
 
     abstract = True
+    Request = AcknowledgedRequest
     autoretry_for = (TransientError,)
     max_retries = 2
     retry_backoff = 1
@@ -174,14 +175,4 @@ def _say_alive(sender: Any, **_: Any) -> None:
         "processes": sender.controller.concurrency,
         "started_at": time.time(),
     }
-    threading.Thread(target=_keep_saying, args=(about,), name="liveness", daemon=True).start()
-
-
-def _keep_saying(about: dict[str, Any]) -> None:
-    client = connect(_settings)
-    while True:
-        try:
-            say_alive(client, _settings, WORKER_ID, about)
-        except redis.RedisError as error:
-            log.warning("server does not answer", error=str(error))
-        time.sleep(_settings.liveness_interval_seconds)
+    Liveness(_settings, WORKER_ID, about).start()
