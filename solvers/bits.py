@@ -1,4 +1,4 @@
-"""Bit operations that compile to one machine instruction each."""
+"""Operations that compile to one machine instruction each: on bits, and on the cache."""
 
 from __future__ import annotations
 
@@ -29,3 +29,27 @@ def trailing_zeros(typingctx: Any, word: Any) -> tuple[Signature, Any]:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), codegen
+
+
+@intrinsic
+def prefetch(typingctx: Any, array: Any, element: Any) -> tuple[Signature, Any]:
+    """Ask for the cache line of an element of a contiguous array, counted from its start.
+
+    The element may lie anywhere: a prefetch never faults.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        item = builder.gep(view.data, [args[1]])
+        line = builder.bitcast(item, ir.IntType(8).as_pointer())
+        flags = [ir.Constant(ir.IntType(32), flag) for flag in (1, 3, 1)]
+        parameters = [line.type, *(flag.type for flag in flags)]
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [line.type], ir.FunctionType(ir.VoidType(), parameters)
+        )
+        builder.call(function, [line, *flags])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.bits import prefetch, trailing_zeros
 from solvers.clock import monotonic_ns
 from solvers.compiling import kernel
 from solvers.pips.board import CHILD, EDGE, FREE, Forest
@@ -22,6 +23,16 @@ DONE, OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE = range(5)
 SMALLEST_INDEX = 256
 CLOCK_STRIDE = 1024
 """States between two looks at the clock."""
+PREFETCH_SLOTS = 1 << 15
+"""Index size from which on its lines are asked for ahead: beyond the nearer caches."""
+# An entry of the index: a few more bits of the hash above the number of the row, so that a
+# collision is seldom looked up in vain.
+ROW_BITS = 28
+ROW_MASK = (1 << ROW_BITS) - 1
+MOST_ROWS = ROW_MASK
+TAG_MASK = 15
+TAG_AT = np.uint64(20)
+EMPTY = np.uint32(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
@@ -91,12 +102,12 @@ def count_board(
 ) -> Any:  # fmt: skip
     """Count the solutions of a board whose order, tilings and layout are in place.
 
-    arena (rows, len(words) + 2) uint64 holds keys and counts, index (a power of two) int32 finds
+    arena (rows, len(words) + 2) uint64 holds keys and counts, index (a power of two) uint32 finds
     them. Returns (code, hi, lo, states, nodes, peak rows, peak index slots, layers done).
     """
     width = len(words)
     layers = board.dominoes
-    capacity = len(arena)
+    capacity = min(len(arena), MOST_ROWS)
     write_root(board, words, children, 0)
     hi, lo = _ZERO, _ONE
     if forest.nodes[0, FREE] == 0:
@@ -118,11 +129,8 @@ def count_board(
         slots = SMALLEST_INDEX
         while slots < 2 * here and slots < len(index):
             slots *= 2
-        bits = 0
-        while (1 << bits) < slots:
-            bits += 1
-        index[:slots] = -1
-        shift = np.uint64(64 - bits)
+        index[:slots] = EMPTY
+        shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
         for s in range(here):
             if s % CLOCK_STRIDE == CLOCK_STRIDE - 1 and monotonic_ns(board.timespec) > deadline_ns:
                 return OUT_OF_SECONDS, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
@@ -138,50 +146,56 @@ def count_board(
             nodes += found
             if nodes > node_limit:
                 return OUT_OF_NODES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
+            if slots >= PREFETCH_SLOTS:
+                _prefetch(words, arena, index, children, found, shift, even)
             for c in range(found):
                 hi, lo = arena[at, width], arena[at, width + 1]
                 if not settled:
                     child = node_of(board, children, c, layer + 1)
                     if forest.nodes[child, FREE] == 0:
                         hi, lo = _settle(board, words, children, c, hi, lo)
-                slot = np.int64(hash_key(words, children, c) >> shift)
-                while True:
-                    known = np.int64(index[slot])
-                    if known < 0:
-                        break
-                    row = capacity - 1 - known if even else known
-                    same = True
-                    for i in range(width):
-                        same = same and arena[row, i] == children[c, i]
-                    if same:
-                        break
+                mixed = hash_key(words, children, c)
+                tag = np.int64(mixed >> TAG_AT) & TAG_MASK
+                slot = np.int64(mixed >> shift)
+                row = np.int64(-1)
+                while index[slot] != EMPTY:
+                    entry = np.int64(index[slot])
+                    if entry >> ROW_BITS == tag:
+                        known = entry & ROW_MASK
+                        row = capacity - 1 - known if even else known
+                        for i in range(width):
+                            if arena[row, i] != children[c, i]:
+                                row = np.int64(-1)
+                                break
+                        if row >= 0:
+                            break
                     slot = (slot + 1) & (slots - 1)
-                if known >= 0:
-                    row = capacity - 1 - known if even else known
+                if row >= 0:
                     hi, lo = add(arena[row, width], arena[row, width + 1], hi, lo)
                     arena[row, width] = hi
                     arena[row, width + 1] = lo
                     continue
                 if here + there >= capacity:
+                    peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
                     return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
                 row = capacity - 1 - there if even else there
                 for i in range(width):
                     arena[row, i] = children[c, i]
                 arena[row, width] = hi
                 arena[row, width + 1] = lo
-                index[slot] = there
+                index[slot] = np.uint32((tag << ROW_BITS) | there)
                 there += 1
+                states += 1
                 if 2 * there > slots:
                     if 2 * slots <= len(index):
                         slots *= 2
-                        bits += 1
-                        shift = np.uint64(64 - bits)
+                        shift -= _ONE
                         _index_again(words, arena, index, slots, shift, there, even)
                     elif 8 * there > 7 * slots:
+                        peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
                         return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
         peak = max(peak, here + there)
         peak_slots = max(peak_slots, slots)
-        states += there
         here = there
         if here == 0:
             return DONE, _ZERO, _ZERO, states, nodes, peak, peak_slots, layers
@@ -192,13 +206,32 @@ def count_board(
 
 
 @kernel
+def _prefetch(
+    words: Any, arena: Any, index: Any, children: Any, found: int, shift: np.uint64, even: bool
+) -> None:
+    # A large index misses the cache nearly every time: ask for all lines before the first is
+    # needed, so that the memory works on many at once.
+    for c in range(found):
+        prefetch(index, np.int64(hash_key(words, children, c) >> shift))
+    width = arena.shape[1]
+    for c in range(found):
+        mixed = hash_key(words, children, c)
+        entry = np.int64(index[np.int64(mixed >> shift)])
+        if entry != EMPTY and entry >> ROW_BITS == np.int64(mixed >> TAG_AT) & TAG_MASK:
+            known = entry & ROW_MASK
+            prefetch(arena, (len(arena) - 1 - known if even else known) * width)
+
+
+@kernel
 def _index_again(
     words: Any, arena: Any, index: Any, slots: int, shift: np.uint64, there: int, even: bool
 ) -> None:
-    index[:slots] = -1
+    index[:slots] = EMPTY
     for known in range(there):
         row = len(arena) - 1 - known if even else known
-        slot = np.int64(hash_key(words, arena, row) >> shift)
-        while index[slot] >= 0:
+        mixed = hash_key(words, arena, row)
+        slot = np.int64(mixed >> shift)
+        while index[slot] != EMPTY:
             slot = (slot + 1) & (slots - 1)
-        index[slot] = known
+        tag = np.int64(mixed >> TAG_AT) & TAG_MASK
+        index[slot] = np.uint32((tag << ROW_BITS) | known)

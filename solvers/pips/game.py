@@ -33,7 +33,7 @@ from solvers.pips.endings import (
     is_capacity,
 )
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
-from solvers.pips.prepare import KEY_TOO_LONG
+from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
@@ -267,14 +267,18 @@ def _count_with_kept(
 def _count_again(
     columns: Any, row: int, tiles: Any, halves: Any, budget: Budget, out: Any, counts: Any
 ) -> None:
-    # With the whole budget's memory, and with a longer key if the short one was the trouble.
-    for words in (NARROW, WIDE):
+    # With the whole budget's memory, and whatever else was the trouble: each at most once.
+    words, wide_forest, tried = NARROW, False, False
+    while is_capacity(int(out[row, CODE])):
         code = int(out[row, CODE])
-        if not is_capacity(code) or (words is WIDE and code != KEY_TOO_LONG):
+        if code == KEY_TOO_LONG and words is NARROW:
+            words = WIDE
+        elif code == FOREST_TOO_LARGE and not wide_forest:
+            wide_forest = True
+        elif tried:
             return
-        if words is NARROW and code == KEY_TOO_LONG:
-            continue
-        scratch = Scratch.for_budget(words, budget.table_bytes)
+        tried = True
+        scratch = Scratch.for_budget(words, budget.table_bytes, wide_forest=wide_forest)
         count_rows(
             scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
             scratch.children, scratch.moves, columns, row, row + 1, tiles, halves, budget.nodes,

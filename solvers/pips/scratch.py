@@ -21,6 +21,7 @@ MOST_CHILDREN = 4 * 2 * MOST_TYPES
 """Partners of a cell, directions and domino types."""
 SMALL_BYTES = 8 * 1024**2
 SMALL_NODES = 8192
+MOST_NODES = 2**22
 NODE_BYTES = 8 * (6 + 2 * 4 + 8 * 2 + 4)
 """Memory of a forest per node, with its share of edges, open regions and index."""
 INDEX_SHARE = 4
@@ -35,7 +36,7 @@ class Scratch:
     board: Any
     forest: Forest
     arena: npt.NDArray[np.uint64]
-    index: npt.NDArray[np.int32]
+    index: npt.NDArray[np.uint32]
     children: npt.NDArray[np.uint64]
     moves: npt.NDArray[np.int64]
 
@@ -54,15 +55,17 @@ class Scratch:
             board=allocate_board(),
             forest=allocate_forest(nodes),
             arena=np.empty((rows, len(words) + 2), np.uint64),
-            index=np.empty(slots, np.int32),
+            index=np.empty(slots, np.uint32),
             children=np.empty((MOST_CHILDREN, len(words)), np.uint64),
             moves=np.empty((MOST_CHILDREN, 3), np.int64),
         )
 
     @classmethod
-    def for_budget(cls, words: tuple[int, ...], table_bytes: int) -> Scratch:
-        """Allocate for one large board: a quarter of the budget for its forest at most."""
-        nodes = max(min(table_bytes // 4 // NODE_BYTES, 2**22), 64)
+    def for_budget(cls, words: tuple[int, ...], table_bytes: int, *, wide_forest: bool) -> Scratch:
+        """Allocate for one large board; a wide forest takes a quarter of the budget at most."""
+        nodes = SMALL_NODES
+        if wide_forest:
+            nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
         return cls.allocate(words, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
 
 
@@ -82,7 +85,7 @@ class SearchScratch:
     board: Any
     forest: Forest
     arena: npt.NDArray[np.uint64]
-    index: npt.NDArray[np.int32]
+    index: npt.NDArray[np.uint32]
     children: npt.NDArray[np.uint64]
     moves: npt.NDArray[np.int64]
     stack: npt.NDArray[np.int64]
@@ -102,7 +105,7 @@ class SearchScratch:
             board=allocate_board(),
             forest=allocate_forest(nodes),
             arena=np.empty((PROBE_ROWS, len(words) + 2), np.uint64),
-            index=np.empty(2 * FIRST_TABLE_ROWS, np.int32),
+            index=np.empty(2 * FIRST_TABLE_ROWS, np.uint32),
             children=np.empty(((depths + 1) * fan, len(words)), np.uint64),
             moves=np.empty(((depths + 1) * fan, 3), np.int64),
             stack=np.zeros((depths, STACK_COLUMNS), np.int64),

@@ -17,6 +17,7 @@ from solvers.pips.board import POSITION, Forest
 from solvers.pips.count import (
     CLOCK_STRIDE,
     DONE,
+    EMPTY,
     OUT_OF_BYTES,
     OUT_OF_NODES,
     OUT_OF_SECONDS,
@@ -57,7 +58,7 @@ def begin(
         stack[0, ALIVE] = 0
         stack[0, STAMP] = -1
         run[SLOTS] = SMALLEST_INDEX
-        index[:SMALLEST_INDEX] = -1
+        index[:SMALLEST_INDEX] = EMPTY
     run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
     return code
 
@@ -67,9 +68,9 @@ def _find(words: Any, table: Any, index: Any, slots: int, keys: Any, at: int) ->
     # The key's slot: its own, or the empty one where it belongs.
     slot = np.int64(hash_key(words, keys, at) >> np.uint64(20)) & (slots - 1)
     while True:
-        known = np.int64(index[slot])
-        if known < 0:
+        if index[slot] == EMPTY:
             return slot
+        known = np.int64(index[slot])
         same = True
         for i in range(len(words)):
             same = same and table[known, i] == keys[at, i]
@@ -90,15 +91,15 @@ def _bury(
             return False
         slots *= 2
         run[SLOTS] = slots
-        index[:slots] = -1
+        index[:slots] = EMPTY
         for known in range(dead):
-            index[_find(words, table, index, slots, table, known)] = known
+            index[_find(words, table, index, slots, table, known)] = np.uint32(known)
         stamp = -1
     if stamp != dead:
         slot = _find(words, table, index, slots, keys, at)
     for i in range(len(words)):
         table[dead, i] = keys[at, i]
-    index[slot] = dead
+    index[slot] = np.uint32(dead)
     run[DEAD] = dead + 1
     return True
 
@@ -189,7 +190,7 @@ def _walk(
         slot = np.int64(0)
         while child < end:
             slot = _find(words, table, index, run[SLOTS], children, child)
-            if index[slot] < 0:
+            if index[slot] == EMPTY:
                 break
             child += 1
         if child < end:
