@@ -112,7 +112,7 @@ def _drive(run_id: str, kind: str) -> int:
     def strike(progress_done: int) -> None:
         if kind != "nothing" and not struck and progress_done >= KILL_AFTER * total:
             struck.append(kind)
-            print(f"struck_at={progress_done} of {total} chunks", flush=True)
+            print(f"struck_at={progress_done} of {total}", flush=True)
             os.kill(_victim(settings, kind), signal.SIGKILL)
 
     with local_cluster(settings, roles=ROLES):
@@ -149,8 +149,8 @@ def _first_child(pid: int) -> int:
 def _report(rows: dict[str, tuple[pa.Table, float, dict[str, str]]], boards: int) -> int:
     undisturbed = rows["nothing"][0]
     table = Table(title=f"kill -9 in the middle of a run of {boards:,} boards")
-    for name in ("killed", "struck at", "seconds", "sent again", "resumed", "rows", "differing"):
-        table.add_column(name, justify="left" if name == "killed" else "right")
+    for name in ("killed", "at chunk", "seconds", "sent again", "resumed", "rows", "differing"):
+        table.add_column(name, justify="left" if name == "killed" else "right", no_wrap=True)
     differing_in_all = 0
     for kind, (results, seconds, notes) in rows.items():
         differing = _differing(undisturbed, results)

@@ -200,8 +200,7 @@ class Supervisor:
             wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
             # SIGQUIT: hand back at once what is still being worked on.
             end_group(child.process, (signal.SIGQUIT, 0.0 if abandoned else 2.0))
-            if not abandoned:
-                self._say_dead(child)
+            self._say_dead(child)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, seconds))
