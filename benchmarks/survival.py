@@ -149,7 +149,7 @@ def _first_child(pid: int) -> int:
 def _report(rows: dict[str, tuple[pa.Table, float, dict[str, str]]], boards: int) -> int:
     undisturbed = rows["nothing"][0]
     table = Table(title=f"kill -9 in the middle of a run of {boards:,} boards")
-    for name in ("killed", "at chunk", "seconds", "sent again", "resumed", "rows", "differing"):
+    for name in ("killed", "at chunk", "seconds", "sent again", "resumed", "rows", "differ"):
         table.add_column(name, justify="left" if name == "killed" else "right", no_wrap=True)
     differing_in_all = 0
     for kind, (results, seconds, notes) in rows.items():

@@ -1,0 +1,293 @@
+"""Planning and finishing runs, without any worker."""
+
+import json
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archive.columns import arrays_of, slice_arrays
+from archive.finishing import child_path, path_key
+from archive.lake import Lake
+from archive.planning import CHUNK_COST_MIN, size_cost
+from archive.runfiles import (
+    Attempts,
+    ChunkRef,
+    add_segment,
+    read_attempts,
+    write_attempts,
+)
+from archive.runs import finish_run, open_run, pending_chunks, plan_run, read_done
+from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
+from solvers.algebra import Ask, Budget
+from solvers.errors import PermanentError
+
+GAME = SimpleNamespace(name="pips", solver_version="test-1")
+COUNT = Ask(kind="count")
+BUDGET = Budget()
+
+
+def puzzles(sizes):
+    rows = len(sizes)
+    lists = ("cell_row", "cell_col", "cell_region", "region_type", "region_target")
+    return pa.table(
+        {
+            "puzzle_id": [f"{i:032x}" for i in range(rows)],
+            "game": ["pips"] * rows,
+            **{name: [[i % 7, 1] for i in range(rows)] for name in lists},
+            "domino_a": [[i % 7] for i in range(rows)],
+            "domino_b": [[1] for _ in range(rows)],
+            "size": sizes,
+        },
+        schema=PIPS_PUZZLES,
+    )
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def manifest_of(lake, run):
+    path = f"runs/run={run.run_id}/manifest/seg-00000.parquet"
+    return [lake.read_row_group(path, i) for i in range(len(run.segments[0].chunk_rows))]
+
+
+def part_of(rows, status="solved", count=1):
+    return pa.Table.from_pylist(
+        [
+            {
+                "job_no": row["job_no"],
+                "job_id": row["job_id"],
+                "part_path": row["part_path"],
+                "status": status,
+                "count": count,
+                "truncated": False,
+                "reason": "",
+                "states": 1,
+                "nodes": 1,
+                "kernel_ns": 1,
+                "table_bytes": 1,
+            }
+            for row in rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+        ],
+        PARTS,
+    )
+
+
+def work(lake, run_id, status="solved"):
+    for ref in pending_chunks(lake, open_run(lake, run_id)):
+        rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+        lake.write_table(ref.part_path, part_of(rows, status))
+
+
+def test_every_puzzle_stands_in_exactly_one_chunk_in_job_order(lake):
+    table = puzzles([8] * 1000)
+    run = open_run(lake, plan_run(lake, GAME, table, COUNT, BUDGET))
+    rows = pa.concat_tables(manifest_of(lake, run))
+    assert rows.schema.equals(manifest_schema(PIPS_PUZZLES))
+    assert rows.column("job_no").to_pylist() == list(range(1000))
+    assert rows.column("job_id").to_pylist() == sorted(rows.column("job_id").to_pylist())
+    assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
+    assert set(rows.column("part").to_pylist()) == set(rows.column("part_path").to_pylist()) == {""}
+    assert run.job_count == 1000
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=300),
+    worker_count=st.integers(1, 64),
+)
+def test_large_boards_stand_alone_and_first_and_small_ones_share(
+    tmp_path_factory, sizes, worker_count
+):
+    lake = Lake.open(str(tmp_path_factory.mktemp("plan")))
+    table = puzzles(sizes)
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET, worker_count=worker_count)
+    chunks = manifest_of(lake, open_run(lake, run_id))
+    assert sorted(np.concatenate([c.column("job_no").to_numpy() for c in chunks])) == list(
+        range(len(sizes))
+    )
+    costs = [size_cost(chunk) for chunk in chunks]
+    chunk_cost = max(CHUNK_COST_MIN, sum(c.sum() for c in costs) / (16 * worker_count))
+    chunk_cost = min(chunk_cost, 4096.0)
+    alone = [cost.max() >= chunk_cost for cost in costs]
+    assert alone == sorted(alone, reverse=True)
+    for cost, is_alone in zip(costs, alone, strict=True):
+        assert len(cost) == 1 if is_alone else cost.sum() < 2 * chunk_cost
+
+
+def test_the_same_question_is_the_same_run_and_another_one_is_not(lake):
+    table = puzzles([8] * 20)
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    shuffled = table.take(pa.array(list(reversed(range(20)))))
+    assert plan_run(lake, GAME, shuffled, COUNT, BUDGET) == run_id
+    others = [
+        plan_run(lake, GAME, table, Ask(kind="first"), BUDGET),
+        plan_run(lake, GAME, table, COUNT, Budget(nodes=5)),
+        plan_run(lake, GAME, table.slice(1), COUNT, BUDGET),
+        plan_run(lake, SimpleNamespace(name="pips", solver_version="test-2"), table, COUNT, BUDGET),
+    ]
+    assert len({run_id, *others}) == 5
+
+
+def test_planning_again_leaves_the_work_done_as_it_is(lake):
+    table = puzzles([8] * 200)
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    first = pending_chunks(lake, open_run(lake, run_id))
+    rows = lake.read_row_group(first[0].manifest_path, first[0].chunk)
+    lake.write_table(first[0].part_path, part_of(rows))
+    before = {name: lake.read_bytes(name) for name in lake.list()}
+    plan_run(lake, GAME, table, COUNT, BUDGET)
+    assert {name: lake.read_bytes(name) for name in lake.list()} == before
+    assert pending_chunks(lake, open_run(lake, run_id)) == first[1:]
+
+
+def test_answered_jobs_and_repeated_puzzles_are_not_planned(lake):
+    table = puzzles([8] * 50)
+    run_id = plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET)
+    work(lake, run_id)
+    finish_run(lake, run_id)
+    twice = pa.concat_tables([table, table])
+    run = open_run(lake, plan_run(lake, GAME, twice, COUNT, BUDGET))
+    assert (run.job_count, run.answered_count) == (30, 20)
+    nothing = open_run(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
+    assert (nothing.job_count, nothing.answered_count) == (0, 20)
+    assert pending_chunks(lake, nothing) == []
+    assert finish_run(lake, nothing.run_id)["result_count"] == 0
+
+
+def test_an_unplanned_or_half_planned_run_is_refused(lake):
+    with pytest.raises(PermanentError, match="expected a planned run"):
+        open_run(lake, "0" * 32)
+    with pytest.raises(PermanentError, match="expected 32 hexadecimal digits"):
+        open_run(lake, "../secrets")
+
+
+def test_a_foreign_puzzle_is_refused(lake):
+    table = puzzles([8]).set_column(1, "game", pa.array(["strands"]))
+    with pytest.raises(PermanentError, match="expected puzzles of game 'pips' only"):
+        plan_run(lake, GAME, table, COUNT, BUDGET)
+
+
+def test_results_are_one_row_a_job_sorted_and_the_same_bytes_whoever_finishes(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 100), COUNT, BUDGET)
+    with pytest.raises(PermanentError, match="chunks are not done"):
+        finish_run(lake, run_id)
+    work(lake, run_id)
+    done = finish_run(lake, run_id)
+    path = f"results/{run_id}.parquet"
+    written = lake.read_bytes(path)
+    table = lake.read_table(path, RESULTS)
+    assert done["statuses"] == {"solved": 100}
+    assert table.column("job_id").to_pylist() == sorted(table.column("job_id").to_pylist())
+    assert set(table.column("parts").to_pylist()) == {1}
+    assert finish_run(lake, run_id) == done == read_done(lake, run_id)
+    lake.delete(f"runs/run={run_id}/DONE.json")
+    finish_run(lake, run_id)
+    assert lake.read_bytes(path) == written
+
+
+def test_a_job_that_another_run_has_answered_meanwhile_keeps_that_answer(lake):
+    table = puzzles([8] * 40)
+    one = plan_run(lake, GAME, table.slice(0, 30), COUNT, BUDGET)
+    other = plan_run(lake, GAME, table.slice(20, 20), COUNT, BUDGET)
+    for run_id in (one, other):
+        work(lake, run_id)
+        finish_run(lake, run_id)
+    ids = lake.read_table("results", RESULTS, ["job_id"]).column("job_id").to_pylist()
+    assert len(ids) == len(set(ids)) == 40
+    assert read_done(lake, other)["result_count"] == 10
+
+
+def test_a_part_that_came_back_split_and_went_nowhere_is_refused(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    work(lake, run_id, status="split")
+    with pytest.raises(PermanentError, match="nothing went on"):
+        finish_run(lake, run_id)
+    assert read_done(lake, run_id) is None
+
+
+def test_two_outcomes_for_one_job_are_refused(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    run = open_run(lake, run_id)
+    (rows,) = manifest_of(lake, run)
+    add_segment(lake, run_id, 1, "split", [(5, 5)], [rows.slice(0, 1)], rows.schema)
+    work(lake, run_id)
+    with pytest.raises(PermanentError, match="two outcomes"):
+        finish_run(lake, run_id)
+
+
+def test_a_segment_counts_only_once_its_parquet_file_stands(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    run = open_run(lake, run_id)
+    lake.write_bytes(
+        f"runs/run={run_id}/manifest/seg-00001.json",
+        json.dumps({"kind": "broken", "origins": [[0, 0]]}).encode(),
+    )
+    assert open_run(lake, run_id) == run
+    (rows,) = manifest_of(lake, run)
+    chunks = [rows.slice(i, 1) for i in range(10)]
+    add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks, rows.schema)
+    places = [ref.place for ref in pending_chunks(lake, open_run(lake, run_id))]
+    assert places == [(1, i) for i in range(10)]
+
+
+def test_attempts_are_kept_and_give_pending_chunks_their_number(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    assert read_attempts(lake, ref) == Attempts()
+    kept = Attempts(attempt=3, failures=("it died", "it died again"), interruptions=1)
+    write_attempts(lake, ref, kept)
+    assert read_attempts(lake, ref) == kept
+    assert [r.attempt for r in pending_chunks(lake, open_run(lake, run_id))] == [3]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"run_id": "../../x"},
+        {"segment": -1},
+        {"chunk": 100_000},
+        {"attempt": 0},
+    ],
+)
+def test_a_chunk_reference_names_no_file_outside_of_its_run(wrong):
+    right = {"run_id": "0" * 32, "segment": 0, "chunk": 0}
+    with pytest.raises(PermanentError):
+        ChunkRef(**{**right, **wrong})
+
+
+def test_part_paths_are_ordered_by_number():
+    paths = ["10", "2.10", "", "2.9", "2"]
+    assert sorted(paths, key=path_key) == ["", "2", "2.9", "2.10", "10"]
+    assert child_path("", 3) == "3"
+    assert child_path("3", 1) == "3.1"
+
+
+@settings(max_examples=60, deadline=None)
+@given(lists=st.lists(st.lists(st.integers(-9, 9), max_size=4), max_size=12), data=st.data())
+def test_columns_hold_what_the_table_holds_whatever_is_cut_out(lists, data):
+    table = pa.table(
+        {
+            "a": pa.array(lists, pa.list_(pa.int32())),
+            "size": pa.array([len(item) for item in lists], pa.int32()),
+            "name": ["x"] * len(lists),
+        }
+    )
+    start = data.draw(st.integers(0, len(lists)))
+    stop = data.draw(st.integers(start, len(lists)))
+    for arrays in (
+        slice_arrays(arrays_of(table), start, stop),
+        arrays_of(table.slice(start, stop - start)),
+    ):
+        offsets, values = arrays["a.offsets"], arrays["a.values"]
+        assert offsets[0] == 0
+        rows = [values[i:j].tolist() for i, j in pairwise(offsets)]
+        assert rows == lists[start:stop]
+        assert arrays["size"].tolist() == [len(row) for row in rows]
+        assert set(arrays) == {"a.values", "a.offsets", "size"}
