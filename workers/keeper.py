@@ -13,13 +13,13 @@ import time
 from typing import Any
 
 import redis
-import structlog
 
 from archive.lake import Lake
 from archive.runfiles import read_done
 from solvers.errors import NightgridError
 from workers.driver import drive
 from workers.executors import PATIENCE_INTERVALS, CeleryExecutor
+from workers.logs import get_logger
 from workers.messages import Watch, traffic
 from workers.ondemand import find_row, open_records, record_path, send
 from workers.processes import die_with_parent
@@ -27,7 +27,7 @@ from workers.queues import INTERACTIVE
 from workers.redis_keys import connect, known_dead, living
 from workers.settings import Settings
 
-log = structlog.get_logger("nightgrid.keeper")
+log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
 RUNS_AT_ONCE = 4

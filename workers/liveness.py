@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import redis
-import structlog
 from celery.worker import state
 from celery.worker.request import Request
 
+from workers.logs import get_logger
 from workers.redis_keys import connect, say_alive
 from workers.settings import Settings
 
-log = structlog.get_logger("nightgrid.worker")
+log = get_logger("nightgrid.worker")
 
 STALL_SECONDS = 20.0
 """A worker that has nothing to do for this long while its queues hold messages has stalled."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import structlog
 
 from archive.lake import Lake
 from archive.runfiles import (
@@ -32,10 +31,11 @@ from solvers.algebra import Status
 from solvers.errors import TransientError
 from workers.executors import Executor, Flight
 from workers.expansion import part_jobs, single_rows, unfinished_part, went_on
+from workers.logs import get_logger
 from workers.redis_keys import Announcement
 from workers.settings import Settings
 
-log = structlog.get_logger("nightgrid.driver")
+log = get_logger("nightgrid.driver")
 
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""

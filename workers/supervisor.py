@@ -133,13 +133,15 @@ class Supervisor:
         child.started_at = now
         self._write_state()
         if child.role == SERVER:
-            self._wait_for_server()
+            self._wait_for_server(child.process)
 
-    def _wait_for_server(self) -> None:
-        try:
-            server.wait_up(self._settings, self._settings.server_start_seconds)
-        except TransientError as error:
-            sys.stderr.write(f"{error}\n")
+    def _wait_for_server(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait until the server answers or has died; it may have much to load."""
+        deadline = time.monotonic() + self._settings.server_start_seconds
+        while process.poll() is None and time.monotonic() < deadline:
+            if server.is_up(self._settings):
+                return
+            time.sleep(server.PING_SECONDS)
 
     def _bury(self, child: Child) -> None:
         """Clear away what a dead process left, and say when it is started again."""

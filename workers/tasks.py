@@ -22,12 +22,13 @@ from solvers.registry import game as game_named
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
 from workers.chunks import solve_chunk as solve_chunk_of
 from workers.liveness import AcknowledgedRequest, Liveness
+from workers.logs import configure, get_logger
 from workers.ondemand import solve_message, sweep
 from workers.processes import die_with_parent
 from workers.redis_keys import Announcement, EventKind, announce, connect
 from workers.settings import Settings
 
-log = structlog.get_logger("nightgrid.worker")
+log = get_logger("nightgrid.worker")
 
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
@@ -141,16 +142,7 @@ def _set_up_logging(**_: Any) -> None:
     # The base class logs how a task ended, with what it was about.
     for name in ("celery.app.trace", "celery.worker.strategy"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
+    configure(json_lines=True)
 
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]

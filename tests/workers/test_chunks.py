@@ -1,0 +1,117 @@
+"""One chunk: what its part says, row by row."""
+
+import numpy as np
+import pytest
+import toy_game as toy
+from conftest import COUNT, plan
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archive.runs import open_run
+from archive.tables import PARTS
+from solvers.algebra import MAX_COUNT, Ask, Budget
+from solvers.errors import InvalidPuzzleError
+from workers.chunks import AGAIN, decimals, solve_chunk, solve_rows
+from workers.settings import Settings
+
+
+def rows_of(lake, run_id, chunk=0):
+    run = open_run(lake, run_id)
+    return run, lake.read_row_group(f"runs/run={run_id}/manifest/seg-00000.parquet", chunk)
+
+
+@given(st.lists(st.tuples(st.integers(0, MAX_COUNT), st.booleans()), max_size=20))
+def test_counts_of_any_size_pass_exactly_and_invalid_ones_are_null(counts):
+    hi = np.array([c >> 64 for c, _ in counts], np.uint64)
+    lo = np.array([c & (2**64 - 1) for c, _ in counts], np.uint64)
+    column = decimals(hi, lo, np.array([valid for _, valid in counts], bool))
+    column.validate(full=True)
+    found = [None if value is None else int(value) for value in column.to_pylist()]
+    assert found == [count if valid else None for count, valid in counts]
+
+
+def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
+    run, rows = rows_of(lake, plan(lake, toy.boards(30, {4: toy.UNSOLVABLE})))
+    part = solve_rows(run, rows, settings)
+    assert part.schema.equals(PARTS, check_metadata=True)
+    for name in ("job_no", "job_id", "part_path"):
+        assert part.column(name).to_pylist() == rows.column(name).to_pylist()
+
+
+@pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
+def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask):
+    run, rows = rows_of(lake, plan(lake, toy.boards(20, {7: toy.LARGE}), ask))
+    part = solve_rows(run, rows, settings)
+    split = [row for row in part.to_pylist() if row["status"] == "split"]
+    assert [row["children"] for row in split] == [AGAIN]
+    assert split[0]["reason"] == toy.TOY.reasons[1]
+
+
+def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(run, rows, settings).to_pylist()
+    assert row["status"] == "split"
+    assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
+
+
+def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch):
+    monkeypatch.setattr(toy.TOY, "reasons", ("", "the count is 10^38 or more"), raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(run, rows, settings).to_pylist()
+    assert (row["status"], row["count"]) == ("over_budget", None)
+
+
+def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, settings, monkeypatch):
+    read = toy.TOY.from_arrays
+
+    def refuse_one(arrays, row):
+        puzzle = read(arrays, row)
+        if puzzle.number == 3:
+            raise InvalidPuzzleError("odd-cells", "regions", "the board has 3 cells")
+        return puzzle
+
+    monkeypatch.setattr(toy.TOY, "from_arrays", refuse_one, raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
+    statuses = {r["status"]: r["reason"] for r in solve_rows(run, rows, settings).to_pylist()}
+    assert statuses == {"solved": "", "invalid": "regions: the board has 3 cells"}
+
+
+def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monkeypatch):
+    seen = []
+    solve = toy.TOY.solve_batch
+
+    def spy(arrays, ask, budget):
+        seen.append(budget)
+        return solve(arrays, ask, budget)
+
+    monkeypatch.setattr(toy.TOY, "solve_batch", spy, raising=False)
+    budget = Budget(nodes=500, table_bytes=2**40, seconds=80.0)
+    run, rows = rows_of(lake, plan(lake, toy.boards(10), COUNT, budget))
+    solve_rows(run, rows, settings)
+    solve_rows(run, rows.slice(0, 1), settings)
+    assert seen == [
+        Budget(nodes=500, table_bytes=settings.batch_row_table_bytes, seconds=0.25),
+        budget,
+    ]
+
+
+def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch):
+    def die(*_):
+        raise KeyboardInterrupt
+
+    run_id = plan(lake, toy.boards(5))
+    (ref,) = open_run(lake, run_id).chunks()
+    monkeypatch.setattr(toy.TOY, "solve_batch", die, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        solve_chunk(lake, ref, settings, "worker-7")
+    assert b'"worker":"worker-7"' in lake.read_bytes(ref.started_path)
+    assert not lake.exists(ref.part_path)
+
+
+def test_limits_must_nest():
+    with pytest.raises(ValueError, match="hard limit"):
+        Settings(budget_seconds=120.0)
+    with pytest.raises(ValueError, match="hard limit"):
+        Settings(batch_slice_rows=1000)
+    with pytest.raises(ValueError, match="visibility timeout"):
+        Settings(visibility_timeout_seconds=100)
