@@ -79,10 +79,11 @@ def next_announcements(
         more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
     except redis.RedisError as error:
         raise TransientError(f"the Redis server does not answer: {error}") from error
-    return [_parse(text) for text in [first[1], *more]]
+    return [parse_announcement(text) for text in [first[1], *more]]
 
 
-def _parse(text: str) -> Announcement:
+def parse_announcement(text: str) -> Announcement:
+    """Read an announcement as `announce` wrote it."""
     value = json.loads(text)
     ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
     if value["event"] not in ("done", "failed", "transient", "lost"):

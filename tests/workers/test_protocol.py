@@ -1,0 +1,109 @@
+"""docs/protocol.md says what the code does: its examples are read as the code reads them."""
+
+import json
+import re
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import pytest
+import toy_game as toy
+from conftest import COUNT, plan
+
+from archive.runfiles import Attempts, ChunkRef, open_run, write_attempts
+from archive.runs import finish_run
+from archive.tables import MANIFEST_HEAD, PARTS
+from solvers.algebra import Ask, Budget, job_id
+from solvers.pips.game import PIPS
+from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
+from workers.chunks import solve_chunk
+from workers.ondemand import JobStatus, record_path, submit
+from workers.overview import QueueStatus
+from workers.queues import NAMES
+from workers.redis_keys import parse_announcement
+
+PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+
+
+def example(*keys):
+    """The first example that has all of these keys."""
+    return next(e for e in EXAMPLES if set(keys) <= set(e))
+
+
+def read(lake, path):
+    return json.loads(lake.read_bytes(path))
+
+
+@pytest.fixture
+def run_folder(lake, settings):
+    run_id = plan(lake, toy.boards(10))
+    (ref,) = open_run(lake, run_id).chunks()
+    solve_chunk(lake, ref, settings, "batch-33fd63d1de7e")
+    write_attempts(lake, ref, Attempts(attempt=2, failures=("it died",)))
+    finish_run(lake, run_id)
+    return f"runs/run={run_id}"
+
+
+def test_files_of_a_run_have_the_keys_of_their_examples(lake, run_folder):
+    assert set(example("answered_count")) == set(read(lake, f"{run_folder}/plan.json"))
+    assert set(example("kind")) == set(read(lake, f"{run_folder}/manifest/seg-00000.json"))
+    assert set(example("result_count")) == set(read(lake, f"{run_folder}/DONE.json"))
+    name = "seg-00000-chunk-00000"
+    assert set(example("interruptions")) == set(read(lake, f"{run_folder}/attempts/{name}.json"))
+    start = read(lake, f"{run_folder}/started/{name}-attempt-1.json")
+    assert {"worker", "started_at"} == set(start)
+    assert start.keys() in [e.keys() for e in EXAMPLES]
+
+
+def test_every_file_of_a_run_is_on_the_page(lake, run_folder):
+    for path in lake.list(run_folder):
+        name = path.removeprefix(f"{run_folder}/").split("/")[0]
+        assert f"`{name}" in PAGE
+
+
+def test_table_rows_have_the_columns_of_their_schemas():
+    rows = [e for e in EXAMPLES if "part_path" in e and "status" not in e]
+    assert len(rows) == 2
+    for row in rows:
+        assert list(row) == [field.name for field in MANIFEST_HEAD]
+    assert json.loads(rows[1]["part"])
+    parts = [e for e in EXAMPLES if "children" in e]
+    assert [row["status"] for row in parts] == ["solved", "split"]
+    for row in parts:
+        assert list(row) == PARTS.names
+
+
+def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
+    sent = []
+    monkeypatch.setattr("workers.ondemand.publish", lambda *args: sent.append(args[-1]))
+    submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
+    message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
+    assert set(message) == set(sent[0])
+    puzzle = PIPS.puzzle_from_json(message["puzzle"])
+    assert message["job_id"] == job_id(
+        puzzle_id=PIPS.puzzle_id(puzzle),
+        ask=Ask.parse(message["ask"]),
+        solver_version="pips-1",
+    )
+    assert asdict(Budget()) == message["budget"]
+    (record,) = lake.list("runs/ondemand")
+    assert record == record_path(read(lake, record)["job_id"])
+    assert set(read(lake, record)) | {"started_at"} == set(example("puzzle", "worker"))
+    chunk = next(e for e in EXAMPLES if "segment" in e and "event" not in e)
+    assert asdict(ChunkRef(**chunk)) == chunk
+
+
+def test_announcements_and_states_are_read_as_the_code_reads_them():
+    announcement = parse_announcement(json.dumps(example("event")))
+    assert announcement.event == "lost"
+    status = example("state", "chunks_total")
+    assert set(status) == {field.name for field in fields(JobStatus)}
+    queues = example("interactive")
+    assert set(queues) == set(NAMES)
+    for figures in queues.values():
+        assert asdict(QueueStatus(**figures)) == figures
+
+
+def test_every_task_and_queue_is_on_the_page():
+    for name in (SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, *NAMES):
+        assert f"`{name}`" in PAGE
