@@ -80,7 +80,7 @@ def test_a_second_cluster_shares_the_server_of_the_first(tmp_path):
 @pytest.mark.cluster
 def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
-        tmp_path, celery_app="no_such_module", workers_start_seconds=6.0, stop_seconds=1.0
+        tmp_path, celery_app="no_such_module", workers_start_seconds=4.0, stop_seconds=1.0
     )
     with (
         pytest.raises(TransientError, match="no_such_module"),

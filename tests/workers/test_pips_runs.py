@@ -1,0 +1,53 @@
+"""Runs of real Pips boards, divided and merged, give what solving them whole gives."""
+
+import pytest
+from conftest import quick_settings
+
+import solvers.registry
+from archive.lake import Lake
+from archive.puzzles import puzzles_table
+from archive.runs import plan_run
+from archive.tables import RESULTS, SOLUTIONS
+from solvers.algebra import Ask, Budget, canonical_json
+from solvers.pips.game import PIPS
+from solvers.pips.generator import generate_many
+from solvers.pips.mix import PRESETS
+from workers.driver import drive
+from workers.executors import InlineExecutor
+
+BOARDS = 8
+
+
+@pytest.fixture(autouse=True)
+def real_game(toy_in_place_of_pips, monkeypatch):
+    for module in ("archive.finishing", "workers.chunks"):
+        monkeypatch.setattr(f"{module}.game_named", solvers.registry.game)
+
+
+@pytest.mark.parametrize(
+    ("ask", "nodes"),
+    [("count", 10**12), ("count", 400), ("all(5)", 400), ("first", 200)],
+)
+def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
+    settings = quick_settings(
+        tmp_path, split_into=8, split_depth_max=3, split_parts_max=10_000, batch_row_nodes=nodes
+    )
+    lake = Lake.open(settings.lake)
+    puzzles = [puzzle for puzzle, _ in generate_many(3, BOARDS, [PRESETS["hard"]])]
+    wanted = Ask.parse(ask)
+    run_id = plan_run(lake, PIPS, puzzles_table(puzzles), wanted, Budget(nodes=nodes))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    by_puzzle = {row["puzzle_id"]: row for row in rows}
+    assert len(by_puzzle) == BOARDS
+    assert any(row["parts"] > 1 for row in rows) == (nodes < 10**12)
+    solved = [p for p in puzzles if by_puzzle[p.puzzle_id]["status"] == "solved"]
+    assert len(solved) >= BOARDS // 2
+    for puzzle in solved:
+        row = by_puzzle[puzzle.puzzle_id]
+        whole = PIPS.solve(puzzle, wanted)
+        assert int(row["count"]) == whole.count
+        if ask != "count":
+            table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank")
+            found = [s["solution"] for s in table.to_pylist() if s["puzzle_id"] == puzzle.puzzle_id]
+            assert found == [canonical_json(PIPS.solution_to_json(s)) for s in whole.solutions]
