@@ -152,7 +152,7 @@ def _walk(
     layers = board.dominoes
     found = 0
     depth = run[DEPTH]
-    states, nodes = run[STATES], run[NODES]
+    states, nodes, expanded = run[STATES], run[NODES], 0
     code = DONE
     while depth >= 0:
         if depth == layers:
@@ -169,8 +169,8 @@ def _walk(
             continue
         child, end = stack[depth, NEXT], stack[depth, END]
         if child < 0:
-            states += 1
-            if states % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
+            expanded += 1
+            if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
                 code = OUT_OF_SECONDS
                 break
             at = stack[depth, AT]
@@ -178,7 +178,8 @@ def _walk(
             path[depth] = node
             # Children lie right behind those of the state before, dense in the cache.
             child = end = stack[depth - 1, END] if depth > 0 else 1
-            if examine(board, forest, words, children, at, node):
+            # A child was examined when it was picked, and nothing else since.
+            if depth > 0 or examine(board, forest, words, children, at, node):
                 end += expand(
                     board, forest, words, children, at, depth, node, children, moves, child
                 )
@@ -191,7 +192,13 @@ def _walk(
         while child < end:
             slot = _find(words, table, index, run[SLOTS], children, child)
             if index[slot] == EMPTY:
-                break
+                states += 1
+                if depth + 1 == layers:
+                    break
+                node = node_of(board, children, child, depth + 1)
+                # What is dead at a glance is seen again as fast as it is remembered.
+                if examine(board, forest, words, children, child, node):
+                    break
             child += 1
         if child < end:
             stack[depth, NEXT] = child + 1
