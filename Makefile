@@ -47,8 +47,10 @@ docs: $(READY) ## write what docs/ takes from the source
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 	$(BIN)/python -m service.manual > docs/cli.md
 
-bench: $(READY) ## measure what benchmarks/RESULTS.md reports
-	$(BIN)/python -m benchmarks
+bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks --write
+	$(BIN)/python -m benchmarks.night --write
+	$(BIN)/python -m benchmarks.survival --write
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.

@@ -19,13 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
-from rich.console import Console
-from rich.table import Table
 
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runs import open_run, plan_run
 from archive.tables import PIPS_PUZZLES, RESULTS
+from benchmarks.report import Section, finish
 from solvers.algebra import Ask, Budget
 from solvers.pips.generator import generate_many
 from solvers.pips.mix import PRESETS
@@ -54,6 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.survival")
     parser.add_argument("--boards", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
     parser.add_argument("--drive", nargs=2, metavar=("RUN", "KIND"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.drive:
@@ -61,7 +61,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="nightgrid-survival-") as folder:
         boards = _boards(options.boards)
         rows = {kind: _work(Path(folder), kind, boards, options.workers) for kind in KINDS}
-    return _report(rows, options.boards)
+    return _report(rows, options)
 
 
 def _boards(count: int) -> pa.Table:
@@ -146,26 +146,38 @@ def _first_child(pid: int) -> int:
     return min(int(child) for child, parent in pairs if int(parent) == pid)
 
 
-def _report(rows: dict[str, tuple[pa.Table, float, dict[str, str]]], boards: int) -> int:
+def _report(
+    rows: dict[str, tuple[pa.Table, float, dict[str, str]]], options: argparse.Namespace
+) -> int:
     undisturbed = rows["nothing"][0]
-    table = Table(title=f"kill -9 in the middle of a run of {boards:,} boards")
-    for name in ("killed", "at chunk", "seconds", "sent again", "resumed", "rows", "differ"):
-        table.add_column(name, justify="left" if name == "killed" else "right", no_wrap=True)
-    differing_in_all = 0
-    for kind, (results, seconds, notes) in rows.items():
-        differing = _differing(undisturbed, results)
-        differing_in_all += differing
-        table.add_row(
-            kind,
-            notes.get("struck_at", "-"),
-            f"{seconds:.1f}",
-            notes.get("again", "-"),
-            notes.get("resumed", "-"),
-            f"{results.num_rows:,}",
-            str(differing),
-        )
-    Console().print(table)
-    return 1 if differing_in_all else 0
+    differing = {kind: _differing(undisturbed, results) for kind, (results, _, _) in rows.items()}
+    section = Section(
+        name="survival",
+        title=f"kill -9 in the middle of a run of {options.boards:,} boards",
+        command="python -m benchmarks.survival",
+    )
+    section.table(
+        ("killed", "at chunk", "seconds", "sent again", "resumed", "rows", "differ"),
+        [
+            (
+                kind,
+                notes.get("struck_at", "-"),
+                f"{seconds:.1f}",
+                notes.get("again", "-"),
+                notes.get("resumed", "-"),
+                f"{results.num_rows:,}",
+                differing[kind],
+            )
+            for kind, (results, seconds, notes) in rows.items()
+        ],
+    )
+    section.say(
+        f"{options.workers} worker processes; every column of the result table is compared but "
+        "`kernel_ns` and `run_id`. Seconds are those of the whole run, start of the server and "
+        "the workers included; `resumed` counts chunks that a second driver found done."
+    )
+    finish(section, to_results=options.write)
+    return 1 if any(differing.values()) else 0
 
 
 def _differing(expected: pa.Table, actual: pa.Table) -> int:

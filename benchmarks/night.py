@@ -1,0 +1,94 @@
+"""Run the nightly job over the published archive and hold its results against both lists.
+
+`python -m benchmarks.night [--write]`: through Celery workers, into a lake of its own; then once
+more, when there must be nothing left to solve. Exits with 1 if a count differs or is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime as dt
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from archive.lake import Lake
+from archive.tables import COUNTS_BY_DATE
+from benchmarks.published import archive_folder
+from benchmarks.report import Section, finish
+from flows.nightly import run_nightly
+from flows.report import NightlyReport
+from flows.settings import NightlySettings
+from workers.settings import Settings
+
+Key = tuple[dt.date, str]
+
+
+def main() -> int:
+    """Run two nights and print what became of them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.night")
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    options = parser.parse_args()
+    folder = archive_folder()
+    with tempfile.TemporaryDirectory(prefix="nightgrid-night-") as place:
+        workers = Settings(lake=str(Path(place) / "lake"))
+        settings = NightlySettings(source=str(folder / "pips"), workers=workers)
+        first, first_s = _night(settings)
+        second, second_s = _night(settings)
+        gold = Lake.open(workers.lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
+    counts = {(row["date"], row["level"]): int(row["count"]) for row in gold.to_pylist()}
+    lists = {"the article's hard boards": _article(folder), "the second list": _second(folder)}
+    section = Section(
+        name="night",
+        title="The published archive, from payloads to gold",
+        command="python -m benchmarks.night",
+    )
+    section.table(
+        ("night", "payloads", "planned", "solved", "already known", "wall s"),
+        [
+            (name, night.fetched, night.planned, night.solved, night.already_known, f"{wall:.1f}")
+            for name, night, wall in (("first", first, first_s), ("second", second, second_s))
+        ],
+    )
+    compared = {
+        name: ([key for key in known if key in counts], known) for name, known in lists.items()
+    }
+    section.table(
+        ("compared with", "puzzles", "equal"),
+        [
+            (name, len(keys), sum(counts[key] == known[key] for key in keys))
+            for name, (keys, known) in compared.items()
+        ],
+    )
+    section.say("Wall seconds include starting server and workers, and without Prefect's own.")
+    finish(section, to_results=options.write)
+    wrong = [k for keys, known in compared.values() for k in keys if counts[k] != known[k]]
+    return 1 if wrong or not counts or second.planned or first.solved != len(counts) else 0
+
+
+def _night(settings: NightlySettings) -> tuple[NightlyReport, float]:
+    begun = time.monotonic()
+    return run_nightly(settings, prefect=False), time.monotonic() - begun
+
+
+def _article(folder: Path) -> dict[Key, int]:
+    with (folder / "pips-published-counts" / "brianberns_hard_counts.csv").open() as file:
+        return {
+            (dt.date.fromisoformat(row["date"]), "hard"): int(row["readme"])
+            for row in csv.DictReader(file)
+            if row["readme"]
+        }
+
+
+def _second(folder: Path) -> dict[Key, int]:
+    with (folder / "pips-published-counts" / "prb_solution_counts.csv").open() as file:
+        return {
+            (dt.date.fromisoformat(row["date"]), row["difficulty"]): int(row["count"])
+            for row in csv.DictReader(file)
+        }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
