@@ -289,12 +289,16 @@ def _divide(
     if settings.split_into ** (depth + 1) > settings.split_parts_max:
         return solved
     part = rows.column("part")[0].as_py()
-    children = game.split(
-        game.from_arrays(arrays, 0),
-        run.ask,
-        json.loads(part) if part else None,
-        settings.split_into,
-    )
+    try:
+        children = game.split(
+            game.from_arrays(arrays, 0),
+            run.ask,
+            json.loads(part) if part else None,
+            settings.split_into,
+        )
+    except PermanentError:
+        # A board that the game will not divide: what solving it said stands.
+        return solved
     if not 1 < len(children) <= settings.split_parts_max:
         return solved
     return pa.Table.from_pylist(

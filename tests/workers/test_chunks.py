@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from archive.runs import open_run
 from archive.tables import PARTS
 from solvers.algebra import MAX_COUNT, Ask, Budget
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, PermanentError
 from workers.chunks import AGAIN, decimals, solve_chunk, solve_rows
 from workers.settings import Settings
 
@@ -59,6 +59,16 @@ def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypa
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
     (row,) = solve_rows(run, rows, settings).to_pylist()
     assert (row["status"], row["count"]) == ("over_budget", None)
+
+
+def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, monkeypatch):
+    def refuse(*_):
+        raise PermanentError("the board has too many cells to be split")
+
+    monkeypatch.setattr(toy.TOY, "split", refuse, raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(run, rows, settings).to_pylist()
+    assert (row["status"], row["reason"]) == ("over_budget", toy.TOY.reasons[1])
 
 
 def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, settings, monkeypatch):
