@@ -17,6 +17,10 @@ from solvers.errors import PermanentError
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
 
+MAX_BUDGET = 2**62
+"""The most nodes or table bytes that a budget can name: kernels count in 64 bits."""
+MAX_BUDGET_S = 1e9
+
 ID_HEX_DIGITS = 32
 """Length of puzzle_id and job_id: 128 bits of a SHA-256, in hexadecimal."""
 
@@ -91,10 +95,15 @@ class Budget:
     """Wall time inside the kernel."""
 
     def __post_init__(self) -> None:
-        if self.nodes < 1 or self.table_bytes < 1 or not self.seconds > 0:
-            raise PermanentError(
-                f"budget must be positive in nodes, table_bytes and seconds, got {self}"
-            )
+        for what, value, most in (
+            ("nodes", self.nodes, MAX_BUDGET),
+            ("table_bytes", self.table_bytes, MAX_BUDGET),
+            ("seconds", self.seconds, MAX_BUDGET_S),
+        ):
+            if not 0 < value <= most:
+                raise PermanentError(
+                    f"a budget's {what} is {value}; expected more than 0 and at most {most}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +47,10 @@ def cache_dir() -> Path:
     if not writable:
         base = Path(tempfile.gettempdir()) / f"nightgrid-{os.getuid()}"
         base.mkdir(mode=0o700, exist_ok=True)
+        found = base.lstat()
+        if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
+            # Compiled code is loaded from there: a folder that others can write on is no place.
+            base = Path(tempfile.mkdtemp(prefix="nightgrid-"))
     return base / "kernels" / source_digest()
 
 

@@ -31,7 +31,18 @@ def count_rows(
     for row in range(start, stop):
         begun = monotonic_ns(board.timespec)
         code = prepare(
-            board, forest, words, arena, index, children, moves, columns, row, tiles, halves
+            board,
+            forest,
+            words,
+            arena,
+            index,
+            children,
+            moves,
+            columns,
+            row,
+            tiles,
+            halves,
+            begun + budget_ns,
         )
         hi, lo, states, nodes, peak, slots = no_count, no_count, 0, 0, 0, 0
         if code == READY:

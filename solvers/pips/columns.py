@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
+from solvers.errors import PermanentError
 from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
 
 CELL_LISTS = ("cell_row", "cell_col", "cell_region")
@@ -88,19 +89,29 @@ def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
 
     Arrays that may not be written, as they come out of Arrow, are copied: to Numba they are of
     another type, for which it would compile every kernel anew.
+
+    Raises PermanentError for columns that do not fit together: kernels trust their offsets.
     """
-    return tuple(
-        np.require(arrays[name], dtype, ["C", "W"])
-        for name, dtype in (
-            ("cell_row.values", np.int32),
-            ("cell_col.values", np.int32),
-            ("cell_region.values", np.int32),
-            ("cell_row.offsets", np.int32),
-            ("region_type.values", np.uint8),
-            ("region_target.values", np.int64),
-            ("region_type.offsets", np.int32),
-            ("domino_a.values", np.int32),
-            ("domino_b.values", np.int32),
-            ("domino_a.offsets", np.int32),
-        )
-    )
+    groups = []
+    for names in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
+        offsets = np.require(arrays[f"{names[0]}.offsets"], np.int32, ["C", "W"])
+        values = [np.require(arrays[f"{name}.values"], DTYPES[name], ["C", "W"]) for name in names]
+        if (
+            len(offsets) == 0
+            or offsets[0] < 0
+            or (np.diff(offsets) < 0).any()
+            or any(offsets[-1] > len(column) for column in values)
+        ):
+            raise PermanentError(
+                f"columns {', '.join(names)}: expected offsets that rise from 0 on and end within "
+                "the values"
+            )
+        for name in names[1:]:
+            if not np.array_equal(arrays[f"{name}.offsets"], offsets):
+                raise PermanentError(
+                    f"column {name}: expected the same offsets as {names[0]}, got others"
+                )
+        groups.append([*values, offsets])
+    if len({len(group[-1]) for group in groups}) != 1:
+        raise PermanentError("expected as many boards in the columns of cells, regions, dominoes")
+    return tuple(array for group in groups for array in group)

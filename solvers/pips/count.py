@@ -15,7 +15,7 @@ from solvers.bits import prefetch, trailing_zeros
 from solvers.clock import monotonic_ns
 from solvers.compiling import kernel
 from solvers.pips.board import CHILD, EDGE, FREE, Forest
-from solvers.pips.expand import _extra, examine, expand, node_of, type_mask, write_root
+from solvers.pips.expand import examine, expand, extra_copies, node_of, type_mask, write_root
 from solvers.wide import add, over_limit, times_over
 
 DONE, OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE = range(5)
@@ -30,6 +30,7 @@ PREFETCH_SLOTS = 1 << 15
 ROW_BITS = 28
 ROW_MASK = (1 << ROW_BITS) - 1
 MOST_ROWS = ROW_MASK
+"""An arena may not have more rows."""
 TAG_MASK = 15
 TAG_AT = np.uint64(20)
 EMPTY = np.uint32(0xFFFFFFFF)
@@ -56,7 +57,7 @@ def _settle(
     for t in range(board.types):
         if not (keys[at, t // 64] >> np.uint64(t % 64)) & _ONE:
             continue
-        copies = 1 + (_extra(board, keys, at, t) if board.copies[t] > 1 else 0)
+        copies = 1 + (extra_copies(board, keys, at, t) if board.copies[t] > 1 else 0)
         double = (board.double[board.index_sum[t] // 2, t // 64] >> np.uint64(t % 64)) & _ONE
         for i in range(1, copies + 1):
             laid += _ONE
@@ -107,7 +108,7 @@ def count_board(
     """
     width = len(words)
     layers = board.dominoes
-    capacity = min(len(arena), MOST_ROWS)
+    capacity = len(arena)
     write_root(board, words, children, 0)
     hi, lo = _ZERO, _ONE
     if forest.nodes[0, FREE] == 0:

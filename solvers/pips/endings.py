@@ -18,6 +18,7 @@ from solvers.pips.prepare import (
     FOREST_TOO_LARGE,
     KEY_TOO_LONG,
     ORDER_TOO_WIDE,
+    TIME_IS_UP,
     UNTILEABLE,
 )
 
@@ -43,6 +44,7 @@ _ENDINGS: dict[int, tuple[Status, str]] = {
         Status.OVER_BUDGET,
         "the board is too loose: dominoes left and open regions exceed a key of 256 bits",
     ),
+    TIME_IS_UP: (Status.OVER_BUDGET, "the budget of seconds ran out"),
     # Solved or not: the count tells.
     SOLVING + DONE: (Status.SOLVED, ""),
     SOLVING + OUT_OF_NODES: (Status.OVER_BUDGET, "the budget of nodes ran out"),

@@ -30,6 +30,7 @@ from solvers.pips.board import (
     UNEQUAL,
     Forest,
 )
+from solvers.pips.layout import bit_length
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -133,7 +134,7 @@ def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: in
 def _add_extras(board: Any, keys: Any, at: int) -> None:
     for t in range(board.types):
         if board.copies[t] > 1:
-            extra = _extra(board, keys, at, t)
+            extra = extra_copies(board, keys, at, t)
             b = board.index_sum[t]
             for v in range(board.values):
                 if (board.has[v, t // 64] >> np.uint64(t % 64)) & ONE:
@@ -143,12 +144,9 @@ def _add_extras(board: Any, keys: Any, at: int) -> None:
 
 
 @kernel
-def _extra(board: Any, keys: Any, at: int, t: int) -> int:
-    bits = 0
-    most = board.copies[t] - 1
-    while most > 0:
-        most >>= 1
-        bits += 1
+def extra_copies(board: Any, keys: Any, at: int, t: int) -> int:
+    """Read how many copies of a domino type are left beyond the first; only for such types."""
+    bits = bit_length(board.copies[t] - 1)
     word = keys[at, board.extra_word[t]] >> np.uint64(board.extra_shift[t])
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
 
@@ -353,7 +351,7 @@ def expand(
 @kernel
 def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) -> None:
     # The copies beyond the first go first, so that a type's bit says whether any is left.
-    if board.copies[t] > 1 and _extra(board, children, at, t) > 0:
+    if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
         children[at, board.extra_word[t]] -= ONE << np.uint64(board.extra_shift[t])
     else:
         children[at, w] ^= bit

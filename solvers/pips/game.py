@@ -22,6 +22,7 @@ from solvers.algebra import (
 )
 from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
+from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, OUT_OF_BYTES, OUT_OF_SECONDS
 from solvers.pips.endings import (
@@ -34,7 +35,7 @@ from solvers.pips.endings import (
 )
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Solution
 from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
 
@@ -68,14 +69,11 @@ class PipsGame:
 
     def solution_to_json(self, solution: Solution) -> list[list[Any]]:
         """Write a solution as [cell, cell, pips, pips] for each tile."""
-        return [[list(p.cell_a), list(p.cell_b), p.pip_a, p.pip_b] for p in solution]
+        return solution_to_json(solution)
 
     def solution_from_json(self, value: Any) -> Solution:
         """Read a solution as `solution_to_json` writes it."""
-        return tuple(
-            Placement(cell_a=(a[0], a[1]), cell_b=(b[0], b[1]), pip_a=x, pip_b=y)
-            for a, b, x, y in value
-        )
+        return solution_from_json(value)
 
     def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
         """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""

@@ -17,6 +17,7 @@ from solvers.pips.board import (
     MOST_TYPES,
     UNEQUAL,
 )
+from solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 
 LOADED, NO_BOARD, TOO_LARGE = range(3)
 
@@ -51,9 +52,13 @@ def load(board: Any, columns: Any, row: int) -> int:
         board.target[g] = targets[r0 + g]
         if board.kind[g] < 0 or board.kind[g] > UNEQUAL:
             return NO_BOARD
+        if board.target[g] < 0 or board.target[g] > MAX_TARGET:
+            return NO_BOARD
     for i in range(n):
         board.row[i] = rows[c0 + i]
         board.col[i] = cols[c0 + i]
+        if min(board.row[i], board.col[i]) < 0 or max(board.row[i], board.col[i]) > MAX_COORDINATE:
+            return NO_BOARD
         g = cell_region[c0 + i]
         if g < 0 or g >= regions:
             return NO_BOARD
@@ -98,7 +103,7 @@ def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes:
     values = 0
     for k in range(2 * dominoes):
         v = halves_a[d0 + k // 2] if k % 2 == 0 else halves_b[d0 + k // 2]
-        if v < 0:
+        if v < 0 or v > MAX_PIP:
             return NO_BOARD
         at = values
         while at > 0 and board.pips[at - 1] >= v:

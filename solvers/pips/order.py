@@ -33,11 +33,13 @@ FOREVER_NS = 2**62
 
 @kernel
 def choose_order(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any
-) -> None:
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
+    deadline_ns: int,
+) -> None:  # fmt: skip
     """Choose a cell order for the board and fill the arrays that depend on it.
 
-    The choice depends on the board alone: neither on parts nor on time. The tables are scratch.
+    The choice depends on the board alone, neither on parts nor, as long as the deadline holds,
+    on time. The tables are scratch.
     """
     n = board.cells
     _find_components(board)
@@ -51,7 +53,7 @@ def choose_order(
             for p in range(n):
                 board.best_order[p] = board.order[p]
     if best > PROBE_ABOVE_STATES:
-        _probe(board, forest, words, arena, index, children, moves)
+        _probe(board, forest, words, arena, index, children, moves, deadline_ns)
     for p in range(n):
         board.order[p] = board.best_order[p]
     place_cells(board)
@@ -59,8 +61,9 @@ def choose_order(
 
 @kernel
 def _probe(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any
-) -> None:
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
+    deadline_ns: int,
+) -> None:  # fmt: skip
     # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
     # those that finish the one with the fewest states; if none starts, the estimate's stays.
     # Plain integers: with literal ones Numba would compile the count a second time.
@@ -68,7 +71,7 @@ def _probe(
     for sweep in range(SWEEPS):
         _sweep(board, sweep)
         place_cells(board)
-        if build_tilings(board, forest) != BUILT or not lay_out(board, words):
+        if build_tilings(board, forest, deadline_ns) != BUILT or not lay_out(board, words):
             continue
         _code, _hi, _lo, states, _nodes, _peak, _slots, layer = count_board(
             board,

@@ -9,17 +9,24 @@ from solvers.pips.board import Forest
 from solvers.pips.layout import lay_out
 from solvers.pips.model import NO_BOARD, TOO_LARGE, load
 from solvers.pips.order import choose_order
-from solvers.pips.tilings import NO_TILING, TOO_MANY, TOO_WIDE, build_tilings
+from solvers.pips.tilings import NO_TILING, TOO_MANY, TOO_SLOW, TOO_WIDE, build_tilings
 
-READY, BAD_ROW, BOARD_TOO_LARGE, UNTILEABLE, ORDER_TOO_WIDE, FOREST_TOO_LARGE, KEY_TOO_LONG = range(
-    7
-)
+(
+    READY,
+    BAD_ROW,
+    BOARD_TOO_LARGE,
+    UNTILEABLE,
+    ORDER_TOO_WIDE,
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    TIME_IS_UP,
+) = range(8)
 
 
 @kernel
 def prepare(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    columns: Any, row: int, tiles: Any, halves: Any,
+    columns: Any, row: int, tiles: Any, halves: Any, deadline_ns: int,
 ) -> int:  # fmt: skip
     """Load a row, choose its cell order, build its tilings and lay out its keys.
 
@@ -33,10 +40,10 @@ def prepare(
         return BAD_ROW
     if code == TOO_LARGE:
         return BOARD_TOO_LARGE
-    choose_order(board, forest, words, arena, index, children, moves)
+    choose_order(board, forest, words, arena, index, children, moves, deadline_ns)
     if len(tiles) > 0:
         # A part is refused like its whole, or it would be searched in another cell order.
-        code = _fold(board, forest, words)
+        code = _fold(board, forest, words, deadline_ns)
         if code != READY:
             return code
     for i in range(len(tiles)):
@@ -50,16 +57,18 @@ def prepare(
                 at = v
         # No domino has such a half: an index that no domino has either.
         board.fixed[board.position[halves[i, 0]]] = at
-    return _fold(board, forest, words)
+    return _fold(board, forest, words, deadline_ns)
 
 
 @kernel
-def _fold(board: Any, forest: Forest, words: Any) -> int:
-    code = build_tilings(board, forest)
+def _fold(board: Any, forest: Forest, words: Any, deadline_ns: int) -> int:
+    code = build_tilings(board, forest, deadline_ns)
     if code == NO_TILING:
         return UNTILEABLE
     if code == TOO_WIDE:
         return ORDER_TOO_WIDE
     if code == TOO_MANY:
         return FOREST_TOO_LARGE
+    if code == TOO_SLOW:
+        return TIME_IS_UP
     return READY if lay_out(board, words) else KEY_TOO_LONG

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.pips.board import MOST_TYPES, Forest, allocate_board, allocate_forest
+from solvers.pips.count import MOST_ROWS
 from solvers.pips.order import PROBE_NODES
 from solvers.pips.search import STACK_COLUMNS
 
@@ -49,7 +50,7 @@ class Scratch:
         slots = 256
         while 2 * slots * 4 * INDEX_SHARE <= table_bytes:
             slots *= 2
-        rows = max((table_bytes - 4 * slots) // (8 * (len(words) + 2)), 16)
+        rows = min(max((table_bytes - 4 * slots) // (8 * (len(words) + 2)), 16), MOST_ROWS)
         return cls(
             words=words,
             board=allocate_board(),

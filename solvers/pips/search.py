@@ -42,7 +42,7 @@ STACK_COLUMNS = 6
 @kernel
 def begin(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    columns: Any, row: int, tiles: Any, halves: Any, stack: Any, run: Any,
+    columns: Any, row: int, tiles: Any, halves: Any, stack: Any, run: Any, budget_ns: int,
 ) -> int:  # fmt: skip
     """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board.
 
@@ -50,7 +50,10 @@ def begin(
     """
     begun = monotonic_ns(board.timespec)
     run[:] = 0
-    code = prepare(board, forest, words, arena, index, children, moves, columns, row, tiles, halves)
+    code = prepare(
+        board, forest, words, arena, index, children, moves, columns, row, tiles, halves,
+        begun + budget_ns,
+    )  # fmt: skip
     if code == READY:
         write_root(board, words, children, 0)
         stack[0, AT] = 0
@@ -152,14 +155,15 @@ def _walk(
     layers = board.dominoes
     found = 0
     depth = run[DEPTH]
-    states, nodes, expanded = run[STATES], run[NODES], 0
+    # The first look at the clock comes at once: a call may end before the stride is over.
+    states, nodes, expanded = run[STATES], run[NODES], CLOCK_STRIDE - 1
     code = DONE
     while depth >= 0:
         if depth == layers:
             if found == wanted:
                 code = MORE
                 break
-            _write_solution(board, forest, moves, stack, path, found, pips, partners)
+            _write_solution(board, forest, moves, stack, path, found, pips, partners)  # fmt: skip
             found += 1
             depth -= 1
             stack[depth, ALIVE] = 1

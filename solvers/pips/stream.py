@@ -68,7 +68,7 @@ class SolutionStream:
                 begin(
                     scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
                     scratch.children, scratch.moves, columns, 0, *self._part, scratch.stack,
-                    self._run,
+                    self._run, int(self._budget.seconds * 1e9),
                 )
             )  # fmt: skip
             words, nodes = scratch.words, scratch.nodes

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solvers.bits import trailing_zeros
+from solvers.clock import monotonic_ns
 from solvers.compiling import kernel
 from solvers.pips.board import (
     CHILD,
@@ -31,10 +32,12 @@ from solvers.pips.board import (
     Forest,
 )
 
+CLOCK_NODES = 256
+"""Nodes from which on a layer takes long enough to look at the clock before it."""
 MAX_WINDOW = 62
 """How far after the first free position a covered one may lie: a window is one word."""
 
-BUILT, NO_TILING, TOO_WIDE, TOO_MANY = range(4)
+BUILT, NO_TILING, TOO_WIDE, TOO_MANY, TOO_SLOW = range(5)
 
 
 @kernel
@@ -78,11 +81,11 @@ def place_cells(board: Any) -> int:
 
 
 @kernel
-def build_tilings(board: Any, forest: Forest) -> int:
+def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
     """Build the graph layer by layer, then drop every node from which no tiling is left.
 
-    Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window) or TOO_MANY (nodes
-    exceed the board's capacity).
+    Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window), TOO_MANY (nodes exceed
+    the forest's capacity) or TOO_SLOW (the deadline is over).
     """
     n = board.cells
     layers = board.dominoes
@@ -95,6 +98,8 @@ def build_tilings(board: Any, forest: Forest) -> int:
     edges = 0
     for k in range(layers):
         start, stop = board.layer[k], board.layer[k + 1]
+        if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
+            return TOO_SLOW
         slots = 16
         while slots < 8 * (stop - start):
             slots *= 2
@@ -117,7 +122,8 @@ def build_tilings(board: Any, forest: Forest) -> int:
                 covered = window | bit
                 run = trailing_zeros(~covered)
                 after = p + 1 + run
-                rest = covered >> np.uint64(run + 1)
+                # In two steps: a shift by a whole word is undefined.
+                rest = (covered >> np.uint64(run)) >> np.uint64(1)
                 child = _intern(forest, slots, nodes, after, rest)
                 if child == nodes:
                     nodes += 1
