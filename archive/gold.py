@@ -61,7 +61,7 @@ def current_editions(lake: Lake, game: str = GAME) -> pa.Table:
     places = list(
         zip(table.column("date").to_pylist(), table.column("level").to_pylist(), strict=True)
     )
-    last = [place != after for place, after in zip(places, [*places[1:], None], strict=True)]
+    last = [place != after for place, after in zip(places, [*places, None][1:], strict=True)]
     return table.filter(pa.array(last, pa.bool_()))
 
 

@@ -212,3 +212,10 @@ def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
         100,
     )
     assert (free_row["level"], free_row["job_count"]) == (UNPUBLISHED, 1)
+
+
+def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:
+    lake = Lake.open(str(tmp_path / "lake"))
+    assert current_editions(lake).num_rows == 0
+    report = write_gold(lake, solver_version=VERSION)
+    assert (report.counts.num_rows, report.runtimes.num_rows) == (0, 0)
