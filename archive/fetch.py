@@ -16,6 +16,8 @@ REFRESH_DAYS = 14
 """How many days back a payload is asked for again, because endpoints are mutable."""
 GIVE_UP_AFTER_FAILURES = 5
 """Transient failures in a row after which the source is left alone for the rest of the run."""
+NOT_ASKED = "not-asked"
+"""Rule of a failure that only tells that the source had been given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,12 @@ class FetchReport:
     absent: list[dt.date] = field(default_factory=list)
     failed: list[FetchFailure] = field(default_factory=list)
     received_bytes: int = 0
+
+    @property
+    def source_failed(self) -> bool:
+        """Tell whether every date that was asked for failed, and there was one."""
+        refused = sum(failure.rule != NOT_ASKED for failure in self.failed)
+        return bool(self.asked) and refused == len(self.asked)
 
     @property
     def changed(self) -> bool:
@@ -172,7 +180,7 @@ def _not_asked(date: dt.date) -> FetchFailure:
     return FetchFailure(
         date=date,
         url="",
-        rule="not-asked",
+        rule=NOT_ASKED,
         message="not asked for: the source failed too often before",
         transient=True,
     )

@@ -46,8 +46,9 @@ def run_nightly(
     `prefect` None means under Prefect if it is installed; then the flow runs on the server of
     PREFECT_API_URL, or on a temporary one of its own.
 
-    Raises TransientError when a later call may succeed, PermanentError when it will not, and
-    NightStoppedError when a signal asked this process to stop.
+    Raises TransientError when a later call may succeed (SourceDownError, which holds the report,
+    when every date asked for failed), PermanentError when it will not, and NightStoppedError when a
+    signal asked this process to stop.
     """
     if prefect is None:
         prefect = environment.available()
@@ -64,7 +65,10 @@ def run_nightly(
 def run_steps(
     settings: NightlySettings, do: Steps, on_progress: steps.OnProgress | None = None
 ) -> NightlyReport:
-    """Do the six steps in their order and report them."""
+    """Do the six steps in their order and report them.
+
+    Raises SourceDownError at the end, with everything done, when the source gave nothing.
+    """
     begun = time.monotonic()
     fetched = do.fetch(settings)
     normalised = do.normalise(settings)
@@ -77,6 +81,8 @@ def run_steps(
         fetched=fetched.asked,
         new_payloads=fetched.new,
         fetch_failures=fetched.failures,
+        source_failed=fetched.source_failed,
+        source_trouble=fetched.source_trouble,
         editions=normalised.editions,
         revisions=normalised.revisions,
         quarantined=normalised.quarantined,
@@ -90,7 +96,10 @@ def run_steps(
         paths=paths,
         **{status.value: solved.statuses.get(status.value, 0) for status in Status},
     )
-    return do.report(settings, figures)
+    figures = do.report(settings, figures)
+    if figures.source_failed:
+        raise steps.SourceDownError(figures)
+    return figures
 
 
 __all__ = ["PLAIN", "NightlyReport", "NightlySettings", "Steps", "run_nightly", "run_steps"]

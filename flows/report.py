@@ -21,6 +21,10 @@ class NightlyReport:
     """Payloads that the lake had never seen for their date."""
     fetch_failures: tuple[str, ...] = ()
     """One sentence for each date that could not be fetched."""
+    source_failed: bool = False
+    """Whether every date that was asked for failed: then the night does not count as good."""
+    source_trouble: str = ""
+    """What was the matter with the source as a whole; empty when nothing was."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0
@@ -54,6 +58,9 @@ class NightlyReport:
 
     def sentence(self) -> str:
         """Say in one sentence what the night came to."""
+        if not self.planned and not self.already_known:
+            why = f" ({self.source_trouble})" if self.source_trouble else ""
+            return f"Nothing to solve: the lake has no {self.game} puzzle{why}."
         if not self.planned:
             return (
                 f"Nothing to solve: the lake had the answer to all {self.already_known} "
@@ -75,7 +82,7 @@ class NightlyReport:
         shown = [
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
             for name in dataclasses.fields(self)
-            if name.name not in ("paths", "wall_seconds", "fetch_failures")
+            if name.name not in ("paths", "wall_seconds", "fetch_failures", "source_trouble")
         ]
         failures = ("fetch failures", str(len(self.fetch_failures)))
         return [*shown, failures, ("wall seconds", f"{self.wall_seconds:.1f}")]
@@ -89,6 +96,8 @@ class NightlyReport:
         figures = "\n".join(f"| {name} | {value} |" for name, value in self.rows())
         places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
         failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
+        trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
+        failures = f"{trouble}{failures}"
         return f"{self.sentence()}\n\n| | |\n|---|---|\n{figures}\n\n{failures}{places}\n"
 
 

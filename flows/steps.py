@@ -20,7 +20,7 @@ from archive.sources import open_source
 from flows.cluster import executor
 from flows.report import NightlyReport
 from flows.settings import NightlySettings
-from solvers.errors import NightgridError
+from solvers.errors import NightgridError, TransientError
 from solvers.registry import game as game_named
 from workers.driver import Progress, RunSummary, drive
 
@@ -35,6 +35,14 @@ class NightStoppedError(NightgridError):
     """A signal asked the night to stop; the next one goes on with its run."""
 
 
+class SourceDownError(TransientError):
+    """Every date asked for failed. The night was done with what the lake had; so says `report`."""
+
+    def __init__(self, report: NightlyReport) -> None:
+        super().__init__(report.source_trouble)
+        self.report = report
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
     """What the source gave."""
@@ -43,6 +51,10 @@ class Fetched:
     new: int
     failures: tuple[str, ...]
     """One sentence for each date that could not be fetched."""
+    source_failed: bool = False
+    """Whether every date that was asked for failed."""
+    source_trouble: str = ""
+    """What was the matter with the source as a whole: it gave nothing, or has nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +111,8 @@ def fetch(settings: NightlySettings) -> Fetched:
         asked=len(found.asked),
         new=len(found.new),
         failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
+        source_failed=found.source_failed,
+        source_trouble=_trouble(found, settings, local=source.local),
     )
 
 
@@ -183,6 +197,17 @@ def report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
     """File the figures of the night in the lake."""
     write_json(_lake(settings), REPORT_PATH, figures.to_json())
     return figures
+
+
+def _trouble(found: fetching.FetchReport, settings: NightlySettings, *, local: bool) -> str:
+    if found.source_failed:
+        dates = "the date" if len(found.asked) == 1 else f"all {len(found.asked)} dates"
+        return f"{settings.source} gave nothing: {dates} asked for failed"
+    if found.asked or found.known or found.failed:
+        return ""
+    bounds = f" from {settings.since}" if settings.since else ""
+    bounds += f" until {settings.until}" if settings.until else ""
+    return f"no {'YYYY-MM-DD.json' if local else 'date to ask for'} in {settings.source}{bounds}"
 
 
 def _lake(settings: NightlySettings) -> Lake:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.console import duration, emit, note, say, say_table
+from service.console import complain, duration, emit, note, say, say_table
 from service.exits import Exit
 from service.options import Json, LakeOption, parse_date, read_settings
 from service.progress import ProgressLine, warm
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SAMPLE = Path(__file__).with_name("sample") / "pips"
 """The bundled archive: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
+MAX_FAILURES_SHOWN = 10
+"""Dates that could not be fetched are named one by one up to this number."""
 
 Workers = Annotated[
     int | None,
@@ -75,7 +77,9 @@ def nightly(
     """Fetch an archive, normalise it, solve what is new, and write results and tables.
 
     A night that was killed is ended by the same command; a second night over the same data solves
-    nothing and says so. Exit code: 0 done, 1 something outside failed, 3 bad input.
+    nothing and says so. Dates that cannot be fetched are named and cost nothing else, but a source
+    that fails for every date asked for is a failure. Exit code: 0 done, 1 the source or something
+    else outside failed, 3 bad input.
     """
     settings = _night(
         source=source,
@@ -95,7 +99,7 @@ def nightly(
     else:
         say_table(("what", "figure"), report.rows(), numbers=("figure",))
         _say_end(report)
-    return Exit.OK
+    return _exit(report)
 
 
 def demo(
@@ -121,11 +125,11 @@ def demo(
         for row in counts:
             emit(row)
         emit(report.to_json())
-        return Exit.OK
+        return _exit(report)
     _say_counts(counts)
     _say_runtimes(settings)
     _say_end(report)
-    return Exit.OK
+    return _exit(report)
 
 
 def _night(
@@ -157,20 +161,38 @@ def _night(
 def _run(settings: NightlySettings, *, prefect: bool | None) -> NightlyReport | None:
     """Run the night with its progress on standard error; None when a signal stopped it."""
     from flows.nightly import run_nightly
-    from flows.steps import NightStoppedError
+    from flows.steps import NightStoppedError, SourceDownError
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
     note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
     warm(settings.game)
     progress = ProgressLine()
     try:
-        return run_nightly(settings, prefect=prefect, on_progress=progress)
+        report = run_nightly(settings, prefect=prefect, on_progress=progress)
+    except SourceDownError as error:
+        report = error.report
     except NightStoppedError as error:
         progress.close()
         note(str(error))
         return None
     finally:
         progress.close()
+    _note_failures(report)
+    return report
+
+
+def _note_failures(report: NightlyReport) -> None:
+    """Tell what could not be fetched: the night goes on without it."""
+    for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
+        note(f"not fetched: {failure}")
+    if len(report.fetch_failures) > MAX_FAILURES_SHOWN:
+        note(f"not fetched: {len(report.fetch_failures) - MAX_FAILURES_SHOWN:,} more dates")
+    if report.source_trouble:
+        complain(report.source_trouble)
+
+
+def _exit(report: NightlyReport) -> Exit:
+    return Exit.FAILED if report.source_failed else Exit.OK
 
 
 def _say_end(report: NightlyReport) -> None:

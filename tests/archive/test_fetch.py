@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from archive.fetch import GIVE_UP_AFTER_FAILURES, fetch
+from archive.fetch import GIVE_UP_AFTER_FAILURES, NOT_ASKED, FetchFailure, FetchReport, fetch
 from archive.lake import Lake
 from archive.normalise import normalise
 from archive.raw import RawArchive, Validators
@@ -271,3 +271,24 @@ def test_damaged_metadata_is_named(lake: Lake) -> None:
     lake.write_bytes("raw/game=pips/date=2026-01-01/0.json", b"{}")
     with pytest.raises(PermanentError, match=r"date=2026-01-01/0\.json is not the metadata"):
         RawArchive(lake, "pips")
+
+
+@pytest.mark.parametrize(
+    ("asked", "rules", "failed"),
+    [
+        (0, [], False),
+        (2, ["timeout"], False),
+        (2, ["timeout", "timeout"], True),
+        (2, ["timeout", "timeout", NOT_ASKED], True),
+        (2, ["timeout", NOT_ASKED], False),
+    ],
+)
+def test_a_source_failed_when_every_date_asked_for_did(
+    asked: int, rules: list[str], failed: bool
+) -> None:
+    report = FetchReport(source="x", asked=[day(number + 1) for number in range(asked)])
+    report.failed = [
+        FetchFailure(date=day(number), url="", rule=rule, message="", transient=True)
+        for number, rule in enumerate(rules, start=1)
+    ]
+    assert report.source_failed is failed

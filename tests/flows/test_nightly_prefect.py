@@ -93,6 +93,30 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     assert results(flow).equals(results(plain))
 
 
+def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    settings = night("x")
+    words = ("nightly", "--source", url, "--lake", settings.workers.lake, "--inline", "--json")
+    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "service.cli", *words, "--to", "2025-08-18"],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+    assert done.returncode == 1, done.stderr[-3000:]
+    assert json.loads(done.stdout)["source_failed"] is True
+    assert "gave nothing: the date asked for failed" in done.stderr
+    runs = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake]
+    assert [run["state"]["type"] for run in runs] == ["FAILED"]
+
+
 def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     source, night, api, home
 ):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from service.nights import SAMPLE
+from archive.sources import Politeness
+from flows.report import NightlyReport
+from service.nights import MAX_FAILURES_SHOWN, SAMPLE, _note_failures
 from service.progress import describe
 from solvers.algebra import Ask
 from solvers.pips.puzzle import Puzzle
@@ -110,3 +113,47 @@ def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgr
 
     assert len(counts(out)) == 90
     assert counts(done.stdout) == counts(out)
+
+
+def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    code, out, err = invoke("nightly", "--source", "e", "--lake", "lake", *PLAIN)
+    assert code == 0
+    assert "nightgrid: no YYYY-MM-DD.json in e\n" in err
+    assert "Nothing to solve: the lake has no pips puzzle (no YYYY-MM-DD.json in e)." in out
+
+
+@pytest.fixture
+def dead_url() -> str:
+    """Name a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/pips"
+
+
+def test_source_that_is_down_is_no_good_night(
+    invoke: Invoke, dead_url: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = Politeness(attempts=1)
+    monkeypatch.setattr("archive.sources.Politeness", lambda: impatient)
+    words = ("--lake", str(tmp_path / "lake"), *PLAIN, "--json")
+    code, out, err = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-19")
+    assert code == 1
+    assert json.loads(out)["source_failed"] is True
+    failures = [line for line in err.splitlines() if line.startswith("not fetched: ")]
+    assert len(failures) == 2
+    assert failures[0].startswith("not fetched: 2025-08-18: ")
+    assert f"nightgrid: {dead_url} gave nothing: all 2 dates asked for failed" in err
+    # What the lake has is worked all the same.
+    assert invoke("nightly", "--source", str(source), *words)[0] == 0
+    code, out, _ = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-18")
+    assert code == 1
+    assert json.loads(out)["already_known"] == 9
+
+
+def test_failures_are_named_up_to_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    failures = tuple(f"day {n}: gone" for n in range(MAX_FAILURES_SHOWN + 1200))
+    _note_failures(NightlyReport(game="pips", ask="count", fetch_failures=failures))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "not fetched: day 0: gone"
+    assert lines[MAX_FAILURES_SHOWN:] == ["not fetched: 1,200 more dates"]
