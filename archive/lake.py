@@ -36,6 +36,8 @@ _S3_OPTIONS = frozenset({"endpoint_override", "scheme", "region", "anonymous"})
 _HOPELESS_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What hard links fail with where a file system has none."""
 _HOPELESS = (
     "ACCESS_DENIED",
     "NO_SUCH_BUCKET",
@@ -115,6 +117,22 @@ class Lake:
                 writer.write_table(table, row_group_size=max(1, row_group_rows))
 
         self._commit(path, fill)
+
+    def create_table(self, path: str, table: pa.Table) -> bool:
+        """Write a table unless the file is there already; tell whether it was written.
+
+        Of several writers at once the first wins: locally always, on S3 unless they end within
+        the time of one upload.
+        """
+        _check_declared(table.schema, path)
+        if self.exists(path):
+            return False
+
+        def fill(sink: pa.NativeFile) -> None:
+            with _writer(sink, table.schema) as writer:
+                writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+
+        return self._commit(path, fill, new=True)
 
     def write_row_groups(self, path: str, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
         """Write one Parquet file with one row group per table, in the order given."""
@@ -223,13 +241,15 @@ class Lake:
                 swept += 1
         return swept
 
-    def _commit(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+    def _commit(
+        self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool = False
+    ) -> bool:
         _check_path(path)
         with _errors(path, writing=True):
-            if self._local is None:
-                self._upload(path, fill)
-            else:
-                _replace(self._local, path, fill)
+            if self._local is not None:
+                return _put(self._local, path, fill, _link if new else _rename)
+            self._upload(path, fill)
+            return True
 
     def _upload(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
         # The whole file is built before the upload starts: closing an S3 stream completes the
@@ -329,7 +349,12 @@ def _check_path(path: str) -> None:
         raise PermanentError(f"{path!r} lies in the lake's staging folder")
 
 
-def _replace(root: Path, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+def _put(
+    root: Path,
+    path: str,
+    fill: Callable[[pa.NativeFile], Any],
+    place: Callable[[Path, Path], bool],
+) -> bool:
     staged = root / STAGING / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
     target = root / path
     _make_folder(staged.parent)
@@ -338,11 +363,36 @@ def _replace(root: Path, path: str, fill: Callable[[pa.NativeFile], Any]) -> Non
         with pa.OSFile(str(staged), "wb") as sink:
             fill(sink)
         _fsync(staged)
-        staged.replace(target)
+        placed = place(staged, target)
     except BaseException:
         staged.unlink(missing_ok=True)
         raise
     _fsync(target.parent)
+    return placed
+
+
+def _rename(staged: Path, target: Path) -> bool:
+    staged.replace(target)
+    return True
+
+
+def _link(staged: Path, target: Path) -> bool:
+    """Give a staged file its name unless another file has it."""
+    try:
+        target.hardlink_to(staged)
+    except FileExistsError:
+        staged.unlink()
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # A file system without hard links: as good as it can be had there.
+        if target.exists():
+            staged.unlink()
+            return False
+        return _rename(staged, target)
+    staged.unlink()
+    return True
 
 
 def _make_folder(folder: Path) -> None:

@@ -47,8 +47,9 @@ class ChunkReport:
 
 
 def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
-    """Solve every row of a chunk and write its part; the same chunk twice writes the same.
+    """Solve every row of a chunk and write its part, unless another execution was faster.
 
+    What comes back split depends on time, so the first part stands: somebody may have read it.
     `worker` is noted in the lake before the work begins. Raises TransientError when the lake
     fails, and whatever a solver raises that is not about one puzzle.
     """
@@ -59,8 +60,8 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     write_start(lake, ref, worker, time.time())
     part = solve_rows(run, rows, settings)
-    lake.write_table(ref.part_path, part)
-    return ChunkReport(ref=ref, rows=rows.num_rows, state="solved")
+    created = lake.create_table(ref.part_path, part)
+    return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:

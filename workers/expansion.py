@@ -90,8 +90,8 @@ def part_jobs(place: Place, rows: pa.Table) -> dict[Place, int]:
 
 
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: str) -> None:
-    """Write the part of a chunk of one row that nobody will work any more."""
+    """Write the part of a chunk of one row that nobody will work, unless somebody has just done."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
     part = [part_row(head, str(status), reason) for head in heads]
-    lake.write_table(ref.part_path, pa.Table.from_pylist(part, PARTS))
+    lake.create_table(ref.part_path, pa.Table.from_pylist(part, PARTS))

@@ -112,12 +112,19 @@ class Reconciler:
         self._adopt()
         self._guarded(self._reconcile)
         looked_at = time.monotonic()
+        looked_again = 0
         while not stop.is_set():
             self._guarded(self._expand)
             self._guarded(self._submit)
             self._report()
             if not self._ready and not self._flights and not self._unread:
-                return
+                # Once more over everything: a slower execution of a chunk may have put a part with
+                # other rows split over the one that was read.
+                if looked_again == len(self.run.segments):
+                    return
+                looked_again = len(self.run.segments)
+                self._unread = [place for place in self._rows if place in self._done]
+                continue
             self._guarded(self._listen)
             if time.monotonic() - looked_at >= self._settings.reconcile_seconds:
                 self._guarded(self._reconcile)

@@ -5,6 +5,7 @@ import errno
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -268,3 +269,15 @@ def test_a_lake_without_permission_is_a_permanent_error(tmp_path: Path) -> None:
             Lake.open(str(tmp_path / "lake")).write_bytes("x", b"")
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_table_is_created_once_even_by_writers_at_once(lake: Lake) -> None:
+    tables = [rows(f"rule-{i}") for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        created = list(
+            pool.map(lambda table: lake.create_table("quarantine/q.parquet", table), tables)
+        )
+    assert created.count(True) == 1
+    assert lake.read_table("quarantine/q.parquet", QUARANTINE).equals(tables[created.index(True)])
+    assert lake.list() == ["quarantine/q.parquet"]
+    assert lake.sweep_staging(0.0) == 0

@@ -118,6 +118,19 @@ def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch)
     assert not lake.exists(ref.part_path)
 
 
+def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, settings, monkeypatch):
+    (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
+    solve = toy.TOY.solve_batch
+
+    def overtaken(*arguments):
+        lake.write_bytes(ref.part_path, b"the faster one")
+        return solve(*arguments)
+
+    monkeypatch.setattr(toy.TOY, "solve_batch", overtaken, raising=False)
+    assert solve_chunk(lake, ref, settings, "slower").state == "done"
+    assert lake.read_bytes(ref.part_path) == b"the faster one"
+
+
 def test_limits_must_nest():
     with pytest.raises(ValueError, match="hard limit"):
         Settings(budget_seconds=120.0)

@@ -3,6 +3,7 @@
 import json
 import time
 
+import pyarrow as pa
 import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturbed_rows
@@ -13,7 +14,7 @@ from archive.runs import pending_chunks, plan_run, read_done
 from archive.tables import PARTS, SOLUTIONS
 from solvers.algebra import Ask
 from solvers.errors import TransientError
-from workers.chunks import solve_chunk
+from workers.chunks import AGAIN, solve_chunk, solve_rows
 from workers.driver import drive
 from workers.executors import InlineExecutor
 from workers.reconciler import ANOTHER_PART
@@ -218,6 +219,35 @@ def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, set
     lake.write_table(ref.part_path, part.set_column(at, PARTS.field(at), [status]))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on(lake, settings):
+    run_id = plan(lake, toy.boards(3))
+
+    def mark(path, job):
+        """Write a part as it is where the chunk had no time for one of its jobs."""
+        rows = solve_rows(run, lake.read_row_group(ref.manifest_path, 0), settings).to_pylist()
+        rows[job] |= {"status": "split", "children": AGAIN, "count": None}
+        lake.write_table(path, pa.Table.from_pylist(rows, PARTS))
+
+    class Late(InlineExecutor):
+        def poll(self, run_id, timeout_s):
+            events = super().poll(run_id, timeout_s)
+            for event in events:
+                if event.ref.segment < 2:
+                    mark(ref.part_path, event.ref.segment)
+            return events
+
+    run = open_run(lake, run_id)
+    ref = run.chunks()[0]
+    summary = drive(lake, run_id, Late(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": 3}
+    assert [row["count"] for row in result_rows(lake, run_id)] == [
+        row["count"]
+        for row in solve_rows(run, lake.read_row_group(ref.manifest_path, 0), settings)
+        .select(["count"])
+        .to_pylist()
+    ]
 
 
 def test_lost_messages_are_sent_again_when_overdue_and_parts_found_unannounced(tmp_path):
