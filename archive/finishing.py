@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.answers import FINAL, answered_jobs, final_jobs
 from archive.columns import arrays_of
 from archive.lake import Lake
 from archive.runfiles import (
@@ -25,7 +26,7 @@ from archive.runfiles import (
     write_json,
 )
 from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
-from solvers.algebra import Game, Outcome, Statistics, Status
+from solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.registry import game as game_named
 
@@ -48,7 +49,7 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
     run = open_run(lake, run_id)
     table, solutions = _results(lake, run) if run.job_count else (RESULTS.empty_table(), [])
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
-    table = _unanswered(lake, table, result_path)
+    table = _unanswered(lake, table, result_path, run.budget)
     if solutions:
         kept = set(table.column("job_id").to_pylist())
         rows = [row for row in solutions if row["job_id"] in kept]
@@ -69,11 +70,16 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
     return done
 
 
-def _unanswered(lake: Lake, table: pa.Table, own_path: str) -> pa.Table:
+def _unanswered(lake: Lake, table: pa.Table, own_path: str, budget: Budget) -> pa.Table:
+    """Leave out what others have answered; a final answer yields only to a final one."""
     for path in lake.list("results"):
         if path != own_path and path.endswith(".parquet") and table.num_rows:
-            known = lake.read_table(path, RESULTS, ["job_id"]).column("job_id").combine_chunks()
-            seen = pc.is_in(table.column("job_id"), value_set=known)
+            ids = table.column("job_id")
+            final = pc.is_in(table.column("status"), value_set=FINAL)
+            seen = pc.or_(
+                pc.is_in(ids, value_set=final_jobs(lake, [path])),
+                pc.and_not(pc.is_in(ids, value_set=answered_jobs(lake, budget, [path])), final),
+            )
             if pc.any(seen).as_py():
                 table = table.filter(pc.invert(seen))
     return table

@@ -13,9 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.answers import answered_jobs
 from archive.lake import Lake, conform
 from archive.runfiles import add_segment, folder, read_json, write_json
-from archive.tables import RESULTS, manifest_schema
+from archive.tables import manifest_schema
 from solvers.algebra import Ask, Budget, Game, canonical_json, digest, job_id
 from solvers.errors import PermanentError
 
@@ -56,7 +57,7 @@ def plan_run(
     puzzles within the same budget is the same run: planned once, it is found again, with all the
     work done for it. Jobs are numbered in the order of their job_id.
     """
-    jobs, answered = _open_jobs(lake, game, puzzles, ask, rules, lexicon_id)
+    jobs, answered = _open_jobs(lake, game, puzzles, ask, budget, rules, lexicon_id)
     ids = jobs.column("job_id").to_pylist()
     limits = asdict(budget)
     run_id = digest("run", game.name, str(ask), canonical_json(limits), *ids)
@@ -88,7 +89,13 @@ def plan_run(
 
 
 def _open_jobs(
-    lake: Lake, game: Game[Any, Any], puzzles: pa.Table, ask: Ask, rules: str, lexicon_id: str
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzles: pa.Table,
+    ask: Ask,
+    budget: Budget,
+    rules: str,
+    lexicon_id: str,
 ) -> tuple[pa.Table, int]:
     """Name the jobs, drop repeated puzzles and answered jobs, sort by job_id."""
     if pc.any(pc.not_equal(puzzles.column("game"), game.name)).as_py():
@@ -108,8 +115,7 @@ def _open_jobs(
         ],
         pa.string(),
     )
-    known = lake.read_table("results", RESULTS, ["job_id"]).column("job_id")
-    is_open = pc.invert(pc.is_in(ids, value_set=known.combine_chunks()))
+    is_open = pc.invert(pc.is_in(ids, value_set=answered_jobs(lake, budget)))
     opened, ids = puzzles.filter(is_open), ids.filter(is_open)
     order = pc.sort_indices(ids)
     opened, ids = opened.take(order), ids.take(order)

@@ -126,7 +126,10 @@ RESULTS = _schema(
     pa.field("table_bytes", pa.int64(), nullable=False),
     pa.field("run_id", pa.string(), nullable=False),
 )
-"""One row per job. Everything but kernel_ns and run_id is the same whoever worked it, whenever."""
+"""One row per job. Everything but kernel_ns and run_id is the same whoever worked it, whenever, as
+long as no budget of seconds ran out. Where one did, whether and how a job was divided depends on
+time, and with it states, nodes, parts, table_bytes, and whether status, count and reason say
+over_budget; a count or an unsolvable that is there is the same whichever way it was found."""
 
 PARTS = _schema(
     "parts",

@@ -17,9 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from celery import Celery
 
+from archive.answers import FINAL
 from archive.lake import Lake
 from archive.planning import plan_run
 from archive.puzzles import puzzles_table
+from archive.results import find_results
 from archive.runfiles import done_places, open_run, read_done, read_json, write_json
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
@@ -159,12 +161,10 @@ def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any]
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
     """Read the result row of a job, whoever worked it, or None."""
     path = _result_path(job_id)
-    if lake.exists(path):
-        rows = lake.read_table(path, RESULTS).to_pylist()
-    else:
-        # Results are sorted by job_id: the scan reads the row groups that may hold it.
-        dataset = lake.dataset("results", RESULTS)
-        rows = dataset.to_table(filter=pc.field("job_id") == job_id).to_pylist()
+    rows = lake.read_table(path, RESULTS).to_pylist() if lake.exists(path) else []
+    if not rows or rows[0]["status"] not in FINAL.to_pylist():
+        # Other runs may say more. Results are sorted by job_id, so few row groups are read.
+        rows = find_results(lake, [job_id]).to_pylist()
     if not rows:
         return None
     row: dict[str, Any] = rows[0]

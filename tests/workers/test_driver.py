@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -146,6 +147,24 @@ def test_a_second_run_over_the_same_boards_has_nothing_to_do(lake, settings):
     assert (first.job_count, first.answered_count) == (30, 0)
     assert (again.job_count, again.answered_count, again.finished) == (0, 30, True)
     assert (more.job_count, more.answered_count) == (1, 30)
+
+
+def test_over_budget_and_poison_are_worked_again_within_a_larger_budget_only(tmp_path):
+    settings = quick_settings(tmp_path, split_depth_max=0)
+    lake = Lake.open(settings.lake)
+    boards = toy.boards(20, {3: toy.LARGE, 5: toy.RAISE})
+
+    def run(budget):
+        run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
+        return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+    assert run(BUDGET).statuses == {"solved": 18, "over_budget": 1, "poison": 1}
+    assert run(BUDGET).job_count == 0
+    assert run(replace(BUDGET, nodes=BUDGET.nodes // 2)).job_count == 0
+    more = run(replace(BUDGET, seconds=2 * BUDGET.seconds))
+    assert (more.job_count, more.statuses) == (2, {"over_budget": 1, "poison": 1})
+    assert run(replace(BUDGET, seconds=2 * BUDGET.seconds)).job_count == 0
+    assert run(BUDGET).job_count == 0
 
 
 def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
