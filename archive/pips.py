@@ -99,10 +99,17 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
             level=item.level,
             rule=item.rule,
             place=item.place,
-            message=f"{item.message} (in {shown(name)})",
+            message=f"{item.message}{_way_out(item)} (in {shown(name)})",
         )
         for item in found
     ]
+
+
+def _way_out(fault: Fault) -> str:
+    """Say how to get an answer although the payload's own solution is wrong."""
+    if fault.rule == "solution-breaks-region":
+        return "; remove `solution` to solve the board alone"
+    return ""
 
 
 def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:

@@ -138,7 +138,7 @@ def chosen_mixes(
     if duplicates:
         changes["duplicates"] = True
     mixes = {}
-    for name in levels or LEVELS:
+    for name in dict.fromkeys(level.lower() for level in levels or LEVELS):
         if name not in PRESETS:
             raise PermanentError(f"unknown level {name!r}; expected one of {', '.join(PRESETS)}")
         mixes[name] = replace(PRESETS[name], **changes)

@@ -57,11 +57,21 @@ def parse_date(text: str, option: str) -> dt.date:
     raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
 
 
+def check_range(value: float | None, option: str, most: float, *, least: float = 0) -> None:
+    """Raise PermanentError that names the option and the value unless it is None or in range."""
+    if value is None or (value > 0 and least <= value <= most):
+        return
+    lower = f"at least {least:,}" if least else "more than 0"
+    raise PermanentError(f"{option} is {value}; expected {lower} and at most {most:,.0f}")
+
+
 def read_settings(**given: Any) -> Settings:
     """Read the settings from the environment; options that are not None go before it.
 
-    Raises PermanentError that names every variable with a wrong value.
+    Raises PermanentError that names the option or every variable with a wrong value.
     """
+    if given.get("lake") == "":
+        raise PermanentError("--lake is empty; expected a folder or a URL")
     from pydantic import ValidationError
 
     from workers.settings import Settings

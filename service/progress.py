@@ -70,7 +70,9 @@ def warm(name: str) -> None:
     """
     from solvers.registry import game
 
-    text = f"compiling the kernels of {name}: this happens once, and after an update"
+    text = (
+        f"loading or compiling the kernels of {name}: compiling happens once, and after an update"
+    )
     timer = threading.Timer(WARM_PATIENCE_S, note, (text,))
     timer.daemon = True
     timer.start()

@@ -21,8 +21,10 @@ def read_sources(
     """Read every puzzle of every file, with the name of the file it stands in.
 
     No file, and the file "-", mean standard input. With `levels`, only puzzles of these are
-    given, and a file that lacks one of them is a fault. A file that cannot be read is a fault.
+    given, in whatever case they are named, and a file that lacks one of them is a fault. A file
+    that cannot be read is a fault.
     """
+    levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
         try:
             data, name = _read(file)
@@ -60,15 +62,20 @@ def _chosen(
         yield from found
         return
     present = [item.level for item in found if item.level is not None]
-    for level in levels:
-        if level not in present:
-            has = f"expected one of {', '.join(present)}" if present else "it names no levels"
-            yield Fault(
-                level=level, rule="missing-level", place="", message=f"no {level} in {name}; {has}"
-            )
-    # A fault outside of every level may be the reason why a level is missing.
-    yield from (
-        item
-        for item in found
-        if item.level in levels or (item.level is None and isinstance(item, Fault))
-    )
+    missing = [level for level in levels if level not in present]
+    faults = [item for item in found if isinstance(item, Fault)]
+    whole = [fault for fault in faults if fault.level is None]
+    cut = [fault for fault in faults if fault.rule == "truncated" and fault.level not in levels]
+    if missing and (whole or cut):
+        # Why the rest of the file could not be read is the answer to why a level is missing.
+        whole += [fault for fault in cut if fault not in whole]
+        missing = []
+    for level in missing:
+        has = f"expected one of {', '.join(present)}" if present else "it names no levels"
+        yield Fault(
+            level=level, rule="missing-level", place="", message=f"no {level} in {name}; {has}"
+        )
+    for fault in cut:
+        if fault not in whole:
+            note(f"warning: {fault}")
+    yield from (item for item in found if item.level in levels or item in whole)

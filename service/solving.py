@@ -9,7 +9,7 @@ import typer
 
 from service.console import complain, duration, emit, emit_end, emit_item, emit_start, plural, say
 from service.exits import Exit, exit_for
-from service.options import Files, Json, Levels
+from service.options import Files, Json, Levels, check_range, read_settings
 from service.progress import warm
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from solvers.algebra import Ask, Budget, Game, Outcome
 
 GAME = "pips"
+MB_BYTES = 1024**2
 
 
 def solve(
@@ -32,13 +33,29 @@ def solve(
         typer.Option(min=1, metavar="N", help="List at most N solutions (with --all)."),
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Give up after N transitions.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Give up after N transitions. Default: NIGHTGRID_BUDGET_NODES, else 10^12.",
+            show_default=False,
+        ),
     ] = None,
     table_mb: Annotated[
-        int | None, typer.Option(min=1, metavar="MB", help="Give up beyond MB megabytes of tables.")
+        int | None,
+        typer.Option(
+            metavar="MB",
+            help="Give up beyond MB megabytes of tables. Default: NIGHTGRID_BUDGET_TABLE_BYTES, "
+            "else 2048 MB.",
+            show_default=False,
+        ),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(metavar="S", help="Give up after S seconds a puzzle.")
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Give up after S seconds a puzzle. Default: NIGHTGRID_BUDGET_SECONDS, else 90.",
+            show_default=False,
+        ),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -96,12 +113,16 @@ def _ask(*, first: bool, count: bool, all_: bool, limit: int | None) -> Ask:
 
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
-    from solvers.algebra import Budget
+    """Read the options that bound a solve; the settings stand in for those not given."""
+    from solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Budget
 
-    default = Budget()
+    check_range(nodes, "--nodes", MAX_BUDGET, least=1)
+    check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
+    check_range(seconds, "--seconds", MAX_BUDGET_S)
+    default = read_settings().budget
     return Budget(
         nodes=default.nodes if nodes is None else nodes,
-        table_bytes=default.table_bytes if table_mb is None else table_mb * 1024**2,
+        table_bytes=default.table_bytes if table_mb is None else table_mb * MB_BYTES,
         seconds=default.seconds if seconds is None else seconds,
     )
 

@@ -12,7 +12,9 @@ from structlog.typing import Processor
 def configure(*, json_lines: bool) -> None:
     """Send every log line to standard error, as JSON or as people read it."""
     render: Processor = (
-        structlog.processors.JSONRenderer() if json_lines else structlog.dev.ConsoleRenderer()
+        structlog.processors.JSONRenderer()
+        if json_lines
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
         processors=[

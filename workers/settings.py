@@ -25,7 +25,9 @@ BROKER_SOCKET_SECONDS = 10.0
 class Settings(BaseSettings):
     """Settings of workers, driver and embedded server. All times in seconds, sizes in bytes."""
 
-    model_config = SettingsConfigDict(env_prefix="NIGHTGRID_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="NIGHTGRID_", env_ignore_empty=True, frozen=True, extra="ignore"
+    )
 
     lake: str = "lake"
     """The lake: a local folder (made absolute here) or an S3-style URL."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.draw import draw_regions, draw_solution, list_dominoes
+from service.options import read_settings
 from solvers.pips.generator import HARD, LOOSE, generate
 from solvers.pips.puzzle import Puzzle
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -314,3 +315,92 @@ def test_published_counts(invoke: Invoke, published: Path, date: str, expected: 
     code, out, _ = invoke("solve", file, "--level", "hard", "--count", "--json")
     answer = json.loads(out)
     assert (code, answer["date"], answer["count"]) == (0, date, expected)
+
+
+def test_file_that_is_no_json_has_one_answer_whatever_level_is_wanted(
+    invoke: Invoke, write: Write
+) -> None:
+    code, _, err = invoke("solve", "--level", "easy", write("not json", "notjson.json"))
+    assert (code, err.count("\n")) == (3, 1)
+    assert "expected a JSON object" in err
+
+
+def test_levels_are_known_in_any_case(invoke: Invoke, write: Write) -> None:
+    code, out, err = invoke("solve", "-l", "HARD", write(payload(hard=PAIR)), "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["level"] == "hard"
+
+
+def test_a_truncated_file_is_said_although_the_wanted_level_is_whole(
+    invoke: Invoke, write: Write
+) -> None:
+    file = write(json.dumps(payload(easy=PAIR, hard=PAIR))[:-20], "cut.json")
+    code, out, err = invoke("solve", "-l", "easy", file, "--count", "--json")
+    assert (code, json.loads(out)["count"]) == (0, PAIR_COUNT)
+    assert err.startswith("warning: hard: the text ends before the value does")
+    code, out, err = invoke("solve", "-l", "medium", file)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert err.startswith("nightgrid: hard: the text ends before the value does")
+
+
+def test_a_wrong_solution_is_told_with_the_way_around_it(invoke: Invoke, write: Write) -> None:
+    wrong = {**PAIR, "solution": [[[0, 0], [1, 0]], [[1, 1], [0, 1]]]}
+    code, _, err = invoke("solve", write(wrong))
+    assert code == 3
+    assert "remove `solution` to solve the board alone" in err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "shown"),
+    [
+        ("--seconds", "1e400", "inf"),
+        ("--seconds", "-1", "-1.0"),
+        ("--seconds", "nan", "nan"),
+        ("--seconds", "1e12", "1000000000000.0"),
+        ("--nodes", "0", "0"),
+        ("--nodes", "9" * 20, "9" * 20),
+        ("--table-mb", "9" * 20, "9" * 20),
+    ],
+)
+def test_a_budget_out_of_range_names_the_option_and_the_value(
+    invoke: Invoke, write: Write, option: str, value: str, shown: str
+) -> None:
+    code, out, err = invoke("solve", write(PAIR), option, value)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert err.startswith(f"nightgrid: {option} is {shown}; expected ")
+
+
+def test_settings_bound_a_solve_unless_an_option_does(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(LOOSE_BOARD)
+    monkeypatch.setenv("NIGHTGRID_BUDGET_NODES", "5")
+    assert invoke("solve", file, "--count")[0] == 4
+    assert invoke("solve", file, "--nodes", "1000000000")[0] == 0
+
+
+def test_an_empty_setting_is_unset(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LAKE", "BUDGET_NODES", "VAR_DIR", "REDIS_URL"):
+        monkeypatch.setenv(f"NIGHTGRID_{name}", "")
+    settings = read_settings()
+    assert settings.lake == str(tmp_path / "lake")
+    assert (settings.budget_nodes, settings.var_dir) == (10**12, None)
+    assert invoke("status", "--lake", "")[2] == (
+        "nightgrid: --lake is empty; expected a folder or a URL\n"
+    )
+
+
+def test_a_redirected_log_has_no_colours(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from workers.logs import get_logger; get_logger('x').info('up')"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=60,
+        check=True,
+    )
+    assert "up" in done.stderr
+    assert "\x1b" not in done.stderr
