@@ -147,9 +147,9 @@ def _member(text: str, at: int) -> tuple[Member, int | None]:
         return fault, _skip(text, start)
     except json.JSONDecodeError as error:
         return _bad_value(text, key, start, error)
-    trouble = _undecodable(text, start, end)
-    if trouble:
-        return _at_key(key, "not-utf-8", trouble), end
+    byte = _undecodable(text, start, end)
+    if byte is not None:
+        return _at_key(key, "not-utf-8", f"byte {byte} of the body is not UTF-8"), end
     if decoder.flawed:
         place, flaw = next(_flaws(value, shown(key)))
         return Member(key=key, fault=InvalidPuzzleError(flaw.rule, place, flaw.message)), end
@@ -195,22 +195,22 @@ def _flaws(value: Any, place: str) -> Iterator[tuple[str, _Flaw]]:
             rest += [(node[i], f"{at}[{i}]") for i in reversed(range(len(node)))]
 
 
-def _undecodable(text: str, start: int, end: int) -> str:
+def _undecodable(text: str, start: int, end: int) -> int | None:
+    """Find the first byte of the body, within a part of the text, that is not UTF-8."""
     part = text[start:end]
     if part.isascii():
-        return ""
+        return None
     try:
         part.encode("utf-8")
     except UnicodeEncodeError as error:
-        offset = len(text[: start + error.start].encode("utf-8", "surrogateescape"))
-        return f"byte {offset} of the body is not UTF-8"
-    return ""
+        return len(text[: start + error.start].encode("utf-8", "surrogateescape"))
+    return None
 
 
 def _no_object(text: str, at: int) -> Member:
-    trouble = _undecodable(text, 0, len(text))
-    if trouble:
-        return _whole("not-utf-8", "byte 0", trouble)
+    byte = _undecodable(text, 0, len(text))
+    if byte is not None:
+        return _whole("not-utf-8", f"byte {byte}", "the body is not UTF-8")
     try:
         value, end = _Decoder().decode(text, at)
     except (ValueError, RecursionError):

@@ -128,3 +128,10 @@ def test_faults_can_always_be_written_as_utf8_and_stay_short() -> None:
         for member in read_members(data.encode("utf-8", "surrogatepass")):
             if member.fault:
                 assert len(str(member.fault).encode("utf-8")) < 300
+
+
+def test_the_place_of_the_first_byte_that_is_not_utf8_is_its_own() -> None:
+    (member,) = read_members(bytes(range(256)))
+    assert str(member.fault).startswith("byte 128: ")
+    (member,) = read_members('{"é": "'.encode() + b'\xff"}')
+    assert "byte 8 of the body" in str(member.fault)
