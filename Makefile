@@ -21,9 +21,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
 	  || { echo "nightgrid needs Python 3.11, 3.12 or 3.13; $(PYTHON) is" \
 	       "$$($(PYTHON) --version 2>&1). Choose another: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "installing into $(VENV): a minute or two, depending on the network"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt --editable ".[flows,query,bench,dev]"
+	@echo "compiling kernels: about a minute, this once"
 	$(BIN)/nightgrid warmup
 	@touch $@
 
