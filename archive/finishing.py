@@ -32,6 +32,8 @@ from solvers.registry import game as game_named
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
+ANOTHER_PART = "another part of the job is over budget"
+"""Reason of parts that are not worked any more, because they cannot save their job."""
 _JOB = pa.schema([*MANIFEST_HEAD, pa.field("puzzle_id", pa.string(), nullable=False)])
 _HOPELESS = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
@@ -267,12 +269,16 @@ def merge_outcomes(
             for row in rows
         ],
     )
+    reason = outcome.reason
+    if outcome.status is Status.OVER_BUDGET:
+        over = [row["reason"] for row in rows if row["status"] == Status.OVER_BUDGET]
+        reason = next((text for text in over if text != ANOTHER_PART), reason)
     return Outcome(
         status=outcome.status,
         count=outcome.count,
         solutions=tuple(game.solution_to_json(solution) for solution in outcome.solutions),
         truncated=outcome.truncated,
-        reason=outcome.reason,
+        reason=reason,
     )
 
 

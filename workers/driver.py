@@ -97,11 +97,12 @@ def _only_driver(settings: Settings, run_id: str) -> Iterator[None]:
     path = settings.side_dir / f"driver-{run_id}.lock"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TransientError(f"another driver is working run {run_id}") from None
         yield
         path.unlink(missing_ok=True)
-    except BlockingIOError:
-        raise TransientError(f"another driver is working run {run_id}") from None
     finally:
         os.close(descriptor)
 

@@ -122,7 +122,8 @@ class Keeper:
                 drive(self._lake, run_id, executor, settings=self._settings)
             finally:
                 executor.close()
-        except NightgridError as error:
+        except Exception as error:  # noqa: BLE001
+            # Whatever it is, this thread is alone with it: pause, lest it fails every second.
             self._not_before[run_id] = time.monotonic() + RUN_PAUSE_SECONDS
             log.warning("run not driven to its end", run=run_id, error=str(error))
 

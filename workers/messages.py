@@ -27,6 +27,8 @@ class Traffic:
     """In the queue."""
     acquired: frozenset[str]
     """Taken by a worker, dead or alive, and not acknowledged."""
+    complete: bool = True
+    """False when the queue holds more messages than were looked at."""
 
 
 def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any]) -> None:
@@ -45,10 +47,12 @@ def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any
 def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     """Look at a queue and at all acquired messages. Raises redis.RedisError."""
     pipe = client.pipeline(transaction=False)
+    pipe.llen(f"{settings.key_prefix}{queue}")
     pipe.lrange(f"{settings.key_prefix}{queue}", -LOOK_AT_MOST, -1)
     pipe.hvals(f"{settings.key_prefix}unacked")
-    waiting, acquired = pipe.execute()
+    length, waiting, acquired = pipe.execute()
     return Traffic(
+        complete=length <= LOOK_AT_MOST,
         waiting=_about(json.loads(text) for text in waiting),
         # An acquired message is kept as [message, exchange, routing key].
         acquired=_about(json.loads(text)[0] for text in acquired),
@@ -76,7 +80,9 @@ class Watch:
         """Tell which of the messages on which nobody has begun are gone, one look after another."""
         now = time.monotonic()
         names = set(expected)
-        nowhere = names - seen.waiting - seen.acquired
+        # Of a queue that is not seen to its end nothing is known to be missing: what waits unseen
+        # must not be sent over and over.
+        nowhere = names - seen.waiting - seen.acquired if seen.complete else set()
         held = (names & seen.acquired) - seen.waiting
         gone = nowhere & self._nowhere
         self._nowhere = nowhere - gone

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from archive.finishing import ANOTHER_PART
 from archive.lake import Lake
 from archive.runfiles import (
     Attempts,
@@ -40,8 +41,6 @@ log = get_logger("nightgrid.driver")
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""
 WORKER_DIED = "its worker died"
-ANOTHER_PART = "another part of the job is over budget"
-"""Reason of parts that are not worked any more, because they cannot save their job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturbed_rows
 
+from archive.finishing import ANOTHER_PART
 from archive.lake import Lake
 from archive.runfiles import Attempts, ChunkRef, open_run, read_attempts, write_start
 from archive.runs import pending_chunks, plan_run, read_done
@@ -18,7 +19,6 @@ from solvers.errors import TransientError
 from workers.chunks import AGAIN, solve_chunk, solve_rows
 from workers.driver import drive
 from workers.executors import InlineExecutor
-from workers.reconciler import ANOTHER_PART
 from workers.redis_keys import Announcement
 
 
@@ -121,6 +121,8 @@ def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_pat
     reasons = lake.read_table(f"{base}/parts", PARTS).column("reason").to_pylist()
     assert reasons.count(ANOTHER_PART) == 3
     assert len(lake.list(f"{base}/started")) == 2
+    (row,) = result_rows(lake, summary.run_id)
+    assert row["reason"] == toy.TOY.reasons[1]
 
 
 def test_first_and_all_leave_their_solutions_in_canonical_order(lake, settings):

@@ -148,6 +148,13 @@ def test_a_watch_gives_up_messages_that_are_nowhere_twice_or_in_dead_hands():
     assert watch.gone(["a", "b"], here) == {"b"}
 
 
+def test_nothing_is_gone_from_a_queue_that_was_not_seen_to_its_end():
+    watch = Watch(patience_s=60.0)
+    part = Traffic(waiting=frozenset({"a"}), acquired=frozenset(), complete=False)
+    assert watch.gone(["a", "b"], part) == set()
+    assert watch.gone(["a", "b"], part) == set()
+
+
 @pytest.mark.cluster
 def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
     boards = slow_boards(300, 21_000)
