@@ -93,6 +93,8 @@ class SearchScratch:
     path: npt.NDArray[np.int64]
     table: npt.NDArray[np.uint64]
     nodes: int
+    own: tuple[Any, Forest] | None = None
+    """Board and forest of its own, while it works on those of counts."""
 
     @classmethod
     def allocate(
@@ -142,18 +144,29 @@ def kept() -> Scratch:
     return scratch
 
 
-def borrow(dominoes: int) -> SearchScratch:
-    """Take memory for a search: the thread's own if it fits and no other search has it."""
+def borrow(dominoes: int, *, eager: bool) -> SearchScratch:
+    """Take memory for a search: the thread's own if it fits and no other search has it.
+
+    An eager search is over when its first solution is read, so nothing can come between: it
+    works on the board and the forest of counts, which are in the cache already.
+    """
     scratch: SearchScratch | None = getattr(_kept, "search", None)
     if scratch is not None and dominoes <= KEPT_DOMINOES:
         _kept.search = None
-        return scratch
-    size = max(dominoes, KEPT_DOMINOES)
-    return SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
+    else:
+        size = max(dominoes, KEPT_DOMINOES)
+        scratch = SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
+    if eager and scratch.own is None:
+        scratch.own = (scratch.board, scratch.forest)
+        scratch.board, scratch.forest = kept().board, kept().forest
+    return scratch
 
 
 def give_back(scratch: SearchScratch) -> None:
     """Return memory that has not grown, for the next search of this thread."""
+    if scratch.own is not None:
+        scratch.board, scratch.forest = scratch.own
+        scratch.own = None
     if (
         scratch.words is NARROW
         and len(scratch.table) == FIRST_TABLE_ROWS

@@ -62,7 +62,7 @@ class SolutionStream:
         # A key of two words and a small forest, and more of either if the board wants it.
         columns = kernel_columns(to_arrays([self._puzzle]))
         dominoes = len(self._puzzle.dominoes)
-        scratch = borrow(dominoes)
+        scratch = borrow(dominoes, eager=self._eager)
         while True:
             code = int(
                 begin(
