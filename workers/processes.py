@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -18,10 +19,15 @@ LOG_BYTES_MAX = 16 * 1024**2
 """A log that has grown beyond this is put aside when its process is started again."""
 
 
-def die_with_parent(signal_number: int = signal.SIGKILL) -> None:
-    """Ask Linux to signal this process when its parent dies; elsewhere do nothing."""
+def die_with_parent(signal_number: int = signal.SIGKILL, *, parent: int | None = None) -> None:
+    """Ask Linux to signal this process when its parent dies; elsewhere do nothing.
+
+    With `parent`, the process id it is to have, it dies at once when that one died before.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+        if parent is not None and os.getppid() != parent:
+            os.kill(os.getpid(), signal_number)
 
 
 def spawn(
@@ -48,7 +54,7 @@ def spawn(
             env=None if env is None else dict(env),
             start_new_session=True,
             # The supervisor's only thread forks here, so that nothing can deadlock.
-            preexec_fn=None if leash else die_with_parent,  # noqa: PLW1509
+            preexec_fn=None if leash else partial(die_with_parent, parent=os.getpid()),  # noqa: PLW1509
         )
 
 

@@ -182,3 +182,9 @@ def test_workers_import_no_flow_engine():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_child_whose_parent_died_before_it_asked_dies_at_once():
+    code = "from workers.processes import die_with_parent; die_with_parent(parent=1 << 30)"
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == (-9 if sys.platform == "linux" else 0)
