@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import builtins
 import errno
-import os
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from archive import disk
 from solvers.errors import PermanentError, TransientError
 
 ROW_GROUP_ROWS = 65_536
@@ -36,8 +35,6 @@ _S3_OPTIONS = frozenset({"endpoint_override", "scheme", "region", "anonymous"})
 _HOPELESS_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
-_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-"""What hard links fail with where a file system has none."""
 _HOPELESS = (
     "ACCESS_DENIED",
     "NO_SUCH_BUCKET",
@@ -224,7 +221,7 @@ class Lake:
             except FileNotFoundError:
                 return
         if self._local is not None:
-            _fsync((self._local / path).parent)
+            disk.fsync((self._local / path).parent)
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
@@ -247,7 +244,8 @@ class Lake:
         _check_path(path)
         with _errors(path, writing=True):
             if self._local is not None:
-                return _put(self._local, path, fill, _link if new else _rename)
+                place = disk.link if new else disk.rename
+                return disk.put(self._local, STAGING, path, fill, place)
             self._upload(path, fill)
             return True
 
@@ -347,68 +345,6 @@ def _check_path(path: str) -> None:
         raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
     if names[0] == STAGING:
         raise PermanentError(f"{path!r} lies in the lake's staging folder")
-
-
-def _put(
-    root: Path,
-    path: str,
-    fill: Callable[[pa.NativeFile], Any],
-    place: Callable[[Path, Path], bool],
-) -> bool:
-    staged = root / STAGING / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
-    target = root / path
-    _make_folder(staged.parent)
-    _make_folder(target.parent)
-    try:
-        with pa.OSFile(str(staged), "wb") as sink:
-            fill(sink)
-        _fsync(staged)
-        placed = place(staged, target)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise
-    _fsync(target.parent)
-    return placed
-
-
-def _rename(staged: Path, target: Path) -> bool:
-    staged.replace(target)
-    return True
-
-
-def _link(staged: Path, target: Path) -> bool:
-    """Give a staged file its name unless another file has it."""
-    try:
-        target.hardlink_to(staged)
-    except FileExistsError:
-        staged.unlink()
-        return False
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # A file system without hard links: as good as it can be had there.
-        if target.exists():
-            staged.unlink()
-            return False
-        return _rename(staged, target)
-    staged.unlink()
-    return True
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    _fsync(folder.parent)
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from flows.report import NightlyReport
 from flows.settings import NightlySettings
 from solvers.algebra import Status
 from solvers.errors import PermanentError
+from workers.locks import alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,14 @@ def run_nightly(
     """
     if prefect is None:
         prefect = environment.available()
+    workers = settings.workers
+    with alone(workers.side_dir, "night", f"another night is at work on the lake {workers.lake}"):
+        return _run(settings, prefect, on_progress)
+
+
+def _run(
+    settings: NightlySettings, prefect: bool, on_progress: steps.OnProgress | None
+) -> NightlyReport:
     if not prefect:
         return run_steps(settings, PLAIN, on_progress)
     if not environment.available():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import signal
 import threading
 import time
@@ -18,6 +16,7 @@ from archive.lake import Lake
 from archive.runfiles import read_done
 from solvers.errors import TransientError
 from workers.executors import Executor
+from workers.locks import alone
 from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Progress, Reconciler
 from workers.settings import Settings
 
@@ -59,7 +58,8 @@ def drive(
     settings = settings or Settings()
     begun = time.monotonic()
     done = read_done(lake, run_id)
-    with _only_driver(settings, run_id), _stop_signals() as stop:
+    refusal = f"another driver is working run {run_id}"
+    with alone(settings.side_dir, f"driver-{run_id}", refusal), _stop_signals() as stop:
         driver = Reconciler(lake, run_id, executor, on_progress, settings)
         if done is None:
             driver.work(stop)
@@ -88,23 +88,6 @@ def _patiently(step: Callable[[], dict[str, Any]], settings: Settings) -> dict[s
             if time.monotonic() > deadline:
                 raise
             time.sleep(TRANSIENT_PAUSE_SECONDS)
-
-
-@contextmanager
-def _only_driver(settings: Settings, run_id: str) -> Iterator[None]:
-    """Hold the run against a second driver on this machine."""
-    settings.side_dir.mkdir(parents=True, exist_ok=True)
-    path = settings.side_dir / f"driver-{run_id}.lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TransientError(f"another driver is working run {run_id}") from None
-        yield
-        path.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

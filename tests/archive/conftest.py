@@ -84,4 +84,4 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     # No test pulls the plug of the machine; that files are synced has a test of its own.
-    monkeypatch.setattr("archive.lake._fsync", lambda _path: None)
+    monkeypatch.setattr("archive.disk.fsync", lambda _path: None)

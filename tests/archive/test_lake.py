@@ -143,7 +143,7 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
     def record(path: Path) -> None:
         steps.append(f"{path.parent.name if path.is_file() else path.name}: {target.exists()}")
 
-    monkeypatch.setattr("archive.lake._fsync", record)
+    monkeypatch.setattr("archive.disk.fsync", record)
     lake.write_bytes("other/x", b"1")
     assert steps == [f"{STAGING}: False", "other: True"]
     steps.clear()
