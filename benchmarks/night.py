@@ -16,7 +16,7 @@ from pathlib import Path
 
 from archive.lake import Lake
 from archive.tables import COUNTS_BY_DATE
-from benchmarks.published import archive_folder
+from benchmarks.published import archive_folder, article_counts
 from benchmarks.report import Section, finish
 from flows.nightly import run_nightly
 from flows.report import NightlyReport
@@ -74,12 +74,8 @@ def _night(settings: NightlySettings) -> tuple[NightlyReport, float]:
 
 
 def _article(folder: Path) -> dict[Key, int]:
-    with (folder / "pips-published-counts" / "brianberns_hard_counts.csv").open() as file:
-        return {
-            (dt.date.fromisoformat(row["date"]), "hard"): int(row["readme"])
-            for row in csv.DictReader(file)
-            if row["readme"]
-        }
+    counts = article_counts(folder)
+    return {(dt.date.fromisoformat(date), "hard"): count for date, count in counts.items()}
 
 
 def _second(folder: Path) -> dict[Key, int]:

@@ -49,10 +49,15 @@ def archive_folder() -> Path:
     return Path(os.environ.get("NIGHTGRID_ARCHIVE") or default)
 
 
+def article_counts(folder: Path) -> dict[str, int]:
+    """Read the article's number of solutions of every hard board that it counted, by date."""
+    with (folder / "pips-published-counts" / "brianberns_hard_counts.csv").open(newline="") as file:
+        return {row["date"]: int(row["readme"]) for row in csv.DictReader(file) if row["readme"]}
+
+
 def hard_boards(folder: Path) -> list[tuple[str, dict[str, Any], int]]:
     """Read (date, board, the article's count) of every hard board that the article counted."""
-    with (folder / "pips-published-counts" / "brianberns_hard_counts.csv").open(newline="") as file:
-        counts = {row["date"]: int(row["readme"]) for row in csv.DictReader(file) if row["readme"]}
+    counts = article_counts(folder)
     return [
         (date, json.loads((folder / "pips" / f"{date}.json").read_text())["hard"], count)
         for date, count in sorted(counts.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import numpy as np
 from numba import types
@@ -22,8 +21,3 @@ def monotonic_ns(timespec: np.ndarray) -> int:
     """Read the monotonic clock in nanoseconds; `timespec` is scratch, int64[2]."""
     _clock_gettime(np.int32(_CLOCK_MONOTONIC), timespec.ctypes)
     return timespec[0] * 1_000_000_000 + timespec[1]
-
-
-def now_ns() -> int:
-    """Read the same clock from Python."""
-    return time.monotonic_ns()
