@@ -56,6 +56,22 @@ PIPS_PUZZLES = _schema(
 over its regions (codes of solvers.pips.puzzle.REGION_TYPES; target 0 where there is none),
 domino_* over its dominoes; `size` is the number of dominoes."""
 
+STRANDS_PUZZLES = _schema(
+    "puzzles.strands",
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("row_count", pa.int32(), nullable=False),
+    pa.field("column_count", pa.int32(), nullable=False),
+    pa.field("letter", _list(pa.int32()), nullable=False),
+    pa.field("theme_word_count", pa.int32(), nullable=False),
+    pa.field("size", pa.int32(), nullable=False),
+)
+"""One row per board. `letter` holds the code point of each cell, row by row; theme_word_count is
+-1 where the number of words beside the spangram is not known; `size` is the number of cells."""
+
+PUZZLES: dict[str, pa.Schema] = {"pips": PIPS_PUZZLES, "strands": STRANDS_PUZZLES}
+"""The puzzles table of each game."""
+
 EDITIONS = _schema(
     "editions",
     pa.field("game", pa.string(), nullable=False),

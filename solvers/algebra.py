@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import PermanentError
@@ -175,6 +176,11 @@ class Game(Protocol[P, S]):
     """Changes whenever a count, a solution or the canonical order of solutions could."""
     reasons: tuple[str, ...]
     """Index = the uint8 by which reason columns of `solve_batch` name a reason; "" at 0."""
+    rules: str
+    """The switchable rules that it plays by, in their one-line form; "" for a game without."""
+    lexicon_id: str
+    """The lexicon that it is bound to; "" for none. A word game that is bound to none can do
+    everything that needs no words: read, write, name and lay out puzzles."""
 
     def puzzle_from_json(self, value: object) -> P:
         """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
@@ -226,6 +232,9 @@ class Game(Protocol[P, S]):
         `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`
         (uint8, index into `reasons` of the game). The budget holds for each puzzle by itself.
         """
+
+    def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
+        """Estimate the seconds that each row will take one core, for planning."""
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

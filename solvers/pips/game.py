@@ -44,6 +44,10 @@ WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
+ORDINARY_SIZE = 16
+"""Dominoes up to which a board is ordinary; each one more about doubles what is to be expected."""
+ORDINARY_S = 0.25e-3
+"""What an ordinary board costs, files and messages included."""
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns that count_rows writes."""
 
@@ -54,6 +58,8 @@ class PipsGame:
     name = "pips"
     solver_version = "pips-1"
     reasons = REASONS
+    rules = ""
+    lexicon_id = ""
 
     def puzzle_from_json(self, value: object) -> Puzzle:
         """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
@@ -219,6 +225,16 @@ class PipsGame:
             "kernel_ns": out[:, KERNEL_NS].copy(),
             "table_bytes": out[:, TABLE_BYTES].copy(),
         }
+
+    def cost_s(
+        self,
+        arrays: Arrays,
+        ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
+    ) -> npt.NDArray[np.float64]:
+        """Estimate the seconds that each row will take one core, from its number of dominoes."""
+        beyond = arrays["size"].astype(np.float64) - ORDINARY_SIZE
+        cost: npt.NDArray[np.float64] = ORDINARY_S * np.exp2(np.clip(beyond, 0.0, 32.0))
+        return cost
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

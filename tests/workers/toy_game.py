@@ -40,6 +40,8 @@ class ToyPuzzle:
 class ToyGame:
     name = "pips"
     solver_version = "toy-1"
+    rules = ""
+    lexicon_id = ""
     reasons = ("", "the budget of nodes ran out")
 
     def puzzle_from_json(self, value):
@@ -59,6 +61,9 @@ class ToyGame:
 
     def warm(self):
         pass
+
+    def cost_s(self, arrays, ask):
+        return np.full(len(arrays["size"]), 0.25e-3)
 
     def to_arrays(self, puzzles):
         table = puzzles_table(puzzles)

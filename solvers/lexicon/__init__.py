@@ -1,0 +1,1 @@
+"""Lexicons: the words that word games are solved with, as flat arrays."""

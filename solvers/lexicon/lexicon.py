@@ -1,0 +1,82 @@
+"""The lexicon: every word once, with its frequency, and a trie over them, in flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ALPHABET_MAX = 64
+"""Distinct letters that a lexicon can hold: a node of the trie keeps its children in 64 bits."""
+UNKNOWN_CENTIZIPF = 0
+"""Frequency of a word of which none is known: less than that of any word with one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lexicon:
+    """Words in sorted order (by code points), and the trie that they form.
+
+    All arrays are contiguous and never written to; they may lie in a memory-mapped file.
+    """
+
+    lexicon_id: str
+    """Hash of the words and their frequencies: equal lexicons are equal whatever file they came
+    from."""
+    has_frequencies: bool
+    alphabet: npt.NDArray[np.uint32]
+    """Code point of each letter, ascending; at most ALPHABET_MAX. A letter's index here is its
+    code in every other array."""
+    letters: npt.NDArray[np.uint8]
+    """The letters of all words, one word after the other."""
+    offsets: npt.NDArray[np.int32]
+    """int32[words + 1]: word w is letters[offsets[w]:offsets[w + 1]]."""
+    centizipf: npt.NDArray[np.int16]
+    """int16[words]: hundredths of the Zipf scale (log10 of occurrences in 10^9 words);
+    UNKNOWN_CENTIZIPF where no frequency is known."""
+    node_children: npt.NDArray[np.uint64]
+    """uint64[nodes]: bit a is set when the node has a child by letter a. Node 0 is the root."""
+    node_first: npt.NDArray[np.int32]
+    """int32[nodes]: the child by letter a is node_first + (children by smaller letters)."""
+    node_word: npt.NDArray[np.int32]
+    """int32[nodes]: the word that ends at the node, -1 for none."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def word(self, index: int) -> str:
+        """Spell a word."""
+        codes = self.letters[self.offsets[index] : self.offsets[index + 1]]
+        return "".join(map(chr, self.alphabet[codes]))
+
+    def find(self, word: str) -> int:
+        """Look a word up; return its index, or -1.
+
+        Takes the letters as they stand in the lexicon (upper case, no spaces).
+        """
+        node = 0
+        for letter in word:
+            code = int(np.searchsorted(self.alphabet, ord(letter)))
+            if code == len(self.alphabet) or self.alphabet[code] != ord(letter):
+                return -1
+            children = int(self.node_children[node])
+            if not children >> code & 1:
+                return -1
+            node = int(self.node_first[node]) + (children & ((1 << code) - 1)).bit_count()
+        return int(self.node_word[node]) if node else -1
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Name every array, for whoever stores the lexicon."""
+        return {
+            name: getattr(self, name)
+            for name in (
+                "alphabet",
+                "letters",
+                "offsets",
+                "centizipf",
+                "node_children",
+                "node_first",
+                "node_word",
+            )
+        }

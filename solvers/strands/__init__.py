@@ -1,0 +1,1 @@
+"""Strands: cover a board of letters with words, one of them a spangram."""

@@ -1,0 +1,46 @@
+"""Boards of Strands as columns: how the puzzles table stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import Arrays
+from solvers.strands.puzzle import Puzzle
+
+UNKNOWN_WORDS = -1
+"""Stands in `theme_word_count` where the number of theme words is not known."""
+
+
+def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+    """Lay boards out column-wise.
+
+    `letter` holds each board's code points row by row; `size` is the number of cells.
+    """
+    texts = ["".join(puzzle.board) for puzzle in puzzles]
+    sizes = np.array([len(text) for text in texts], np.int32)
+    return {
+        "row_count": np.array([puzzle.row_count for puzzle in puzzles], np.int32),
+        "column_count": np.array([puzzle.column_count for puzzle in puzzles], np.int32),
+        "letter.values": np.array([ord(c) for text in texts for c in text], np.int32),
+        "letter.offsets": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        "theme_word_count": np.array(
+            [UNKNOWN_WORDS if p.theme_words is None else p.theme_words for p in puzzles], np.int32
+        ),
+        "size": sizes,
+    }
+
+
+def from_arrays(arrays: Arrays, row: int) -> Puzzle:
+    """Rebuild the board of one row."""
+    start, stop = arrays["letter.offsets"][row : row + 2]
+    text = "".join(map(chr, arrays["letter.values"][start:stop]))
+    width = int(arrays["column_count"][row])
+    words = int(arrays["theme_word_count"][row])
+    return Puzzle(
+        board=tuple(text[i : i + width] for i in range(0, len(text), width)),
+        theme_words=None if words == UNKNOWN_WORDS else words,
+    )

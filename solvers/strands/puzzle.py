@@ -1,0 +1,128 @@
+"""The Strands puzzle: a board of letters, and how many theme words it is said to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from solvers.algebra import canonical_json, digest
+from solvers.errors import InvalidPuzzleError
+
+Cell = tuple[int, int]
+"""(row, column), 0-based."""
+
+MAX_CELLS = 4096
+BOARD_KEYS = ("board", "startingBoard")
+"""Names under which a JSON value may carry its rows: ours, and the published payload's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Puzzle:
+    """A validated board. Rows are strings of equal length, one upper-case letter a cell.
+
+    The general instance of article 000, Definition 18: any number of rows and columns, any
+    alphabet. Raises InvalidPuzzleError naming the rule and the place that breaks it.
+    """
+
+    board: tuple[str, ...]
+    theme_words: int | None = None
+    """How many words the board holds beside its spangram, None if that is not known."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "board", tuple(upper(row) for row in self.board))
+        _check_board(self.board, "board")
+        _check_theme_words(self.theme_words, self.cell_count, "theme_words")
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        return len(self.board)
+
+    @property
+    def column_count(self) -> int:
+        """Number of columns."""
+        return len(self.board[0])
+
+    @property
+    def cell_count(self) -> int:
+        """Number of cells."""
+        return self.row_count * self.column_count
+
+    @property
+    def puzzle_id(self) -> str:
+        """Hash of the canonical form."""
+        return digest("strands", canonical_json(self.to_json()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the canonical form."""
+        value: dict[str, Any] = {"game": "strands", "board": list(self.board)}
+        if self.theme_words is not None:
+            value["theme_words"] = self.theme_words
+        return value
+
+    @classmethod
+    def from_json(cls, value: object, place: str = "") -> Puzzle:
+        """Validate a JSON value with `board` (or `startingBoard`) and, if it likes, `theme_words`.
+
+        `place` is the path of the value in its document and starts every place that an error
+        names. Other keys are ignored.
+        """
+        if not isinstance(value, Mapping):
+            raise InvalidPuzzleError(
+                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+            )
+        key = next((name for name in BOARD_KEYS if value.get(name) is not None), None)
+        if key is None:
+            raise InvalidPuzzleError(
+                "board-missing", _join(place, "board"), "missing; expected a list of rows"
+            )
+        at = _join(place, key)
+        rows = value[key]
+        if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+            raise InvalidPuzzleError("board-type", at, "expected a list of strings, one for a row")
+        board = tuple(upper(row) for row in rows)
+        _check_board(board, at)
+        words = value.get("theme_words")
+        _check_theme_words(words, len(board) * len(board[0]), _join(place, "theme_words"))
+        return cls(board=board, theme_words=words)
+
+
+def upper(text: str) -> str:
+    """Write letters in upper case, one for one: a letter whose capital is two stays as it is."""
+    return "".join(c.upper() if len(c.upper()) == 1 else c for c in text)
+
+
+def _join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def _check_board(board: tuple[str, ...], place: str) -> None:
+    if not board or not board[0]:
+        raise InvalidPuzzleError("board-empty", place, "expected at least one row of one letter")
+    width = len(board[0])
+    if len(board) * width > MAX_CELLS:
+        raise InvalidPuzzleError(
+            "board-size", place, f"{len(board)} x {width} cells; expected at most {MAX_CELLS} cells"
+        )
+    for r, row in enumerate(board):
+        if len(row) != width:
+            raise InvalidPuzzleError(
+                "row-length", f"{place}[{r}]", f"{len(row)} letters; expected {width} as in row 0"
+            )
+        for c, letter in enumerate(row):
+            if letter.isspace() or not letter.isprintable():
+                raise InvalidPuzzleError(
+                    "letter", f"{place}[{r}]", f"{letter!r} at column {c}; expected a letter"
+                )
+
+
+def _check_theme_words(words: object, cells: int, place: str) -> None:
+    if words is None:
+        return
+    if isinstance(words, bool) or not isinstance(words, int):
+        raise InvalidPuzzleError(
+            "theme-words", place, f"expected a whole number, got {type(words).__name__}"
+        )
+    if not 0 <= words <= cells:
+        raise InvalidPuzzleError("theme-words", place, f"{words}; expected 0 to {cells}")

@@ -1,0 +1,96 @@
+"""The rules of Strands that can be switched, and their one-line form under which results lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from solvers.errors import PermanentError
+
+Spangram = Literal["required", "one", "off"]
+Words = Literal["given", "any"]
+
+PARTS_MAX = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What counts as a cover. The defaults are the game's own rules."""
+
+    spangram: Spangram = "required"
+    """`required`: at least one piece of the cover touches two opposite sides of the board with
+    any of its cells. `one`: exactly one does. `off`: that plays no role, and pieces are single
+    words only."""
+    words: Words = "given"
+    """`given`: the cover has exactly the puzzle's number of theme words, where the puzzle has
+    one. Theme words are the pieces beside the spangram (with spangram off, all pieces).
+    `any`: any number."""
+    crossing: bool = False
+    """Whether two different words may cross (both diagonals of one 2 x 2 block). A word may
+    always cross itself."""
+    repeats: bool = False
+    """Whether a word may stand twice in a cover, on different cells."""
+    diagonal: bool = True
+    """Whether words may step diagonally (article 000, Corollary 19 forbids it)."""
+    min_letters: int = 4
+    """Fewest letters of a piece."""
+    compound_parts: int = 3
+    """Most words that a spangram may be run together from, 1 to PARTS_MAX; 1: single words."""
+    part_centizipf: int = 300
+    """Least frequency of each part of a compound, in hundredths of the Zipf scale. A lexicon
+    without frequencies takes every word as a part."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("spangram", ("required", "one", "off")),
+            ("words", ("given", "any")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise PermanentError(
+                    f"rule {name} is {getattr(self, name)!r}; expected {' or '.join(allowed)}"
+                )
+        for name, least, most in (
+            ("min_letters", 1, 64),
+            ("compound_parts", 1, PARTS_MAX),
+            ("part_centizipf", 0, 1000),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise PermanentError(
+                    f"rule {name} is {getattr(self, name)}; expected {least} to {most}"
+                )
+
+    def __str__(self) -> str:
+        return " ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self))
+
+    @classmethod
+    def parse(cls, text: str) -> Rules:
+        """Read rules as `str(rules)` writes them; what is left out has its default.
+
+        Raises PermanentError on an unknown name or value.
+        """
+        known = {f.name: f for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for item in text.split():
+            name, _, value = item.partition("=")
+            if name not in known or name in values:
+                raise PermanentError(
+                    f"rule {item!r}: expected each of {', '.join(known)} once, as name=value"
+                )
+            values[name] = _value(name, value, known[name].default)
+        return cls(**values)
+
+
+def _text(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _value(name: str, text: str, default: object) -> object:
+    if isinstance(default, bool):
+        if text not in ("yes", "no"):
+            raise PermanentError(f"rule {name} is {text!r}; expected yes or no")
+        return text == "yes"
+    if isinstance(default, int):
+        if not text.isdecimal() or len(text) > 9:
+            raise PermanentError(f"rule {name} is {text!r}; expected a whole number")
+        return int(text)
+    return text
