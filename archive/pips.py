@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError
 from solvers.pips.check import check_solution, solution_to_json
@@ -38,35 +38,6 @@ _DATE_KEY = "printDate"
 _BOARD_KEYS = ("dominoes", "regions")
 _LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """One puzzle as published, with what the payload says about it."""
-
-    date: dt.date | None
-    level: str | None
-    puzzle: Puzzle
-    solution: Solution | None = None
-    """The official solution, checked against the puzzle."""
-    source_id: str | None = None
-    backend_id: str | None = None
-    editor: str | None = None
-    constructors: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A broken rule, with the place in the payload that breaks it."""
-
-    level: str | None
-    """None when the fault lies outside of every level."""
-    rule: str
-    place: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.message}" if self.place else self.message
 
 
 def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
