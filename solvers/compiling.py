@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import config
+
+from solvers.cache_folder import cache_base
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,26 +32,12 @@ def cache_dir() -> Path:
 
     Numba checks only the file of the outermost function, so a change in a function that it calls
     would go unnoticed; a folder per digest of all sources makes a stale kernel impossible. And
-    Numba raises at import when it finds no writable place, so the last resort is a private
-    folder for temporary files.
+    Numba raises at import when it finds no writable place, so `cache_base` always has one.
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         return Path(chosen) / source_digest()
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nightgrid"
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-        writable = os.access(base, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        base = Path(tempfile.gettempdir()) / f"nightgrid-{os.getuid()}"
-        base.mkdir(mode=0o700, exist_ok=True)
-        found = base.lstat()
-        if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
-            # Compiled code is loaded from there: a folder that others can write on is no place.
-            base = Path(tempfile.mkdtemp(prefix="nightgrid-"))
-    return base / "kernels" / source_digest()
+    return cache_base() / "kernels" / source_digest()
 
 
 config.CACHE_DIR = str(cache_dir())

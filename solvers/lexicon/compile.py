@@ -1,0 +1,140 @@
+"""Compile words into a lexicon: sorted, each once, with the trie that they form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
+from solvers.lexicon.text import spell, text_digest
+
+COMPILE_VERSION = 1
+"""Raised whenever the same words would give other arrays: older caches are not opened then."""
+LETTERS_MAX = 2**31 - 1
+"""Most letters of all words together: offsets and nodes are counted in 32 bits."""
+CENTIZIPF_MAX = 2**15 - 1
+
+
+def compile_lexicon(words: Iterable[tuple[str, int]]) -> Lexicon:
+    """Compile (word, centizipf) pairs in any order; of equal words the highest frequency stays.
+
+    Words are taken as they are: upper case and letters only is the caller's part. The trie's
+    nodes lie level by level, and by the words' order within a level, so that the top of the trie,
+    which every search walks, is close together, and the children of a node are neighbours.
+
+    Raises PermanentError for no words, an empty word, more than ALPHABET_MAX distinct letters,
+    more than LETTERS_MAX letters in all, or a frequency that is not 0 to CENTIZIPF_MAX.
+    """
+    best: dict[str, int] = {}
+    for word, value in words:
+        if best.get(word, -1) < value:
+            best[word] = value
+        elif value < 0:
+            raise PermanentError(f"word {word!r} has {value} centizipf; expected at least 0")
+    if not best:
+        raise PermanentError("a lexicon has no words; expected at least one")
+    if "" in best:
+        raise PermanentError("a lexicon has an empty word; expected at least one letter a word")
+    spelled = sorted(best)
+    centizipf = [best[word] for word in spelled]
+    highest = max(centizipf)
+    if highest > CENTIZIPF_MAX:
+        raise PermanentError(f"a word has {highest} centizipf; expected at most {CENTIZIPF_MAX}")
+    return compile_sorted(spelled, np.array(centizipf, np.int16))
+
+
+def compile_sorted(words: Sequence[str], centizipf: npt.NDArray[np.int16]) -> Lexicon:
+    """Compile words that are already strictly ascending (by code points)."""
+    sizes = np.fromiter(map(len, words), np.int64, len(words))
+    letter_count = int(sizes.sum())
+    if letter_count > LETTERS_MAX:
+        raise PermanentError(
+            f"a lexicon has {letter_count} letters; expected at most {LETTERS_MAX}"
+        )
+    points = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    alphabet = np.unique(points)
+    if len(alphabet) > ALPHABET_MAX:
+        raise PermanentError(
+            f"a lexicon has {len(alphabet)} different letters; expected at most {ALPHABET_MAX}"
+        )
+    letters = np.searchsorted(alphabet, points).astype(np.uint8)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "alphabet": alphabet,
+        "letters": letters,
+        "offsets": offsets,
+        "centizipf": centizipf,
+        **_trie(letters, offsets),
+    }
+    return sealed(text_digest(words, centizipf), arrays)
+
+
+def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
+    """Bind arrays into a lexicon, never to be written to again.
+
+    Kernels are compiled apart for arrays that can be written to: arrays that come from a file
+    cannot, so none can, and every kernel is compiled once.
+    """
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Lexicon(
+        lexicon_id=lexicon_id,
+        has_frequencies=bool((arrays["centizipf"] != UNKNOWN_CENTIZIPF).any()),
+        **arrays,
+    )
+
+
+def words_of(lexicon: Lexicon) -> list[str]:
+    """Spell every word, in order."""
+    return spell(lexicon.alphabet, lexicon.letters, lexicon.offsets)
+
+
+def _trie(
+    letters: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
+) -> dict[str, npt.NDArray[Any]]:
+    """Build the trie of sorted words level by level, each level in one go.
+
+    At depth d the words that are long enough fall into groups that share their first d letters;
+    a group is a node. Because the words are sorted, groups are runs, and runs of one parent
+    follow one another in the order of their letters.
+    """
+    starts = offsets[:-1].astype(np.int64)
+    sizes = np.diff(offsets)
+    children: list[npt.NDArray[np.uint64]] = []
+    firsts: list[npt.NDArray[np.int64]] = []
+    ends: list[npt.NDArray[np.int64]] = []
+    active = np.arange(len(sizes))
+    group = np.zeros(len(sizes), np.int64)  # of each active word, counted within its level
+    group_count = 1
+    level_start = 0
+    depth = 0
+    while group_count:
+        complete = sizes[active] == depth
+        word = np.full(group_count, -1, np.int64)
+        word[group[complete]] = active[complete]
+        ends.append(word)
+        active = active[~complete]
+        parent = group[~complete]
+        letter = letters[starts[active] + depth]
+        new = np.ones(len(active), np.bool_)
+        new[1:] = (parent[1:] != parent[:-1]) | (letter[1:] != letter[:-1])
+        heads = np.flatnonzero(new)
+        mask = np.zeros(group_count, np.uint64)
+        np.bitwise_or.at(mask, parent[heads], np.uint64(1) << letter[heads].astype(np.uint64))
+        children.append(mask)
+        # A node without children points where its children would stand.
+        below = np.bincount(parent[heads], minlength=group_count)
+        level_start += group_count
+        firsts.append(level_start + np.cumsum(below) - below)
+        group = np.cumsum(new) - 1
+        group_count = len(heads)
+        depth += 1
+    return {
+        "node_children": np.concatenate(children),
+        "node_first": np.concatenate(firsts).astype(np.int32),
+        "node_word": np.concatenate(ends).astype(np.int32),
+    }

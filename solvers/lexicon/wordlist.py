@@ -1,0 +1,100 @@
+"""Read a word list: text with one word or phrase a line, with or without counts."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import UNKNOWN_CENTIZIPF
+from solvers.lexicon.spelling import normal_form, not_on_boards
+
+WORD_LIST_VERSION = 1
+"""Raised whenever the same file would give other words."""
+WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
+COMMENT = "#"
+CENTIZIPF_OF_ALL = 900
+"""Frequency of a word that is every word: 10^9 in 10^9."""
+
+_COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+
+
+def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
+    """Read a word list as (word, centizipf) in normal form, in the file's order.
+
+    UTF-8, with or without a byte order mark, lines ended by LF or CRLF; blank lines and lines
+    that begin with "#" are passed over. A line is one of
+
+        word            phrase of several words
+        word 123        word,123        word<TAB>123
+                        phrase of several words,123      phrase of several words<TAB>123
+
+    where 123 is how often it was counted, in any unit that the whole list shares (digits, with
+    or without a decimal point; 0 says as little as no count). Counts become Zipf frequencies by
+    their share of the list's total. Case plays no role, spaces, hyphens and apostrophes are left
+    out, and accents stay.
+
+    Raises PermanentError, naming the file and the line, for anything else, for a word with a
+    character that is neither letter nor digit, and for a list without words.
+    """
+    words: list[str] = []
+    counts: list[float] = []
+    for number, raw in enumerate(_text(data, name).split("\n"), 1):
+        line = raw.strip()
+        if not line or line.startswith(COMMENT):
+            continue
+        written, count = _parse(line, f"word list {name}, line {number}")
+        word = normal_form(written)
+        odd = not_on_boards(word)
+        if odd or not word:
+            raise PermanentError(
+                f"word list {name}, line {number}: {written[:80]!r} has "
+                + (f"{odd!r}, which no board has; expected letters" if odd else "no letters")
+            )
+        words.append(word)
+        counts.append(count)
+    if not words:
+        raise PermanentError(f"word list {name} has no words; expected one a line")
+    total = math.fsum(counts)
+    return [(word, _centizipf(count, total)) for word, count in zip(words, counts, strict=True)]
+
+
+def _text(data: bytes, name: str) -> str:
+    if len(data) > WORD_LIST_MAX_BYTES:
+        raise PermanentError(f"word list {name}: more than {WORD_LIST_MAX_BYTES} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PermanentError(
+            f"word list {name}, line {line}: byte {data[error.start]:#04x} is not UTF-8"
+        ) from error
+
+
+def _parse(line: str, place: str) -> tuple[str, float]:
+    for separator in ("\t", ","):
+        written, found, count = line.partition(separator)
+        if found:
+            count = count.strip()
+            if not _COUNT.fullmatch(count):
+                raise PermanentError(
+                    f"{place}: {count[:80]!r} after the word; expected how often it was counted"
+                )
+            return written, float(count)
+    tokens = line.split()
+    numbers = [_COUNT.fullmatch(token) is not None for token in tokens]
+    if len(tokens) == 1 or not any(numbers):
+        return line, 0.0
+    if len(tokens) == 2 and not numbers[0]:
+        return tokens[0], float(tokens[1])
+    raise PermanentError(
+        f"{place}: {line[:80]!r} may be a phrase or have a count; expected a TAB or comma between"
+        " phrase and count"
+    )
+
+
+def _centizipf(count: float, total: float) -> int:
+    if not count:
+        return UNKNOWN_CENTIZIPF
+    zipf = math.log10(count / total) * 100 + CENTIZIPF_OF_ALL
+    return max(UNKNOWN_CENTIZIPF + 1, round(zipf))
