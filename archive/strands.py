@@ -181,7 +181,7 @@ class _Official:
             return None
         self._check_letters(self.spangram, self.theme_words)
         words = (self.spangram, *self.theme_words)
-        paths = self.paths
+        paths: Mapping[str, Path] = self.paths
         if len(paths) < len(words):
             paths = self._placed(self.spangram, self.theme_words)
         entries = [Entry(word=word, path=paths.get(word, ()), parts=(word,)) for word in words]
@@ -206,7 +206,7 @@ class _Official:
             words.append(word)
         theme_words = self._distinct(tuple(words), "themeWords")
         if coords is not None and set(coords) != set(theme_words):
-            odd = sorted(set(coords) ^ set(theme_words))[0]
+            odd = min(set(coords) ^ set(theme_words))
             where = "themeCoords" if odd in coords else "themeWords"
             raise InvalidPuzzleError(
                 "theme-words-differ",

@@ -7,8 +7,9 @@ unique, and the first one that crosses no other word stands for all.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
 
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
@@ -23,6 +24,9 @@ Block = tuple[int, int]
 """Upper left cell of a 2 x 2 block."""
 Stroke = tuple[Block, int]
 """A diagonal step: its block, and which of the two diagonals it is (0 is down to the right)."""
+Way = tuple[frozenset[Stroke], Path]
+Ways = dict[int, list[Way]]
+"""The ways in which a word lies on the board, by the mask of their cells."""
 
 
 class TooManySteps(Exception):  # noqa: N818 - a signal to whoever gave the steps, not an error
@@ -54,24 +58,21 @@ def place_words(
     if len(theme_words) >= MAX_WORDS:
         raise TooManySteps
     search = _Search(puzzle, max_steps)
-    pieces: list[list[_Piece]] = []
-    for word in (spangram, *theme_words):
+    words = (spangram, *theme_words)
+    ways = []
+    for word in words:
         path = (known or {}).get(word)
         paths = search.paths_of(word) if path is None else [path]
-        pieces.append(
-            search.pieces_of(
-                way for way in paths if word != spangram or touches_opposite_sides(way, puzzle)
-            )
-        )
+        if word == spangram:
+            paths = (path for path in paths if touches_opposite_sides(path, puzzle))
+        ways.append(search.ways_of(paths))
     covers: list[Cover] = []
-    for chosen in search.covers(pieces):
+    for chosen in search.covers(ways):
         entries = [
-            Entry(word=word, path=piece.path, parts=(word,))
-            for word, piece in zip((spangram, *theme_words), chosen, strict=True)
+            Entry(word=word, path=path, parts=(word,))
+            for word, path in zip(words, chosen, strict=True)
         ]
-        cover = cover_of(entries[0], entries[1:])
-        if all(cover.identity != other.identity for other in covers):
-            covers.append(cover)
+        covers.append(cover_of(entries[0], entries[1:]))
         if len(covers) == 2:
             break
     return covers
@@ -88,20 +89,27 @@ def cover_of(spangram: Entry | None, theme_words: Sequence[Entry]) -> Cover:
     return Cover(spangram=spangram, theme_words=(*placed, *others), score=0)
 
 
+def neighbours(cell: Cell) -> tuple[Cell, ...]:
+    """Name the cells a king's move away, on the board or not, the last ones first."""
+    r, c = cell
+    return (
+        (r + 1, c + 1), (r + 1, c), (r + 1, c - 1), (r, c + 1),
+        (r, c - 1), (r - 1, c + 1), (r - 1, c), (r - 1, c - 1),
+    )  # fmt: skip
+
+
 def strokes_of(path: Path) -> frozenset[Stroke]:
     """Name the diagonals that a path uses."""
     return frozenset(
         ((min(r, below), min(c, right)), int((below - r) != (right - c)))
-        for (r, c), (below, right) in zip(path, path[1:], strict=False)
+        for (r, c), (below, right) in itertools.pairwise(path)
         if r != below and c != right
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Piece:
-    mask: int
-    strokes: frozenset[Stroke]
-    path: Path
+def crosses(strokes: AbstractSet[Stroke], others: AbstractSet[Stroke]) -> bool:
+    """Tell whether a stroke and another one are the two diagonals of a block."""
+    return any((block, 1 - diagonal) in others for block, diagonal in strokes)
 
 
 class _Search:
@@ -113,17 +121,17 @@ class _Search:
         }
         self._full = (1 << puzzle.cell_count) - 1
 
-    def pieces_of(self, paths: Iterable[Path]) -> list[_Piece]:
-        """Keep of the paths over the same cells those whose diagonals no other one makes do with."""
-        by_mask: dict[int, list[_Piece]] = {}
+    def ways_of(self, paths: Iterable[Path]) -> Ways:
+        """File paths under their cells; of those over the same, keep the fewest diagonals."""
+        ways: Ways = {}
         for path in paths:
             mask = sum(1 << (r * self._columns + c) for r, c in path)
-            piece = _Piece(mask=mask, strokes=strokes_of(path), path=path)
-            kept = by_mask.setdefault(mask, [])
-            if not any(other.strokes <= piece.strokes for other in kept):
-                kept[:] = [other for other in kept if not piece.strokes < other.strokes]
-                kept.append(piece)
-        return [piece for kept in by_mask.values() for piece in kept]
+            way = (strokes_of(path), path)
+            kept = ways.setdefault(mask, [])
+            if not any(other[0] <= way[0] for other in kept):
+                kept[:] = [other for other in kept if not way[0] < other[0]]
+                kept.append(way)
+        return ways
 
     def paths_of(self, word: str) -> Iterator[Path]:
         """Find the paths of king's moves that spell a word and use no cell twice."""
@@ -136,47 +144,51 @@ class _Search:
             if len(path) == len(word):
                 yield path
                 continue
-            r, c = path[-1]
             stack += [
                 (*path, cell)
-                for cell in (
-                    (r + 1, c + 1), (r + 1, c), (r + 1, c - 1), (r, c + 1),
-                    (r, c - 1), (r - 1, c + 1), (r - 1, c), (r - 1, c - 1),
-                )
+                for cell in neighbours(path[-1])
                 if self._letters.get(cell) == word[len(path)] and cell not in path
-            ]  # fmt: skip
+            ]
 
-    def covers(self, pieces: Sequence[Sequence[_Piece]]) -> Iterator[list[_Piece]]:
-        """Choose one piece of every word, so that they cover the board and none cross."""
-        # Pieces by their first cell: the first free cell of the board has to be covered by one.
-        by_first: dict[int, list[tuple[int, _Piece]]] = {}
-        for word, options in enumerate(pieces):
-            for piece in options:
-                first = piece.mask & -piece.mask
-                by_first.setdefault(first, []).append((word, piece))
-        chosen: dict[int, _Piece] = {}
+    def covers(self, words: Sequence[Ways]) -> Iterator[list[Path]]:
+        """Choose cells for every word, so that they fill the board, and paths that do not cross."""
+        # By their first cell: the first free cell of the board has to be covered by one of them.
+        by_first: dict[int, list[tuple[int, int]]] = {}
+        for word, ways in enumerate(words):
+            for mask in ways:
+                by_first.setdefault(mask & -mask, []).append((word, mask))
+        chosen: dict[int, int] = {}
 
-        def extend(covered: int, used: frozenset[Stroke]) -> Iterator[list[_Piece]]:
+        def extend(covered: int) -> Iterator[list[Path]]:
             if covered == self._full:
-                if len(chosen) == len(pieces):
-                    yield [chosen[word] for word in range(len(pieces))]
+                if len(chosen) == len(words):
+                    masks = [ways[chosen[word]] for word, ways in enumerate(words)]
+                    paths = self._apart(masks, frozenset())
+                    if paths is not None:
+                        yield paths
                 return
-            free = ~covered & (covered + 1)
-            for word, piece in by_first.get(free, ()):
+            for word, mask in by_first.get(~covered & (covered + 1), ()):
                 self._step()
-                if word in chosen or piece.mask & covered or _cross(piece.strokes, used):
-                    continue
-                chosen[word] = piece
-                yield from extend(covered | piece.mask, used | piece.strokes)
-                del chosen[word]
+                if word not in chosen and not mask & covered:
+                    chosen[word] = mask
+                    yield from extend(covered | mask)
+                    del chosen[word]
 
-        yield from extend(0, frozenset())
+        yield from extend(0)
+
+    def _apart(self, ways: Sequence[list[Way]], used: frozenset[Stroke]) -> list[Path] | None:
+        """Choose one way of each, so that none crosses another or what is used."""
+        if not ways:
+            return []
+        for strokes, path in ways[0]:
+            self._step()
+            if not crosses(strokes, used):
+                rest = self._apart(ways[1:], used | strokes)
+                if rest is not None:
+                    return [path, *rest]
+        return None
 
     def _step(self) -> None:
         self._steps_left -= 1
         if self._steps_left < 0:
             raise TooManySteps
-
-
-def _cross(strokes: frozenset[Stroke], others: frozenset[Stroke]) -> bool:
-    return any((block, 1 - diagonal) in others for block, diagonal in strokes)
