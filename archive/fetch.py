@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from archive.lake import Lake
-from archive.pips import FIRST_DATE, GAME
 from archive.raw import RawArchive, Sighting, Validators
+from archive.readers import reader
 from archive.sources import Answer, AnswerKind, Source
 from archive.tables import QUARANTINE
 
@@ -63,7 +63,7 @@ def fetch(
     lake: Lake,
     source: Source,
     *,
-    game: str = GAME,
+    game: str = "pips",
     first: dt.date | None = None,
     last: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,
@@ -74,7 +74,8 @@ def fetch(
 
     The range begins with the first published puzzle and ends today unless given; a folder has
     the dates it has. Known dates are asked for again when the source is local, when they lie
-    within the last `refresh_days` or in the future, or when their last payload is in quarantine.
+    within the last `refresh_days` or in the future, or when their last payload is in quarantine or
+    was a draft: a payload seen before its date may differ from what was published.
 
     Raises TransientError and PermanentError of the lake only; a source's failures are reported.
     """
@@ -83,8 +84,8 @@ def fetch(
     report = FetchReport(source=source.name)
     today = now().date()
     if not source.local:
-        first, last = first or FIRST_DATE, last or today
-    unsettled = _in_quarantine(lake, game, raw)
+        first, last = first or reader(game).FIRST_DATE, last or today
+    unsettled = _in_quarantine(lake, game, raw) | _drafts(raw)
     failures_in_a_row = 0
     for date in source.dates(first, last):
         seen = bool(raw.of(date)) or date in raw.absent
@@ -126,9 +127,12 @@ def _store(
     if answer.kind == AnswerKind.ABSENT:
         report.absent.append(date)
         if not raw.of(date):
-            raw.store_absent(date, answer.url, at)
+            raw.store_absent(date, answer.url, at, answer.http_status)
     if answer.kind == AnswerKind.UNCHANGED:
         report.unchanged.append(date)
+        seen = raw.of(date)
+        if seen and seen[-1].fault_rule is None:
+            raw.settle(date, at)
     if answer.body is None:
         return
     report.received_bytes += len(answer.body)
@@ -174,6 +178,11 @@ def _in_quarantine(lake: Lake, game: str, raw: RawArchive) -> set[dt.date]:
         if last.fault_rule is not None or (date, last.sha256) in broken:
             found.add(date)
     return found
+
+
+def _drafts(raw: RawArchive) -> set[dt.date]:
+    """Find the dates whose last payload was seen before its date."""
+    return {date for date in raw.dates() if raw.of(date)[-1].is_draft}
 
 
 def _not_asked(date: dt.date) -> FetchFailure:

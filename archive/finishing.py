@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from archive.answers import FINAL, answered_jobs, final_jobs
 from archive.columns import arrays_of
+from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import (
     Run,
@@ -28,7 +29,6 @@ from archive.runfiles import (
 from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
 from solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
-from solvers.registry import game as game_named
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
@@ -102,6 +102,10 @@ def _results(lake: Lake, run: Run) -> tuple[pa.Table, list[dict[str, Any]]]:
     singles = leaves.filter(pa.array(whole))
     singles = singles.take(pc.sort_indices(singles.column("job_no")))
     jobs = lake.read_table(f"{folder(run.run_id)}/manifest/seg-00000.parquet", _JOB)
+    if run.split_ahead > 1:
+        # Parts of one job follow one another.
+        numbers = jobs.column("job_no").to_numpy()
+        jobs = jobs.take(pa.array(np.unique(numbers, return_index=True)[1]))
     jobs = jobs.take(pc.sort_indices(jobs.column("job_no")))
     table = _rows(run, singles, jobs.take(singles.column("job_no")))
     solutions = _solution_rows(run, table, singles.column("solutions"))
@@ -201,7 +205,7 @@ def _solution_row(
 
 def _merged(lake: Lake, run: Run, leaves: pa.Table) -> tuple[pa.Table, list[dict[str, Any]]]:
     """Merge the parts of every divided job, in the order of their paths."""
-    game = game_named(run.game)
+    game = open_game(lake, run.game, run.rules, run.lexicon_id)
     by_job: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in leaves.to_pylist():
         by_job[row["job_no"]].append(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of
+from archive.games import job_of
 from archive.lake import Lake
 from archive.normalise import editions_path
-from archive.pips import GAME
+from archive.official import is_valid
 from archive.puzzles import read_puzzle_table
+from archive.ranks import RANKS_PATH, strands_ranks
 from archive.results import find_results, find_results_of
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
-from solvers.algebra import Ask, Status, job_id
-from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution, solution_from_json
-from solvers.pips.columns import from_arrays
+from solvers.algebra import Ask, Game, Status
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
@@ -28,6 +28,7 @@ PENDING = "pending"
 """Status of an edition whose puzzle has no result yet."""
 UNPUBLISHED = "unpublished"
 """Level under which runtimes file puzzles that stand in no edition."""
+COUNT = Ask(kind="count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,49 +37,56 @@ class GoldReport:
 
     counts: pa.Table
     runtimes: pa.Table
+    ranks: pa.Table | None
+    """Of a game whose official solutions have a rank, if the best were asked for."""
     changed: bool
 
 
-def write_gold(
-    lake: Lake, *, solver_version: str, game: str = GAME, ask: Ask | None = None
-) -> GoldReport:
+def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> GoldReport:
     """Make the gold tables anew from what the lake holds; unchanged tables are not written.
 
-    Results count when they answer `ask` (count, unless given) by that solver version.
+    Results count when they answer one of the asks by this solver version, under the rules and with
+    the lexicon that the game is bound to. The first ask is the one that counts_by_date tells of,
+    the first `best(k)` the one that ranks are read from. Drafts appear in none of the tables.
     """
-    ask = ask or Ask(kind="count")
-    counts = counts_by_date(lake, solver_version=solver_version, game=game, ask=ask)
-    times = runtimes(lake, solver_version=solver_version, game=game, ask=ask)
-    changed = _put(lake, COUNTS_PATH, counts, game)
-    changed |= _put(lake, RUNTIMES_PATH, times, game)
-    return GoldReport(counts=counts, runtimes=times, changed=changed)
+    editions = current_editions(lake, game.name)
+    counts = counts_by_date(lake, game, editions, asks[0])
+    times = runtimes(lake, game, asks)
+    changed = _put(lake, COUNTS_PATH, counts, game.name)
+    changed |= _put(lake, RUNTIMES_PATH, times, game.name)
+    best = next((ask for ask in asks if ask.kind == "best"), None)
+    ranks = None
+    if best is not None and game.name == "strands":
+        ranks = strands_ranks(lake, game, editions, best)
+        changed |= _put(lake, RANKS_PATH, ranks, game.name)
+    return GoldReport(counts=counts, runtimes=times, ranks=ranks, changed=changed)
 
 
-def current_editions(lake: Lake, game: str = GAME) -> pa.Table:
-    """Read the current revision of every (date, level), sorted by date and level."""
+def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) -> pa.Table:
+    """Read the current revision of every (date, level), sorted by date and level.
+
+    One that is a draft, seen before its date only, is left out unless `drafts` is set.
+    """
     table = lake.read_table(editions_path(game), EDITIONS)
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     places = list(
         zip(table.column("date").to_pylist(), table.column("level").to_pylist(), strict=True)
     )
     last = [place != after for place, after in zip(places, [*places, None][1:], strict=True)]
-    return table.filter(pa.array(last, pa.bool_()))
+    table = table.filter(pa.array(last, pa.bool_()))
+    if drafts:
+        return table
+    return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
 
 
-def counts_by_date(
-    lake: Lake, *, solver_version: str, game: str = GAME, ask: Ask | None = None
-) -> pa.Table:
-    """Join current editions with their results; an edition without one is pending."""
-    ask = ask or Ask(kind="count")
-    editions = current_editions(lake, game).to_pylist()
-    jobs = {
-        row["puzzle_id"]: job_id(puzzle_id=row["puzzle_id"], ask=ask, solver_version=solver_version)
-        for row in editions
-    }
+def counts_by_date(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
+    """Join editions with their results; an edition without one is pending."""
+    rows = editions.to_pylist()
+    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], ask) for row in rows}
     results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
-    boards = _Boards(lake, list(jobs))
-    rows = []
-    for edition in editions:
+    boards = _Boards(lake, game, list(jobs))
+    found = []
+    for edition in rows:
         result = results.get(jobs[edition["puzzle_id"]], {})
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
         row |= {
@@ -89,20 +97,23 @@ def counts_by_date(
             "kernel_ns": result.get("kernel_ns", 0),
             "official_solution_valid": boards.is_solution(edition),
         }
-        rows.append(row)
-    return pa.Table.from_pylist(rows, schema=COUNTS_BY_DATE)
+        found.append(row)
+    return pa.Table.from_pylist(found, schema=COUNTS_BY_DATE)
 
 
-def runtimes(
-    lake: Lake, *, solver_version: str, game: str = GAME, ask: Ask | None = None
-) -> pa.Table:
-    """Sum up what the kernels cost, per level; a puzzle counts in every level it ever stood in."""
-    results = find_results_of(
-        lake, game=game, ask=str(ask or Ask(kind="count")), solver_version=solver_version
-    )
-    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id", "level"])
+def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
+    """Sum up what the kernels cost, per ask and level.
+
+    A puzzle counts in every level that it ever stood in.
+    """
+    editions = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
     levels = editions.group_by(["puzzle_id", "level"]).aggregate([])
-    joined = results.select(["puzzle_id", "status", "kernel_ns", "states"]).join(
+    rows = [row for ask in asks for row in _runtimes(find_results_of(lake, game, ask), levels)]
+    return pa.Table.from_pylist(rows, schema=RUNTIMES)
+
+
+def _runtimes(results: pa.Table, levels: pa.Table) -> list[dict[str, Any]]:
+    joined = results.select(["game", "ask", "puzzle_id", "status", "kernel_ns", "states"]).join(
         levels, "puzzle_id", join_type="left outer"
     )
     level_of = joined.column("level").fill_null(UNPUBLISHED)
@@ -113,7 +124,8 @@ def runtimes(
         solved = pc.sum(pc.equal(part.column("status"), str(Status.SOLVED))).as_py()
         rows.append(
             {
-                "game": game,
+                "game": part.column("game")[0].as_py(),
+                "ask": part.column("ask")[0].as_py(),
                 "level": level,
                 "job_count": len(part),
                 "solved_count": solved,
@@ -125,14 +137,15 @@ def runtimes(
                 "states_total": pc.sum(part.column("states")).as_py(),
             }
         )
-    return pa.Table.from_pylist(rows, schema=RUNTIMES)
+    return rows
 
 
 class _Boards:
     """Boards of the puzzles table by puzzle_id."""
 
-    def __init__(self, lake: Lake, puzzle_ids: list[str]) -> None:
-        table = read_puzzle_table(lake)
+    def __init__(self, lake: Lake, game: Game[Any, Any], puzzle_ids: list[str]) -> None:
+        self._game = game
+        table = read_puzzle_table(lake, game.name)
         wanted = pc.is_in(table.column("puzzle_id"), value_set=pa.array(puzzle_ids, pa.string()))
         table = table.filter(wanted)
         self._arrays = arrays_of(table)
@@ -145,12 +158,8 @@ class _Boards:
         """Check an edition's official solution against the board as the lake has it."""
         if edition["official_solution"] is None:
             return None
-        puzzle = from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
-        try:
-            check_solution(puzzle, solution_from_json(json.loads(edition["official_solution"])))
-        except InvalidPuzzleError:
-            return False
-        return True
+        puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
+        return is_valid(self._game, puzzle, json.loads(edition["official_solution"]))
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> bool:

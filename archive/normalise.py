@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.lake import Lake
-from archive.pips import GAME, Fault, Published, read_payload, solution_to_json
+from archive.published import Fault, Published
 from archive.puzzles import add_puzzles, puzzles_table
 from archive.raw import RawArchive, Sighting
+from archive.readers import PayloadReader, reader
 from archive.tables import EDITIONS, QUARANTINE
-from solvers.algebra import canonical_json
+from solvers.algebra import Game, canonical_json
 from solvers.errors import PermanentError
-from solvers.pips.puzzle import Puzzle
+from solvers.registry import game as game_named
 
 BATCH_DATES = 2_000
 """Dates whose payloads are held in memory and committed together."""
@@ -63,7 +64,7 @@ def quarantine_path(game: str) -> str:
 
 
 def normalise(
-    lake: Lake, *, game: str = GAME, rebuild: bool = False, batch_dates: int = BATCH_DATES
+    lake: Lake, *, game: str = "pips", rebuild: bool = False, batch_dates: int = BATCH_DATES
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 
@@ -71,12 +72,13 @@ def normalise(
     committed one after the other; what is interrupted is taken up again by the next call.
     """
     raw = RawArchive(lake, game)
-    tables = _Tables(lake, game)
+    tables = _Tables(lake, game_named(game))
+    reads = reader(game)
     report = NormaliseReport(payloads=len(raw.new))
     dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new})
     for start in range(0, len(dates), batch_dates):
         batch = dates[start : start + batch_dates]
-        _normalise_batch(raw, tables, batch, report)
+        _normalise_batch(raw, reads, tables, batch, report)
         fresh = [sighting for sighting in raw.new if batch[0] <= sighting.date <= batch[-1]]
         if fresh:
             # Last: until a sighting stands in the index, its date is made anew.
@@ -89,43 +91,49 @@ def normalise(
 class _Tables:
     """Editions and quarantine as they are in the lake."""
 
-    def __init__(self, lake: Lake, game: str) -> None:
+    def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
         self.lake = lake
         self.game = game
-        self.editions = lake.read_table(editions_path(game), EDITIONS)
-        self.quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
+        self.editions = lake.read_table(editions_path(game.name), EDITIONS)
+        self.quarantine = lake.read_table(quarantine_path(game.name), QUARANTINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Edition:
     """A row of the editions table, and its board."""
 
-    puzzle: Puzzle
+    puzzle: Any
     row: dict[str, Any]
 
 
 def _normalise_batch(
-    raw: RawArchive, tables: _Tables, dates: Sequence[dt.date], report: NormaliseReport
+    raw: RawArchive,
+    reads: PayloadReader,
+    tables: _Tables,
+    dates: Sequence[dt.date],
+    report: NormaliseReport,
 ) -> None:
     editions: list[_Edition] = []
     faults: list[dict[str, Any]] = []
     for date in dates:
-        found = _read_date(raw, date)
-        editions += _revisions(item for item in found if isinstance(item[1], Published))
+        found = _read_date(raw, reads, date)
+        published = (item for item in found if isinstance(item[1], Published))
+        editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
     boards = {edition.row["puzzle_id"]: edition.puzzle for edition in editions}
     # Puzzles before editions: an edition never refers to a board that the lake lacks.
-    report.puzzles_added += add_puzzles(tables.lake, puzzles_table(list(boards.values())))
-    path = quarantine_path(tables.game)
+    rows = puzzles_table(tables.game, list(boards.values()))
+    report.puzzles_added += add_puzzles(tables.lake, tables.game.name, rows)
+    path = quarantine_path(tables.game.name)
     tables.quarantine, added = _commit(
         tables.lake, path, tables.quarantine, dates, faults, _QUARANTINE_KEY
     )
     for key in added:
         rule = str(key[_QUARANTINE_KEY.index("rule")])
         report.quarantined[rule] = report.quarantined.get(rule, 0) + 1
-    rows = [edition.row for edition in editions]
-    path = editions_path(tables.game)
-    tables.editions, added = _commit(tables.lake, path, tables.editions, dates, rows, _EDITIONS_KEY)
+    told = [edition.row for edition in editions]
+    path = editions_path(tables.game.name)
+    tables.editions, added = _commit(tables.lake, path, tables.editions, dates, told, _EDITIONS_KEY)
     first = sum(1 for key in added if key[_EDITIONS_KEY.index("revision")] == 1)
     report.editions_added += first
     report.revisions_added += len(added) - first
@@ -137,7 +145,7 @@ _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 _Found = tuple[Sighting, Published | Fault]
 
 
-def _read_date(raw: RawArchive, date: dt.date) -> list[_Found]:
+def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Found]:
     """Read every payload seen for a date, oldest first."""
     found: list[_Found] = []
     for sighting in raw.of(date):
@@ -147,7 +155,7 @@ def _read_date(raw: RawArchive, date: dt.date) -> list[_Found]:
             ]
         else:
             try:
-                items = read_payload(raw.body(sighting), date)
+                items = reads.read_payload(raw.body(sighting), date)
             except PermanentError as error:
                 items = [_whole("raw-damaged", str(error))]
         found += [(sighting, item) for item in items]
@@ -158,23 +166,26 @@ def _whole(rule: str, message: str) -> Fault:
     return Fault(level=None, rule=rule, place="", message=message)
 
 
-def _revisions(found: Iterator[_Found]) -> list[_Edition]:
+def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
     """Turn the puzzles seen for one date into revisions.
 
     A revision begins whenever a level shows another board than it did last, an older one included.
     What the payloads say about a board (ids, names, the official solution) may come to be known
     or corrected later: within a revision the last value that is not null counts, while `seen_at`
-    and `raw_sha256` are those of the first sighting.
+    and `raw_sha256` are those of the first sighting. It is a draft until it is seen on its date.
     """
     by_level: dict[str, list[_Edition]] = {}
     for sighting, published in found:
         assert isinstance(published, Published)
         assert published.level is not None
         revisions = by_level.setdefault(published.level, [])
-        told = _told(published)
+        told = _told(published, game)
+        draft = sighting.is_draft
         if revisions and revisions[-1].puzzle == published.puzzle:
             known = {name: value for name, value in told.items() if value is not None}
-            revisions[-1] = replace(revisions[-1], row=revisions[-1].row | known)
+            row = revisions[-1].row
+            draft = draft and row["draft"]
+            revisions[-1] = replace(revisions[-1], row=row | known | {"draft": draft})
             continue
         row = {
             "game": sighting.game,
@@ -184,21 +195,23 @@ def _revisions(found: Iterator[_Found]) -> list[_Edition]:
             "puzzle_id": published.puzzle.puzzle_id,
             "seen_at": sighting.fetched_at,
             "raw_sha256": sighting.sha256,
+            "draft": draft,
         }
         revisions.append(_Edition(puzzle=published.puzzle, row=row | told))
     return [edition for revisions in by_level.values() for edition in revisions]
 
 
-def _told(published: Published) -> dict[str, str | None]:
+def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | None]:
     solution = published.solution
     return {
         "source_id": published.source_id,
         "backend_id": published.backend_id,
         "editor": published.editor,
         "constructors": published.constructors,
+        "clue": published.clue,
         "official_solution": None
         if solution is None
-        else canonical_json(solution_to_json(solution)),
+        else canonical_json(game.solution_to_json(solution)),
     }
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.lake import Lake, conform
-from archive.tables import PIPS_PUZZLES
-from solvers.pips.columns import to_arrays
-from solvers.pips.puzzle import Puzzle
+from archive.tables import PUZZLES
+from solvers.algebra import Game
 
 SEGMENT_ROWS = 131_072
 """Rows of one file of the puzzles table. Only the last file is ever rewritten."""
@@ -21,51 +21,53 @@ def puzzles_folder(game: str) -> str:
     return f"puzzles/game={game}"
 
 
-def puzzles_table(puzzles: Sequence[Puzzle]) -> pa.Table:
-    """Lay puzzles out as rows of the puzzles table, in the order given."""
-    arrays = to_arrays(puzzles)
+def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
+    """Lay puzzles of a game out as rows of its puzzles table, in the order given."""
+    schema = PUZZLES[game.name]
+    arrays = game.to_arrays(puzzles)
     columns: list[pa.Array] = []
-    for field in PIPS_PUZZLES:
+    for field in schema:
         if field.name == "puzzle_id":
-            columns.append(pa.array([puzzle.puzzle_id for puzzle in puzzles], pa.string()))
+            columns.append(pa.array([game.puzzle_id(puzzle) for puzzle in puzzles], pa.string()))
         elif field.name == "game":
-            columns.append(pa.array(["pips"] * len(puzzles), pa.string()))
+            columns.append(pa.array([game.name] * len(puzzles), pa.string()))
         elif pa.types.is_list(field.type):
             offsets = pa.array(arrays[f"{field.name}.offsets"], pa.int32())
             values = pa.array(arrays[f"{field.name}.values"], field.type.value_type)
             columns.append(pa.ListArray.from_arrays(offsets, values, type=field.type))
         else:
             columns.append(pa.array(arrays[field.name], field.type))
-    return pa.table(columns, schema=PIPS_PUZZLES)
+    return pa.table(columns, schema=schema)
 
 
-def read_puzzle_table(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read every Pips board of the lake."""
-    return lake.read_table(puzzles_folder("pips"), PIPS_PUZZLES, columns)
+def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read every board of a game that the lake has."""
+    return lake.read_table(puzzles_folder(game), PUZZLES[game], columns)
 
 
-def add_puzzles(lake: Lake, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
+def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
     """Add the boards that the lake does not have yet; return how many those are.
 
     They are taken in the order of their puzzle_id, so that an interrupted call that is made again
     leaves the same files as one that went through.
     """
-    table = _new_rows(lake, conform(table, PIPS_PUZZLES))
+    schema = PUZZLES[game]
+    table = _new_rows(lake, game, conform(table, schema))
     added = len(table)
-    number, last = _last_segment(lake)
+    number, last = _last_segment(lake, game)
     while len(table):
         room = segment_rows - len(last)
         if room <= 0:
-            number, last, room = number + 1, PIPS_PUZZLES.empty_table(), segment_rows
+            number, last, room = number + 1, schema.empty_table(), segment_rows
         filled = pa.concat_tables([last, table.slice(0, room)]).sort_by("puzzle_id")
-        lake.write_table(_segment_path(number), filled)
+        lake.write_table(_segment_path(game, number), filled)
         table = table.slice(room)
         last = filled
     return added
 
 
-def _new_rows(lake: Lake, table: pa.Table) -> pa.Table:
-    known = read_puzzle_table(lake, ["puzzle_id"]).column("puzzle_id").combine_chunks()
+def _new_rows(lake: Lake, game: str, table: pa.Table) -> pa.Table:
+    known = read_puzzle_table(lake, game, ["puzzle_id"]).column("puzzle_id").combine_chunks()
     table = table.filter(pc.invert(pc.is_in(table.column("puzzle_id"), value_set=known)))
     table = table.sort_by("puzzle_id")
     ids = table.column("puzzle_id").to_pylist()
@@ -73,13 +75,13 @@ def _new_rows(lake: Lake, table: pa.Table) -> pa.Table:
     return table.filter(pa.array(first, pa.bool_()))
 
 
-def _last_segment(lake: Lake) -> tuple[int, pa.Table]:
-    names = [name for name in lake.list(puzzles_folder("pips")) if "/seg-" in name]
+def _last_segment(lake: Lake, game: str) -> tuple[int, pa.Table]:
+    names = [name for name in lake.list(puzzles_folder(game)) if "/seg-" in name]
     if not names:
-        return 0, PIPS_PUZZLES.empty_table()
+        return 0, PUZZLES[game].empty_table()
     number = int(names[-1].removesuffix(".parquet")[-5:])
-    return number, lake.read_table(names[-1], PIPS_PUZZLES)
+    return number, lake.read_table(names[-1], PUZZLES[game])
 
 
-def _segment_path(number: int) -> str:
-    return f"{puzzles_folder('pips')}/seg-{number:05d}.parquet"
+def _segment_path(game: str, number: int) -> str:
+    return f"{puzzles_folder(game)}/seg-{number:05d}.parquet"

@@ -25,12 +25,15 @@ class Validators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A body that was received for a date and differs from the one received before it."""
+    """A body that was received for a date and differs from the one received before it.
+
+    Or the same body once more, when it was a draft before: seen on its date, it is final.
+    """
 
     game: str
     date: dt.date
     sequence: int
-    """1 for the first body of the date, then one more for every change."""
+    """1 for the first body of the date, then one more for every sighting."""
     sha256: str
     url: str
     fetched_at: dt.datetime
@@ -42,6 +45,11 @@ class Sighting:
     fault_rule: str | None = None
     """Why the body is no payload, or None: "http-status", "body-too-large", …"""
     fault_message: str | None = None
+
+    @property
+    def is_draft(self) -> bool:
+        """Tell whether it was seen before its date (UTC), and may not be what is published."""
+        return self.fetched_at.astimezone(dt.UTC).date() < self.date
 
     @property
     def body_path(self) -> str:
@@ -111,17 +119,26 @@ class RawArchive:
         sha256 = hashlib.sha256(body).hexdigest()
         seen = self.of(sighting.date)
         if seen and seen[-1].sha256 == sha256 and seen[-1].fault_rule == sighting.fault_rule:
+            self.settle(sighting.date, sighting.fetched_at)
             return None
-        sighting = replace(
-            sighting,
-            sequence=seen[-1].sequence + 1 if seen else 1,
-            sha256=sha256,
-            body_bytes=len(body),
-        )
+        sighting = replace(sighting, sha256=sha256, body_bytes=len(body))
         # The body goes first: metadata without a body would promise what is not there, a body
         # without metadata is only a file that the next attempt writes again.
         if not any(other.sha256 == sha256 for other in seen):
             self._lake.write_bytes(sighting.body_path, body)
+        return self._add(sighting)
+
+    def settle(self, date: dt.date, at: dt.datetime) -> Sighting | None:
+        """Note that the body seen last still stands, if that makes a draft of it final."""
+        seen = self.of(date)
+        if not seen or not seen[-1].is_draft:
+            return None
+        sighting = replace(seen[-1], fetched_at=at)
+        return None if sighting.is_draft else self._add(sighting)
+
+    def _add(self, sighting: Sighting) -> Sighting:
+        seen = self.of(sighting.date)
+        sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
         path = self._metadata_path(sighting)
         text = json.dumps(_to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
         self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
@@ -129,11 +146,13 @@ class RawArchive:
         self.new.append(sighting)
         return sighting
 
-    def store_absent(self, date: dt.date, url: str, fetched_at: dt.datetime) -> None:
+    def store_absent(
+        self, date: dt.date, url: str, fetched_at: dt.datetime, http_status: int | None = 404
+    ) -> None:
         """Remember that a source has no puzzle for a date."""
         if date in self.absent:
             return
-        value = {"game": self.game, "date": str(date), "url": url, "http_status": 404}
+        value = {"game": self.game, "date": str(date), "url": url, "http_status": http_status}
         text = json.dumps(value | {"fetched_at": fetched_at.isoformat()}, sort_keys=True)
         path = f"{raw_folder(self.game)}/date={date}/absent.json"
         self._lake.write_bytes(path, f"{text}\n".encode("ascii"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from archive.lake import Lake, conform
 from archive.tables import RESULTS, SOLUTIONS
-from solvers.algebra import Status
+from solvers.algebra import Ask, Game, Status
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
@@ -40,14 +40,32 @@ def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     return _scan(lake, pc.field("job_id").isin(pa.array(sorted(job_ids), pa.string())))
 
 
-def find_results_of(lake: Lake, *, game: str, ask: str, solver_version: str) -> pa.Table:
-    """Look up all jobs of a game with one ask and solver version, sorted by job_id."""
+def find_results_of(lake: Lake, game: Game[Any, Any], ask: Ask) -> pa.Table:
+    """Look up all jobs that ask this of a game as it is bound, sorted by job_id."""
     return _scan(
         lake,
-        (pc.field("game") == game)
-        & (pc.field("ask") == ask)
-        & (pc.field("solver_version") == solver_version),
+        (pc.field("game") == game.name)
+        & (pc.field("ask") == str(ask))
+        & (pc.field("rules") == game.rules)
+        & (pc.field("lexicon_id") == game.lexicon_id)
+        & (pc.field("solver_version") == game.solver_version),
     )
+
+
+def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
+    """Read the solutions of many jobs, as JSON texts in canonical order; `runs` says whose.
+
+    Jobs without solutions are left out.
+    """
+    condition = pc.field("job_id").isin(pa.array(sorted(runs), pa.string()))
+    table = lake.dataset(SOLUTIONS_FOLDER, SOLUTIONS).to_table(filter=condition)
+    table = table.sort_by([("job_id", "ascending"), ("rank", "ascending")])
+    found: dict[str, list[str]] = {}
+    columns = (table.column(name).to_pylist() for name in ("job_id", "run_id", "solution"))
+    for job, run_id, solution in zip(*columns, strict=True):
+        if runs[job] == run_id:
+            found.setdefault(job, []).append(solution)
+    return found
 
 
 def read_solutions(

@@ -113,6 +113,8 @@ class Run:
     job_count: int
     answered_count: int
     """Jobs that the lake had already answered when the run was planned."""
+    split_ahead: int
+    """Parts into which every job was divided when the run was planned, about; 1: none was."""
     created_at: str
     segments: tuple[Segment, ...]
 
@@ -204,6 +206,8 @@ def open_run(lake: Lake, run_id: str) -> Run:
         solver_version=plan["solver_version"],
         job_count=plan["job_count"],
         answered_count=plan["answered_count"],
+        # Plans of schema version 1 do not say.
+        split_ahead=plan.get("split_ahead", 1),
         created_at=plan["created_at"],
         segments=read_segments(lake, run_id),
     )
@@ -253,6 +257,14 @@ def add_segment(
         origins=tuple(origins),
         chunk_rows=tuple(len(chunk) for chunk in chunks),
     )
+
+
+def part_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
+    """Make the manifest row of a part from that of its job or of the part it belongs to."""
+    for name, text in (("part", canonical_json(part)), ("part_path", part_path)):
+        at = row.schema.get_field_index(name)
+        row = row.set_column(at, row.schema.field(at), pa.array([text], pa.string()))
+    return row
 
 
 def done_places(lake: Lake, run_id: str) -> set[Place]:

@@ -6,7 +6,7 @@ The door to `archive.planning`, `archive.runfiles` and `archive.finishing`.
 from __future__ import annotations
 
 from archive.finishing import finish_run
-from archive.planning import plan_run, size_cost
+from archive.planning import plan_run
 from archive.runfiles import ChunkRef, Run, Segment, open_run, pending_chunks, read_done
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "pending_chunks",
     "plan_run",
     "read_done",
-    "size_cost",
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever a column is added, dropped or changes its meaning."""
+READABLE_VERSIONS = frozenset({1, 2})
+"""Versions whose tables are read as they are: what they lack is null."""
 
 
 def _schema(name: str, *fields: pa.Field) -> pa.Schema:
@@ -36,7 +38,8 @@ RAW = _schema(
     pa.field("fault_message", pa.string()),
 )
 """One row per sighting that is normalised: a body for a date that differs from the one seen
-before it (`sequence` runs from 1 for each date). The body lies under raw/, named by sha256.
+before it, or shows on its date that a draft was final (`sequence` runs from 1 for each date). The
+body lies under raw/, named by sha256.
 `fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
 PIPS_PUZZLES = _schema(
@@ -85,10 +88,14 @@ EDITIONS = _schema(
     pa.field("backend_id", pa.string()),
     pa.field("editor", pa.string()),
     pa.field("constructors", pa.string()),
+    pa.field("clue", pa.string()),
     pa.field("official_solution", pa.string()),
+    pa.field("draft", pa.bool_()),
 )
 """Which board stood where, when: one row per revision, the highest revision is the current one.
-`official_solution` is the game's solution JSON, null where the payload has none."""
+`official_solution` is the game's solution JSON, null where the payload has none. `draft`: it was
+seen before its date only (UTC), and may still change; null, which schema version 1 left, is no
+draft. `clue` is what the player is told beside the board."""
 
 QUARANTINE = _schema(
     "quarantine",
@@ -164,8 +171,9 @@ PARTS = _schema(
     pa.field("table_bytes", pa.int64(), nullable=False),
 )
 """What one chunk writes: one row per manifest row of the chunk, in manifest order. `solutions`
-is a JSON list for first and all, null for count. A part that came back split has status "split"
-and its children, a JSON list of parts, in `children`; their rows stand in a later segment."""
+is a JSON list for first, best and all, null for count. A part that came back split has status
+"split" and its children, a JSON list of parts, in `children`; their rows stand in a later
+segment."""
 
 SOLUTIONS = _schema(
     "solutions",
@@ -177,7 +185,8 @@ SOLUTIONS = _schema(
     pa.field("solution", pa.string(), nullable=False),
     pa.field("run_id", pa.string(), nullable=False),
 )
-"""Solutions asked for, in canonical order: rank 0 is the first."""
+"""Solutions asked for, in canonical order, those of `best` from the highest score down: rank 0 is
+the first."""
 
 COUNTS_BY_DATE = _schema(
     "gold.counts_by_date",
@@ -193,11 +202,28 @@ COUNTS_BY_DATE = _schema(
     pa.field("kernel_ns", pa.int64(), nullable=False),
     pa.field("official_solution_valid", pa.bool_()),
 )
-"""For people: how many solutions each published puzzle has, current revisions only."""
+"""For people: how many solutions each published puzzle has, current revisions only, no drafts."""
+
+STRANDS_RANKS = _schema(
+    "gold.strands_ranks",
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("date", pa.date32(), nullable=False),
+    pa.field("level", pa.string(), nullable=False),
+    pa.field("revision", pa.int32(), nullable=False),
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("ask", pa.string(), nullable=False),
+    pa.field("status", pa.string(), nullable=False),
+    pa.field("best_count", pa.int64()),
+    pa.field("official_rank", pa.int64()),
+)
+"""For people: where the official solution stands among the best covers; 1 is the best one, null is
+not among them. `best_count` is how many of them there are, at most the k of the ask. Current
+revisions with an official solution, no drafts."""
 
 RUNTIMES = _schema(
     "gold.runtimes",
     pa.field("game", pa.string(), nullable=False),
+    pa.field("ask", pa.string()),
     pa.field("level", pa.string(), nullable=False),
     pa.field("job_count", pa.int64(), nullable=False),
     pa.field("solved_count", pa.int64(), nullable=False),
@@ -207,4 +233,4 @@ RUNTIMES = _schema(
     pa.field("kernel_ns_total", pa.int64(), nullable=False),
     pa.field("states_total", pa.int64(), nullable=False),
 )
-"""For people: what the kernels cost, per game and level."""
+"""For people: what the kernels cost, per game, ask and level."""

@@ -48,7 +48,7 @@ def generate_table(boards: int, seed: int) -> tuple[pa.Table, float]:
     for start in range(0, boards, 10_000):
         size = min(10_000, boards - start)
         drawn = generate_many(seed, size, mixes, start)
-        parts.append(puzzles_table([puzzle for puzzle, _ in drawn]))
+        parts.append(puzzles_table(game("pips"), [puzzle for puzzle, _ in drawn]))
     return pa.concat_tables(parts), time.perf_counter() - begun
 
 

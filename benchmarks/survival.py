@@ -66,7 +66,7 @@ def main() -> int:
 
 def _boards(count: int) -> pa.Table:
     mixes = [PRESETS[name] for name in MIX]
-    return puzzles_table([puzzle for puzzle, _ in generate_many(SEED, count, mixes)])
+    return puzzles_table(game("pips"), [puzzle for puzzle, _ in generate_many(SEED, count, mixes)])
 
 
 def _work(

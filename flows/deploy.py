@@ -6,9 +6,11 @@ import argparse
 
 from flows import environment
 from flows.settings import NightlySettings
+from solvers.registry import GAMES
 from workers.settings import Settings
 
 DEPLOYMENT = "nightly"
+"""Name of the schedule for Pips; other games add their own name to it."""
 CRON = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""
 
@@ -23,7 +25,7 @@ def serve(settings: NightlySettings, *, cron: str = CRON) -> None:
     from flows.tasks import nightly_flow, parameters
 
     nightly_flow.serve(
-        name=DEPLOYMENT,
+        name=DEPLOYMENT if settings.game == "pips" else f"{DEPLOYMENT}-{settings.game}",
         cron=cron,
         parameters=parameters(settings),
         # Prefect's default pauses the schedule for good when the process stops.
@@ -37,9 +39,11 @@ def main() -> None:
     """Serve, as a program. Everything else is read from NIGHTGRID_* in the environment."""
     parser = argparse.ArgumentParser(prog="python -m flows.deploy")
     parser.add_argument("--source", required=True, help="folder of payloads or base URL")
+    parser.add_argument("--game", default="pips", choices=GAMES, help="default: pips")
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
-    serve(NightlySettings(source=options.source, workers=Settings()), cron=options.cron)
+    settings = NightlySettings(source=options.source, game=options.game, workers=Settings())
+    serve(settings, cron=options.cron)
 
 
 if __name__ == "__main__":

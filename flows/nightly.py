@@ -86,7 +86,9 @@ def run_steps(
     paths = do.aggregate(settings)
     figures = NightlyReport(
         game=settings.game,
-        ask=str(settings.ask),
+        ask=", ".join(map(str, settings.asks)),
+        rules=planned.rules,
+        lexicon_id=planned.lexicon_id,
         fetched=fetched.asked,
         new_payloads=fetched.new,
         fetch_failures=fetched.failures,

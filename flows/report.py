@@ -11,10 +11,14 @@ from solvers.algebra import Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyReport:
-    """The figures of one nightly job. The last one is kept in the lake as gold/nightly.json."""
+    """The figures of one nightly job. The last one is kept in the lake: gold/nightly-GAME.json."""
 
     game: str
     ask: str
+    """What was asked; several asks with ", " between them."""
+    rules: str = ""
+    """The rules that results are filed under; empty for a game that has none to switch."""
+    lexicon_id: str = ""
     fetched: int = 0
     """Payloads that the source was asked for."""
     new_payloads: int = 0
@@ -83,6 +87,7 @@ class NightlyReport:
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
             for name in dataclasses.fields(self)
             if name.name not in ("paths", "wall_seconds", "fetch_failures", "source_trouble")
+            and getattr(self, name.name) != ""
         ]
         failures = ("fetch failures", str(len(self.fetch_failures)))
         return [*shown, failures, ("wall seconds", f"{self.wall_seconds:.1f}")]

@@ -8,27 +8,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from archive import fetch as fetching
 from archive import gold
 from archive import normalise as normalising
+from archive.games import bind_game
 from archive.lake import Lake
 from archive.puzzles import read_puzzle_table
+from archive.ranks import RANKS_PATH
 from archive.runfiles import folder, read_json, write_json
 from archive.runs import open_run, plan_run, read_done
 from archive.sources import open_source
 from flows.cluster import executor
 from flows.report import NightlyReport
 from flows.settings import NightlySettings
+from solvers.algebra import Ask, Game
 from solvers.errors import NightgridError, TransientError
-from solvers.registry import game as game_named
 from workers.driver import Progress, RunSummary, drive
 
 OnProgress = Callable[[Progress], None]
-OPEN_RUN_PATH = "runs/nightly.json"
-"""Names the run that a night has begun, until it is ended: a night that finds new puzzles would
-plan another run and leave the work done for this one behind."""
-REPORT_PATH = "gold/nightly.json"
+
+
+def open_run_path(game: str, ask: Ask) -> str:
+    """Name the note of the run that a night has begun, which stands until the run is ended.
+
+    A night that finds new puzzles would plan another run and leave the work done for this one
+    behind.
+    """
+    return f"runs/nightly/{game}-{str(ask).rstrip(')').replace('(', '-')}.json"
+
+
+def report_path(game: str) -> str:
+    """Name the report of the last night of a game."""
+    return f"gold/nightly-{game}.json"
 
 
 class NightStoppedError(NightgridError):
@@ -67,14 +80,39 @@ class Normalised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """The run to work."""
+class PlannedRun:
+    """The run that answers one ask."""
 
     run_id: str
+    ask: Ask
     job_count: int
     already_known: int
     resumed: bool
     """Whether an earlier night began it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The runs to work, one for each ask."""
+
+    runs: tuple[PlannedRun, ...]
+    rules: str
+    lexicon_id: str
+
+    @property
+    def job_count(self) -> int:
+        """Jobs to work."""
+        return sum(run.job_count for run in self.runs)
+
+    @property
+    def already_known(self) -> int:
+        """Jobs that need no work."""
+        return sum(run.already_known for run in self.runs)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier night began any of it."""
+        return any(run.resumed for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +133,7 @@ def fetch(settings: NightlySettings) -> Fetched:
 
     Raises PermanentError for a source that is none.
     """
-    source = open_source(settings.source)
+    source = open_source(settings.source, game=settings.game)
     try:
         found = fetching.fetch(
             _lake(settings),
@@ -127,24 +165,31 @@ def normalise(settings: NightlySettings) -> Normalised:
 
 
 def plan(settings: NightlySettings) -> Planned:
-    """Take up the run that an earlier night has begun, or plan all jobs that are not answered."""
+    """Take up the runs that an earlier night has begun, or plan all jobs that are not answered."""
+    game = _game(settings)
+    runs = tuple(_plan(settings, game, ask) for ask in settings.asks)
+    return Planned(runs=runs, rules=game.rules, lexicon_id=game.lexicon_id)
+
+
+def _plan(settings: NightlySettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
     lake = _lake(settings)
-    begun = _begun_run(lake, settings)
+    begun = _begun_run(lake, settings, game, ask)
     if begun is not None:
         return begun
     run_id = plan_run(
         lake,
-        game_named(settings.game),
-        read_puzzle_table(lake),
-        settings.ask,
+        game,
+        read_puzzle_table(lake, game.name),
+        ask,
         settings.workers.budget,
         worker_count=settings.workers.batch_processes,
     )
     run = open_run(lake, run_id)
     if run.job_count:
-        write_json(lake, OPEN_RUN_PATH, {"run_id": run_id})
-    return Planned(
+        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
+    return PlannedRun(
         run_id=run_id,
+        ask=ask,
         job_count=run.job_count,
         already_known=run.answered_count,
         resumed=False,
@@ -154,7 +199,7 @@ def plan(settings: NightlySettings) -> Planned:
 def solve(
     settings: NightlySettings, planned: Planned, on_progress: OnProgress | None = None
 ) -> Solved:
-    """Work the run to its end, and after a resumed one whatever has become known since.
+    """Work every run to its end, and after a resumed one whatever has become known since.
 
     Raises TransientError when workers or lake stay away, NightStoppedError after a signal.
     """
@@ -163,28 +208,30 @@ def solve(
     lake = _lake(settings)
     summaries = []
     with executor(settings.executor, lake, settings.workers) as hands:
-        while planned.job_count:
-            summary = drive(lake, planned.run_id, hands, on_progress, settings=settings.workers)
-            if not summary.finished:
-                raise NightStoppedError(
-                    f"asked to stop in run {planned.run_id}; the next night goes on with it"
-                )
-            lake.delete(OPEN_RUN_PATH)
-            summaries.append(summary)
-            if not planned.resumed:
-                break
-            planned = plan(settings)
-    return _sum(summaries)
+        for first in planned.runs:
+            run = first
+            while run.job_count:
+                summary = drive(lake, run.run_id, hands, on_progress, settings=settings.workers)
+                if not summary.finished:
+                    raise NightStoppedError(
+                        f"asked to stop in run {run.run_id}; the next night goes on with it"
+                    )
+                lake.delete(open_run_path(settings.game, run.ask))
+                summaries.append(summary)
+                if not run.resumed:
+                    break
+                run = _plan(settings, _game(settings), run.ask)
+    return _sum(summaries, planned)
 
 
 def aggregate(settings: NightlySettings) -> dict[str, str]:
     """Make the tables for people anew; return where every table lies."""
     lake = _lake(settings)
-    version = game_named(settings.game).solver_version
-    gold.write_gold(lake, solver_version=version, game=settings.game, ask=settings.ask)
+    gold.write_gold(lake, _game(settings), settings.asks)
     places = {
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
+        **({"ranks": RANKS_PATH} if settings.game == "strands" else {}),
         "results": "results",
         "editions": normalising.editions_path(settings.game),
         "quarantine": normalising.quarantine_path(settings.game),
@@ -195,7 +242,7 @@ def aggregate(settings: NightlySettings) -> dict[str, str]:
 
 def report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
     """File the figures of the night in the lake."""
-    write_json(_lake(settings), REPORT_PATH, figures.to_json())
+    write_json(_lake(settings), report_path(settings.game), figures.to_json())
     return figures
 
 
@@ -214,35 +261,42 @@ def _lake(settings: NightlySettings) -> Lake:
     return Lake.open(settings.workers.lake)
 
 
-def _begun_run(lake: Lake, settings: NightlySettings) -> Planned | None:
+def _game(settings: NightlySettings) -> Game[Any, Any]:
+    return bind_game(settings.game, settings.rules, settings.lexicon)
+
+
+def _begun_run(
+    lake: Lake, settings: NightlySettings, game: Game[Any, Any], ask: Ask
+) -> PlannedRun | None:
     """Find the run that a killed night has left, if it still answers what this night asks."""
-    note = read_json(lake, OPEN_RUN_PATH)
+    note = read_json(lake, open_run_path(game.name, ask))
     if note is None or not lake.exists(f"{folder(note['run_id'])}/plan.json"):
         return None
     run = open_run(lake, note["run_id"])
-    version = game_named(settings.game).solver_version
-    asked = (settings.game, settings.ask, version, settings.workers.budget)
-    if (run.game, run.ask, run.solver_version, run.budget) != asked:
+    found = (run.game, run.rules, run.lexicon_id, run.solver_version, run.ask, run.budget)
+    asked = (game.name, game.rules, game.lexicon_id, game.solver_version, ask)
+    if found != (*asked, settings.workers.budget):
         return None
     if read_done(lake, run.run_id) is not None:
         return None
-    return Planned(
+    return PlannedRun(
         run_id=run.run_id,
+        ask=ask,
         job_count=run.job_count,
         already_known=run.answered_count,
         resumed=True,
     )
 
 
-def _sum(summaries: list[RunSummary]) -> Solved:
+def _sum(summaries: list[RunSummary], planned: Planned) -> Solved:
     statuses: Counter[str] = Counter()
     for summary in summaries:
         statuses.update(summary.statuses)
     return Solved(
         run_ids=tuple(summary.run_id for summary in summaries),
         job_count=sum(summary.job_count for summary in summaries),
-        # What was known before this night: the first plan of the night knows it.
-        already_known=summaries[0].answered_count,
+        # What was known before this night: the first plans of the night know it.
+        already_known=planned.already_known,
         statuses=dict(statuses),
         chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
         chunks_found=sum(s.chunks_resumed for s in summaries),

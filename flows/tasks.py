@@ -91,7 +91,9 @@ def nightly_flow(
     source: str,
     lake: str,
     game: str = "pips",
-    ask: str = "count",
+    asks: list[str] | None = None,
+    rules: str = "",
+    lexicon: str | None = None,
     since: dt.date | None = None,
     until: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,
@@ -99,13 +101,16 @@ def nightly_flow(
 ) -> NightlyReport:
     """Fetch, normalise, plan, solve, aggregate, report.
 
-    How workers work is read from NIGHTGRID_* in the environment.
+    `asks` None asks what a night asks of the game. How workers work is read from NIGHTGRID_* in the
+    environment.
     """
     workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
     settings = NightlySettings(
         source=source,
         game=game,
-        ask=Ask.parse(ask),
+        asks=tuple(Ask.parse(ask) for ask in asks or ()),
+        rules=rules,
+        lexicon=lexicon,
         since=since,
         until=until,
         refresh_days=refresh_days,
@@ -121,7 +126,9 @@ def parameters(settings: NightlySettings) -> dict[str, Any]:
         "source": settings.source,
         "lake": settings.workers.lake,
         "game": settings.game,
-        "ask": str(settings.ask),
+        "asks": [str(ask) for ask in settings.asks],
+        "rules": settings.rules,
+        "lexicon": settings.lexicon,
         "since": settings.since and settings.since.isoformat(),
         "until": settings.until and settings.until.isoformat(),
         "refresh_days": settings.refresh_days,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,9 +66,34 @@ def nightly(
             help="Ask again for the last N days, because published puzzles change. Default: 14.",
         ),
     ] = None,
+    game: Annotated[
+        str, typer.Option(metavar="GAME", help="pips (the default) or strands.")
+    ] = "pips",
     ask: Annotated[
-        str, typer.Option(metavar="ASK", help="count, first, all or all(LIMIT).")
-    ] = "count",
+        list[str] | None,
+        typer.Option(
+            metavar="ASK",
+            help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
+            "times. Default: count, and for strands best(10) too.",
+            show_default=False,
+        ),
+    ] = None,
+    rules: Annotated[
+        str,
+        typer.Option(
+            metavar="RULES",
+            help='Rules other than the game\'s own, as "name=value name=value".',
+            show_default=False,
+        ),
+    ] = "",
+    lexicon: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A word list, for a game of words. Default: the words of wordfreq.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Workers = None,
     inline: Inline = False,
     no_prefect: Plain = False,
@@ -87,7 +112,10 @@ def nightly(
         since=None if from_ is None else parse_date(from_, "--from"),
         until=None if to is None else parse_date(to, "--to"),
         refresh_days=refresh_days,
-        ask=ask,
+        game=game,
+        asks=ask or (),
+        rules=rules,
+        lexicon=lexicon,
         workers=workers,
         inline=inline,
     )
@@ -139,7 +167,10 @@ def _night(
     since: dt.date | None = None,
     until: dt.date | None = None,
     refresh_days: int | None = None,
-    ask: str = "count",
+    game: str = "pips",
+    asks: Sequence[str] = (),
+    rules: str = "",
+    lexicon: str | None = None,
     workers: int | None = None,
     inline: bool = False,
 ) -> NightlySettings:
@@ -151,7 +182,10 @@ def _night(
         source=source,
         since=since,
         until=until,
-        ask=Ask.parse(ask),
+        game=game,
+        asks=tuple(Ask.parse(ask) for ask in asks),
+        rules=rules,
+        lexicon=lexicon,
         executor="inline" if inline else "celery",
         workers=read_settings(lake=lake, batch_processes=workers),
         **given,
@@ -214,6 +248,8 @@ def _counts(settings: NightlySettings) -> Iterator[dict[str, Any]]:
         "gold/counts_by_date.parquet", COUNTS_BY_DATE
     )
     for row in table.to_pylist():
+        if row["game"] != settings.game:
+            continue
         count = row["count"]
         yield row | {
             "date": row["date"].isoformat(),
@@ -256,7 +292,8 @@ def _say_runtimes(settings: NightlySettings) -> None:
     from archive.tables import RUNTIMES
 
     table = Lake.open(settings.workers.lake).read_table("gold/runtimes.parquet", RUNTIMES)
-    rows = sorted(table.to_pylist(), key=lambda row: _level_rank(row["level"]))
+    mine = (row for row in table.to_pylist() if row["game"] == settings.game)
+    rows = sorted(mine, key=lambda row: _level_rank(row["level"]))
     headings = ("level", "jobs", "solved", "median", "99 %", "longest", "total", "states")
     say_table(
         headings,

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 
 from archive.columns import arrays_of, slice_arrays
 from archive.finishing import SPLIT, path_key
+from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
 from archive.tables import COUNT, PARTS
 from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import PermanentError
-from solvers.registry import game as game_named
 from workers.settings import Settings
 
 AGAIN = "[null]"
@@ -59,7 +59,8 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     run = open_run_head(lake, ref.run_id)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     write_start(lake, ref, worker, time.time())
-    part = solve_rows(run, rows, settings)
+    game = open_game(lake, run.game, run.rules, run.lexicon_id)
+    part = solve_rows(game, run, rows, settings)
     created = lake.create_table(ref.part_path, part)
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
@@ -87,22 +88,25 @@ def open_run_head(lake: Lake, run_id: str) -> Run:
     return _heads[key]
 
 
-def solve_rows(run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
+def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
     """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
 
-    A chunk of many gives each row a small budget; a row over it comes back `split` into itself,
-    to get a chunk of its own with the run's budget. A chunk of one that is over budget comes back
+    A chunk of many gives each row a small budget, or more where the game expects that rows take
+    longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
+    budget. A chunk of one that is over budget comes back
     split into parts, if the game can divide it.
     """
-    game = game_named(run.game)
     if game.solver_version != run.solver_version:
         raise PermanentError(
             f"run {run.run_id} was planned for {run.game} solver {run.solver_version}, this worker "
             f"has {game.solver_version}"
         )
     many = rows.num_rows > 1
-    budget = _smaller(settings.batch_row_budget, run.budget) if many else run.budget
     arrays = arrays_of(rows)
+    budget, step = run.budget, 1
+    if many:
+        small, step = settings.batch_share(float(game.cost_s(arrays, run.ask).mean()))
+        budget = _smaller(small, run.budget)
     parts = rows.column("part").to_pylist()
     whole = not any(parts)
     solve: Callable[[int, int], pa.Table]
@@ -119,7 +123,7 @@ def solve_rows(run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
                 game, arrays, run.ask, budget, rows.slice(start, stop - start), start
             )
 
-    solved = _in_slices(solve, rows, settings)
+    solved = _in_slices(solve, rows, step, settings.batch_chunk_seconds)
     return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
 
 
@@ -132,11 +136,10 @@ def _smaller(a: Budget, b: Budget) -> Budget:
 
 
 def _in_slices(
-    solve: Callable[[int, int], pa.Table], rows: pa.Table, settings: Settings
+    solve: Callable[[int, int], pa.Table], rows: pa.Table, step: int, seconds: float
 ) -> pa.Table:
     """Solve slice by slice; once the chunk has used up its time, the rest comes back unworked."""
-    deadline = time.monotonic() + settings.batch_chunk_seconds
-    step = settings.batch_slice_rows
+    deadline = time.monotonic() + seconds
     tables = []
     for start in range(0, rows.num_rows, step):
         stop = min(start + step, rows.num_rows)

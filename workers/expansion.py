@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -11,12 +13,14 @@ import pyarrow.compute as pc
 
 from archive.finishing import SPLIT, child_path
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place
-from archive.tables import PARTS
-from solvers.algebra import Status, canonical_json
+from archive.runfiles import ChunkRef, Place, Run, folder
+from archive.runfiles import part_row as manifest_row
+from archive.tables import MANIFEST_HEAD, PARTS
+from solvers.algebra import Status
 from workers.chunks import AGAIN, DEFERRED, part_row
 
 _SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children")
+_PART_OF = pa.schema([field for field in MANIFEST_HEAD if field.name in ("job_no", "part_path")])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +67,10 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
-    chunks = []
-    for i, part in enumerate(json.loads(split["children"])):
-        child = row
-        for name, text in (
-            ("part", canonical_json(part)),
-            ("part_path", child_path(split["part_path"], i)),
-        ):
-            at = child.schema.get_field_index(name)
-            child = child.set_column(at, child.schema.field(at), pa.array([text], pa.string()))
-        chunks.append(child)
-    return chunks
+    return [
+        manifest_row(row, part, child_path(split["part_path"], i))
+        for i, part in enumerate(json.loads(split["children"]))
+    ]
 
 
 def single_rows(lake: Lake, ref: ChunkRef) -> list[pa.Table]:
@@ -82,11 +79,27 @@ def single_rows(lake: Lake, ref: ChunkRef) -> list[pa.Table]:
     return [rows.slice(i, 1) for i in range(rows.num_rows)]
 
 
-def part_jobs(place: Place, rows: pa.Table) -> dict[Place, int]:
-    """Tell of which divided job a chunk is a part: {place: job number}, empty for whole jobs."""
-    if rows.num_rows != 1 or not rows.column("part_path")[0].as_py():
-        return {}
-    return {place: rows.column("job_no")[0].as_py()}
+def part_jobs(number: int, chunks: Sequence[pa.Table]) -> dict[Place, int]:
+    """Tell which chunks of a segment are parts of divided jobs: {place: job number}."""
+    return {
+        (number, i): rows.column("job_no")[0].as_py()
+        for i, rows in enumerate(chunks)
+        if rows.num_rows == 1 and rows.column("part_path")[0].as_py()
+    }
+
+
+def read_part_jobs(lake: Lake, run: Run) -> dict[Place, int]:
+    """Tell of all chunks of a run which are parts of divided jobs."""
+    kinds = {"split"} if run.split_ahead == 1 else {"split", "plan"}
+    found: dict[Place, int] = {}
+    for segment in run.segments:
+        if segment.kind in kinds:
+            path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
+            rows = lake.read_table(path, _PART_OF)
+            bounds = [0, *accumulate(segment.chunk_rows)]
+            chunks = [rows.slice(a, b - a) for a, b in pairwise(bounds)]
+            found |= part_jobs(segment.number, chunks)
+    return found
 
 
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: str) -> None:

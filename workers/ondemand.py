@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from celery import Celery
 
 from archive.answers import FINAL
+from archive.games import bind_game, job_of, keep_game, open_game
 from archive.lake import Lake
 from archive.planning import plan_run
 from archive.puzzles import puzzles_table
@@ -25,9 +26,8 @@ from archive.results import find_results
 from archive.runfiles import done_places, open_run, read_done, read_json, write_json
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
-from solvers.algebra import job_id as job_id_of
 from solvers.errors import NightgridError, PermanentError, TransientError
-from solvers.registry import game as game_named
+from solvers.lexicon.lexicon import Lexicon
 from workers.app import SOLVE_ONDEMAND, client_app
 from workers.messages import send as publish
 from workers.queues import INTERACTIVE
@@ -35,7 +35,9 @@ from workers.settings import Settings
 
 RECORDS = "runs/ondemand"
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-_MESSAGE_KEYS = frozenset({"job_id", "game", "ask", "budget", "puzzle"})
+_MESSAGE_KEYS = frozenset({"job_id", "game", "rules", "lexicon_id", "ask", "budget", "puzzle"})
+_UNBOUND = {"rules": "", "lexicon_id": ""}
+"""What records of schema version 1 do not say."""
 
 JobState = Literal["done", "queued", "working", "run", "unknown"]
 
@@ -62,22 +64,27 @@ def submit(
     ask: Ask,
     *,
     game: str = "pips",
+    rules: str = "",
+    lexicon: Lexicon | None = None,
     budget: Budget | None = None,
     settings: Settings | None = None,
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
 
-    Costs no task when the lake knows the answer or the job is under way. Raises TransientError
-    when the broker is dead; then nothing was submitted.
+    A word game without a lexicon is played with the default one. Costs no task when the lake knows
+    the answer or the job is under way. Raises TransientError when the broker is dead; then nothing
+    was submitted.
     """
     settings = settings or Settings()
-    room = game_named(game)
-    job = job_id_of(puzzle_id=room.puzzle_id(puzzle), ask=ask, solver_version=room.solver_version)
+    room = bind_game(game, rules, lexicon)
+    job = job_of(room, room.puzzle_id(puzzle), ask)
     if find_row(lake, job) is not None or lake.exists(record_path(job)):
         return job
     message: dict[str, Any] = {
         "job_id": job,
-        "game": game,
+        "game": room.name,
+        "rules": room.rules,
+        "lexicon_id": room.lexicon_id,
         "ask": str(ask),
         "budget": asdict(budget or settings.budget),
         "puzzle": room.puzzle_to_json(puzzle),
@@ -87,6 +94,7 @@ def submit(
         record["run_id"] = _plan(lake, room, puzzle, ask, Budget(**message["budget"]))
         write_json(lake, record_path(job), record)
         return job
+    keep_game(lake, room)
     write_json(lake, record_path(job), record)
     try:
         send(message, settings)
@@ -98,7 +106,8 @@ def submit(
 
 def send(message: Mapping[str, Any], settings: Settings) -> None:
     """Put a job on the queue. Raises TransientError when the broker is dead."""
-    body = {key: message[key] for key in _MESSAGE_KEYS}
+    full = {**_UNBOUND, **message}
+    body = {key: full[key] for key in _MESSAGE_KEYS}
     publish(_client(settings), SOLVE_ONDEMAND, INTERACTIVE, message["job_id"], body)
 
 
@@ -190,7 +199,7 @@ def solve_message(
     The attempt is counted in the lake before the work begins; over the cap the job is poison.
     Raises PermanentError for a message that is not one of ours.
     """
-    game, puzzle, ask, budget, job = _read_message(message)
+    game, puzzle, ask, budget, job = _read_message(lake, message)
     if find_row(lake, job) is not None:
         return {"job_id": job, "state": "done"}
     record = read_json(lake, record_path(job)) or {
@@ -237,14 +246,14 @@ def _task_budget(budget: Budget, settings: Settings) -> Budget:
 
 
 def _read_message(
-    message: Mapping[str, Any],
+    lake: Lake, message: Mapping[str, Any]
 ) -> tuple[Game[Any, Any], Any, Ask, Budget, str]:
     if set(message) != _MESSAGE_KEYS:
         raise PermanentError(f"expected a message with {', '.join(sorted(_MESSAGE_KEYS))}")
-    game = game_named(message["game"])
+    game = open_game(lake, message["game"], message["rules"], message["lexicon_id"])
     puzzle = game.puzzle_from_json(message["puzzle"])
     ask = Ask.parse(message["ask"])
-    job = job_id_of(puzzle_id=game.puzzle_id(puzzle), ask=ask, solver_version=game.solver_version)
+    job = job_of(game, game.puzzle_id(puzzle), ask)
     if job != message["job_id"]:
         raise PermanentError(
             f"job {message['job_id']!r:.40} is {job} to this worker; expected the same solver "
@@ -254,7 +263,7 @@ def _read_message(
 
 
 def _plan(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
-    return plan_run(lake, game, puzzles_table([puzzle]), ask, budget)
+    return plan_run(lake, game, puzzles_table(game, [puzzle]), ask, budget)
 
 
 def _file(
@@ -277,8 +286,8 @@ def _file(
         lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
     row = {
         **head,
-        "rules": "",
-        "lexicon_id": "",
+        "rules": game.rules,
+        "lexicon_id": game.lexicon_id,
         "solver_version": game.solver_version,
         "status": str(outcome.status),
         "count": outcome.count,

@@ -31,7 +31,7 @@ from archive.runfiles import (
 from solvers.algebra import Status
 from solvers.errors import TransientError
 from workers.executors import Executor, Flight
-from workers.expansion import part_jobs, single_rows, unfinished_part, went_on
+from workers.expansion import part_jobs, read_part_jobs, single_rows, unfinished_part, went_on
 from workers.logs import get_logger
 from workers.redis_keys import Announcement
 from workers.settings import Settings
@@ -94,7 +94,7 @@ class Reconciler:
         self._trouble_since: dict[str, float] = {}
         self._announced: deque[Announcement] = deque()
         self._transient_row = 0
-        self._part_of = self._read_part_jobs()
+        self._part_of = read_part_jobs(lake, self.run)
         self._hopeless: set[int] = set()
         self._chunks_done = len(self._unread)
         self._rows_done = sum(self._rows[p] for p in self._unread)
@@ -372,14 +372,4 @@ class Reconciler:
             self._ready.append((segment.number, i))
         self.chunks_total += len(chunks)
         if kind == "split":
-            for i, chunk in enumerate(chunks):
-                self._part_of |= part_jobs((segment.number, i), chunk)
-
-    def _read_part_jobs(self) -> dict[Place, int]:
-        found: dict[Place, int] = {}
-        for segment in self.run.segments:
-            if segment.kind == "split":
-                path = f"{folder(self.run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
-                for i in range(len(segment.chunk_rows)):
-                    found |= part_jobs((segment.number, i), self._lake.read_row_group(path, i))
-        return found
+            self._part_of |= part_jobs(segment.number, chunks)

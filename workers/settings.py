@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from solvers.algebra import Budget
 from solvers.errors import PermanentError
+from solvers.registry import GAMES
 
 SOCKET_PATH_BYTES = 100
 """Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
@@ -38,6 +39,9 @@ class Settings(BaseSettings):
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis."""
 
+    games: str = "pips,strands"
+    """Games, separated by commas, whose kernels and default words a worker loads before it begins.
+    It solves the others too, and loads them when the first is asked for."""
     celery_app: str = "workers.app"
     """Module whose `app` the workers run."""
     batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)
@@ -53,8 +57,12 @@ class Settings(BaseSettings):
     batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)
     batch_row_seconds: float = Field(default=0.25, gt=0)
     """What one row of a chunk of many may spend; over it, the row gets a chunk of its own."""
+    batch_row_cost_factor: float = Field(default=10.0, ge=0)
+    """A row may take this many times the seconds that its game expects, where that is more; its
+    nodes grow with its seconds."""
     batch_slice_rows: int = Field(default=128, ge=1)
-    """Rows given to a kernel at once: between slices a chunk looks at the clock."""
+    """Rows given to a kernel at once: between slices a chunk looks at the clock. Fewer where rows
+    may take longer than `batch_row_seconds`, so that a slice takes no longer."""
     batch_chunk_seconds: float = Field(default=30.0, gt=0)
     """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
 
@@ -115,6 +123,14 @@ class Settings(BaseSettings):
         scheme = urlsplit(value).scheme
         return value if scheme and len(scheme) > 1 else str(Path(value).expanduser().absolute())
 
+    @field_validator("games")
+    @classmethod
+    def _known_games(cls, value: str) -> str:
+        unknown = [name for name in _names(value) if name not in GAMES]
+        if unknown:
+            raise ValueError(f"unknown game {unknown[0]!r}; expected some of {', '.join(GAMES)}")
+        return value
+
     @field_validator("redis_url", mode="before")
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
@@ -122,8 +138,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _limits_nest(self) -> Settings:
-        slice_seconds = self.batch_slice_rows * self.batch_row_seconds
-        longest = max(self.budget_seconds, self.batch_chunk_seconds + slice_seconds)
+        longest = max(self.budget_seconds, self.batch_chunk_seconds + self.batch_slice_seconds)
         if not longest < self.hard_limit_seconds < self.visibility_timeout_seconds:
             raise ValueError(
                 f"expected kernel budget ({longest:g} s) < hard limit "
@@ -142,13 +157,29 @@ class Settings(BaseSettings):
         )
 
     @property
-    def batch_row_budget(self) -> Budget:
-        """What one row of a chunk of many may spend."""
-        return Budget(
-            nodes=min(self.batch_row_nodes, self.budget_nodes),
+    def batch_slice_seconds(self) -> float:
+        """The longest that a slice of rows can take."""
+        return self.batch_slice_rows * self.batch_row_seconds
+
+    def batch_share(self, expected_s: float) -> tuple[Budget, int]:
+        """Say what one row of a chunk of many may spend, and how many make a slice.
+
+        `expected_s` is what the game expects a row to take, on the average.
+        """
+        wanted_s = self.batch_row_cost_factor * expected_s
+        seconds = max(self.batch_row_seconds, min(wanted_s, self.batch_slice_seconds))
+        more = seconds / self.batch_row_seconds
+        budget = Budget(
+            nodes=min(int(self.batch_row_nodes * more), self.budget_nodes),
             table_bytes=min(self.batch_row_table_bytes, self.budget_table_bytes),
-            seconds=min(self.batch_row_seconds, self.budget_seconds),
+            seconds=min(seconds, self.budget_seconds),
         )
+        return budget, max(1, int(self.batch_slice_rows / more))
+
+    @property
+    def game_names(self) -> tuple[str, ...]:
+        """The games that a worker loads before it begins."""
+        return _names(self.games)
 
     @property
     def window(self) -> int:
@@ -206,3 +237,7 @@ class Settings(BaseSettings):
             if value is not None:
                 env[f"NIGHTGRID_{name.upper()}"] = str(value)
         return env
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

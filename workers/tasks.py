@@ -14,11 +14,10 @@ import structlog
 from celery import Task, signals
 from celery.exceptions import TimeLimitExceeded
 
+from archive.games import bind_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
-from solvers.registry import GAMES
-from solvers.registry import game as game_named
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
 from workers.chunks import solve_chunk as solve_chunk_of
 from workers.liveness import AcknowledgedRequest, Liveness
@@ -147,11 +146,15 @@ def _set_up_logging(**_: Any) -> None:
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
-    # Before the fork: every child inherits the compiled kernels.
-    begun = time.monotonic()
-    for name in GAMES:
-        game_named(name).warm()
-    log.info("kernels warm", seconds=round(time.monotonic() - begun, 3))
+    # Before the fork: every child inherits the compiled kernels and the mapped words.
+    for name in _settings.game_names:
+        begun = time.monotonic()
+        try:
+            bind_game(name).warm()
+        except Exception as error:  # noqa: BLE001 - a game that cannot be loaded must not take the others along
+            log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+        else:
+            log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
 
 
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
 from archive.sources.web import HttpSource, Politeness
@@ -17,11 +19,22 @@ __all__ = [
 ]
 
 
-def open_source(address: str, politeness: Politeness | None = None) -> Source:
+PUBLISHED_AT = {"pips": "/svc/pips/v1", "strands": "/svc/strands/v2"}
+"""Where a host that publishes several games keeps the payloads of each."""
+
+
+def open_source(
+    address: str, politeness: Politeness | None = None, *, game: str = "pips"
+) -> Source:
     """Open a base URL (http or https) or a folder of payloads.
+
+    `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
+    is added to it.
 
     Raises PermanentError when it is neither.
     """
     if "://" in address:
+        if not urlsplit(address).path.strip("/"):
+            address = address.rstrip("/") + PUBLISHED_AT.get(game, "")
         return HttpSource(address, politeness or Politeness())
     return FolderSource(address)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,6 +16,10 @@ from archive.raw import Validators
 from archive.sources.answers import MAX_BODY_BYTES, Answer, AnswerKind
 from solvers.errors import PermanentError
 
+_MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
+"""How an object store answers for what it does not have, with 403 where it keeps that secret."""
+_MISSING_KEY_BYTES = 2048
+"""Such an answer has a few hundred bytes."""
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 
 
@@ -52,7 +57,8 @@ class _TryAgain(Exception):  # noqa: N818 - a signal to the retry loop, not an e
 class HttpSource:
     """Payloads at `{base}/DATE.json`.
 
-    404 and 410 say that there is no puzzle. Network errors, timeouts and the statuses of an
+    404 and 410 say that there is no puzzle, and so does the 403 of an object store that tells so in
+    XML; any other 403 says that we are not wanted. Network errors, timeouts and the statuses of an
     overloaded server are tried again after a growing, jittered wait or what Retry-After asks for;
     any other status is final.
     """
@@ -171,6 +177,8 @@ class HttpSource:
                 rule=trouble[0] if trouble else "",
                 message=trouble[1] if trouble else "",
             )
+        if status == httpx.codes.FORBIDDEN and _MISSING_KEY.search(body[:_MISSING_KEY_BYTES]):
+            return Answer(kind=AnswerKind.ABSENT, url=url, http_status=status)
         failed = _failed(url, "http-status", f"the server answered {status}", status)
         failed = replace(failed, body=body or None)
         if status not in _TRANSIENT_STATUSES:

@@ -72,7 +72,7 @@ def test_a_payload_becomes_editions_and_puzzles(
     assert (row["revision"], row["raw_sha256"]) == (1, sighting.sha256)
     assert row["seen_at"] == dt.datetime(2026, 1, 15, tzinfo=dt.UTC)
     assert row["source_id"] == str(payload["hard"]["id"])
-    ids = read_puzzle_table(lake, ["puzzle_id"]).column("puzzle_id").to_pylist()
+    ids = read_puzzle_table(lake, "pips", ["puzzle_id"]).column("puzzle_id").to_pylist()
     assert ids == sorted(puzzle_id(payload, level) for level in LEVELS)
 
 
@@ -149,7 +149,7 @@ def test_the_same_board_under_two_dates_is_one_puzzle(
     ingest(make_payload(DATE, 1))
     report = ingest(make_payload(other, 1), other)
     assert (report.editions_added, report.puzzles_added) == (3, 0)
-    assert read_puzzle_table(lake).num_rows == 3
+    assert read_puzzle_table(lake, "pips").num_rows == 3
 
 
 def test_a_null_puzzle_is_quarantined_with_its_level_and_its_neighbours_are_kept(

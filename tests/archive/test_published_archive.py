@@ -16,6 +16,7 @@ from archive.normalise import normalise
 from archive.puzzles import read_puzzle_table
 from archive.sources import FolderSource
 from archive.tables import EDITIONS, QUARANTINE
+from solvers.pips.game import PIPS
 
 pytestmark = pytest.mark.archive
 Now = Callable[[], dt.datetime]
@@ -38,9 +39,9 @@ def test_every_published_puzzle_is_an_edition_with_a_valid_official_solution(
     assert {row["date"] for row in rows} == {
         dt.date(2025, 8, 18) + dt.timedelta(days=i) for i in range(88)
     }
-    counts = write_gold(complete, solver_version="none").counts
+    counts = write_gold(complete, PIPS).counts
     assert counts.column("official_solution_valid").to_pylist() == [True] * 264
-    assert read_puzzle_table(complete).num_rows == len({row["puzzle_id"] for row in rows})
+    assert read_puzzle_table(complete, "pips").num_rows == len({row["puzzle_id"] for row in rows})
 
 
 def test_null_puzzles_are_quarantined_and_repaired_boards_become_revisions(

@@ -11,6 +11,7 @@ from archive.lake import Lake
 from archive.puzzles import add_puzzles, puzzles_folder, puzzles_table, read_puzzle_table
 from archive.tables import PIPS_PUZZLES
 from solvers.pips.columns import from_arrays
+from solvers.pips.game import PIPS
 from solvers.pips.generator import generate
 from solvers.pips.mix import PRESETS
 from solvers.pips.puzzle import Puzzle
@@ -31,36 +32,38 @@ def segments(lake: Lake) -> list[int]:
 
 def test_boards_survive_the_way_into_the_table_and_back(lake: Lake) -> None:
     puzzles = boards(0, 20)
-    table = puzzles_table(puzzles)
+    table = puzzles_table(PIPS, puzzles)
     assert table.schema.equals(PIPS_PUZZLES, check_metadata=True)
     table.validate(full=True)
     arrays = arrays_of(table)
     assert [from_arrays(arrays, i) for i in range(len(puzzles))] == puzzles
-    add_puzzles(lake, table)
-    read = read_puzzle_table(lake)
+    add_puzzles(lake, "pips", table)
+    read = read_puzzle_table(lake, "pips")
     arrays = arrays_of(read)
     by_id = {puzzle.puzzle_id: puzzle for puzzle in puzzles}
     assert [from_arrays(arrays, i) for i in range(len(read))] == [by_id[name] for name in ids(read)]
 
 
 def test_no_boards_are_an_empty_table(lake: Lake) -> None:
-    assert puzzles_table([]).equals(PIPS_PUZZLES.empty_table())
-    assert add_puzzles(lake, puzzles_table([])) == 0
+    assert puzzles_table(PIPS, []).equals(PIPS_PUZZLES.empty_table())
+    assert add_puzzles(lake, "pips", puzzles_table(PIPS, [])) == 0
     assert lake.list("") == []
 
 
 def test_a_board_is_added_once(lake: Lake) -> None:
-    assert add_puzzles(lake, puzzles_table(boards(0, 5) + boards(3, 8))) == 8
-    assert add_puzzles(lake, puzzles_table(boards(6, 10))) == 2
-    assert add_puzzles(lake, puzzles_table(boards(0, 10))) == 0
-    assert sorted(ids(read_puzzle_table(lake))) == sorted(p.puzzle_id for p in boards(0, 10))
+    assert add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 5) + boards(3, 8))) == 8
+    assert add_puzzles(lake, "pips", puzzles_table(PIPS, boards(6, 10))) == 2
+    assert add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 10))) == 0
+    assert sorted(ids(read_puzzle_table(lake, "pips"))) == sorted(
+        p.puzzle_id for p in boards(0, 10)
+    )
 
 
 def test_segments_are_filled_one_after_the_other_and_sorted(lake: Lake) -> None:
-    add_puzzles(lake, puzzles_table(boards(0, 7)), segment_rows=5)
+    add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 7)), segment_rows=5)
     assert segments(lake) == [5, 2]
     first = lake.read_bytes(f"{puzzles_folder('pips')}/seg-00000.parquet")
-    add_puzzles(lake, puzzles_table(boards(0, 16)), segment_rows=5)
+    add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 16)), segment_rows=5)
     assert segments(lake) == [5, 5, 5, 1]
     assert lake.read_bytes(f"{puzzles_folder('pips')}/seg-00000.parquet") == first
     for path in lake.list(puzzles_folder("pips")):
@@ -77,9 +80,9 @@ def test_an_interrupted_addition_made_again_leaves_the_same_files(
 ) -> None:
     whole, killed = Lake.open(str(tmp_path / "whole")), Lake.open(str(tmp_path / "killed"))
     for lake in (whole, killed):
-        add_puzzles(lake, puzzles_table(boards(0, 3)), segment_rows=5)
-    table = puzzles_table(boards(0, 18))
-    add_puzzles(whole, table, segment_rows=5)
+        add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 3)), segment_rows=5)
+    table = puzzles_table(PIPS, boards(0, 18))
+    add_puzzles(whole, "pips", table, segment_rows=5)
     write, left = Lake.write_table, [survived]
 
     def failing(self: Lake, path: str, table: pa.Table) -> None:
@@ -91,6 +94,6 @@ def test_an_interrupted_addition_made_again_leaves_the_same_files(
     with monkeypatch.context() as patch:
         patch.setattr(Lake, "write_table", failing)
         with pytest.raises(KeyboardInterrupt):
-            add_puzzles(killed, table, segment_rows=5)
-    add_puzzles(killed, table, segment_rows=5)
+            add_puzzles(killed, "pips", table, segment_rows=5)
+    add_puzzles(killed, "pips", table, segment_rows=5)
     assert snapshot(tmp_path / "killed") == snapshot(tmp_path / "whole")

@@ -20,9 +20,17 @@ from archive.results import find_results, read_results, read_solutions
 from archive.sources import FolderSource
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from solvers.algebra import MAX_COUNT, Ask, job_id
+from solvers.pips.game import PipsGame
 
 COUNT = Ask(kind="count")
 VERSION = "test-1"
+
+
+class TestedGame(PipsGame):
+    solver_version = VERSION
+
+
+GAME = TestedGame()
 ONLY = {"rules": "", "lexicon_id": "", "table_bytes": 1, "parts": 1, "nodes": 5}
 
 
@@ -127,7 +135,7 @@ def test_counts_by_date_join_current_editions_with_their_results(filled: Lake) -
         result(other_version)
         | {"job_id": job_id(puzzle_id=other_version, ask=COUNT, solver_version="test-0")},
     )
-    table = write_gold(filled, solver_version=VERSION).counts
+    table = write_gold(filled, GAME).counts
     rows = table.to_pylist()
     assert table.schema.equals(COUNTS_BY_DATE, check_metadata=True)
     assert [(r["date"], r["level"]) for r in rows] == [
@@ -151,7 +159,7 @@ def test_an_official_solution_is_checked_against_the_stored_board(filled: Lake) 
     rows[0]["official_solution"] = rows[3]["official_solution"]
     rows[1]["official_solution"] = None
     filled.write_table("editions/pips.parquet", pa.Table.from_pylist(rows, schema=EDITIONS))
-    counts = write_gold(filled, solver_version=VERSION).counts
+    counts = write_gold(filled, GAME).counts
     valid = counts.column("official_solution_valid").to_pylist()
     assert valid[:2] == [False, None]
     assert set(valid[2:]) == {True}
@@ -161,21 +169,21 @@ def test_gold_that_would_not_change_is_not_written(
     filled: Lake, snapshot: Callable[[Path], dict[str, str]]
 ) -> None:
     put_results(filled, "r1", result(current_editions(filled).to_pylist()[0]["puzzle_id"]))
-    assert write_gold(filled, solver_version=VERSION).changed
+    assert write_gold(filled, GAME).changed
     before = snapshot(Path(filled.url))
-    assert not write_gold(filled, solver_version=VERSION).changed
+    assert not write_gold(filled, GAME).changed
     assert snapshot(Path(filled.url)) == before
 
 
 def test_gold_keeps_the_rows_of_other_games(filled: Lake) -> None:
-    table = write_gold(filled, solver_version=VERSION).counts
+    table = write_gold(filled, GAME).counts
     other = pa.Table.from_pylist(
         [row | {"game": "strands"} for row in table.to_pylist()[:2]], schema=COUNTS_BY_DATE
     )
     filled.write_table("gold/counts_by_date.parquet", pa.concat_tables([table, other]))
-    assert not write_gold(filled, solver_version=VERSION).changed
+    assert not write_gold(filled, GAME).changed
     put_results(filled, "r1", result(table.column("puzzle_id")[0].as_py()))
-    write_gold(filled, solver_version=VERSION)
+    write_gold(filled, GAME)
     read = filled.read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
     assert len(read) == len(table) + 2
     assert read.slice(len(table)).equals(other)
@@ -192,11 +200,12 @@ def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
         result(hard[0], status="over_budget", count=None, kernel_ns=500, states=100),
         result("f" * 32, kernel_ns=4),
     )
-    table = write_gold(filled, solver_version=VERSION).runtimes
+    table = write_gold(filled, GAME).runtimes
     assert table.schema.equals(RUNTIMES, check_metadata=True)
     easy_row, hard_row, free_row = table.to_pylist()
     assert easy_row == {
         "game": "pips",
+        "ask": "count",
         "level": "easy",
         "job_count": 3,
         "solved_count": 3,
@@ -217,5 +226,5 @@ def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
 def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:
     lake = Lake.open(str(tmp_path / "lake"))
     assert current_editions(lake).num_rows == 0
-    report = write_gold(lake, solver_version=VERSION)
+    report = write_gold(lake, GAME)
     assert (report.counts.num_rows, report.runtimes.num_rows) == (0, 0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from archive.columns import arrays_of, slice_arrays
 from archive.finishing import child_path, path_key
 from archive.lake import Lake
-from archive.planning import CHUNK_COST_MIN, size_cost
+from archive.planning import CHUNK_MAX_S, CHUNK_MIN_S, CHUNKS_OF_A_PLAN
 from archive.runfiles import (
     Attempts,
     ChunkRef,
@@ -26,7 +26,18 @@ from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
 
-GAME = SimpleNamespace(name="pips", solver_version="test-1")
+
+def game(**other):
+    """What a planner needs of a game: its names, and what its boards cost."""
+    names = {"name": "pips", "solver_version": "test-1", "rules": "", "lexicon_id": ""}
+    return SimpleNamespace(cost_s=cost_s, **names | other)
+
+
+def cost_s(arrays, _ask):
+    return 0.25e-3 * np.exp2(np.clip(arrays["size"] - 16.0, 0.0, 32.0))
+
+
+GAME = game()
 COUNT = Ask(kind="count")
 BUDGET = Budget()
 
@@ -112,9 +123,10 @@ def test_large_boards_stand_alone_and_first_and_small_ones_share(
     assert sorted(np.concatenate([c.column("job_no").to_numpy() for c in chunks])) == list(
         range(len(sizes))
     )
-    costs = [size_cost(chunk) for chunk in chunks]
-    chunk_cost = max(CHUNK_COST_MIN, sum(c.sum() for c in costs) / (16 * worker_count))
-    chunk_cost = min(chunk_cost, 4096.0)
+    costs = [cost_s(arrays_of(chunk), COUNT) for chunk in chunks]
+    total = sum(c.sum() for c in costs)
+    chunk_cost = min(max(CHUNK_MIN_S, total / (16 * worker_count)), CHUNK_MAX_S)
+    chunk_cost = max(chunk_cost, total / CHUNKS_OF_A_PLAN)
     alone = [cost.max() >= chunk_cost for cost in costs]
     assert alone == sorted(alone, reverse=True)
     for cost, is_alone in zip(costs, alone, strict=True):
@@ -130,9 +142,11 @@ def test_the_same_question_is_the_same_run_and_another_one_is_not(lake):
         plan_run(lake, GAME, table, Ask(kind="first"), BUDGET),
         plan_run(lake, GAME, table, COUNT, Budget(nodes=5)),
         plan_run(lake, GAME, table.slice(1), COUNT, BUDGET),
-        plan_run(lake, SimpleNamespace(name="pips", solver_version="test-2"), table, COUNT, BUDGET),
+        plan_run(lake, game(solver_version="test-2"), table, COUNT, BUDGET),
+        plan_run(lake, game(rules="words=any"), table, COUNT, BUDGET),
+        plan_run(lake, game(lexicon_id="abc"), table, COUNT, BUDGET),
     ]
-    assert len({run_id, *others}) == 5
+    assert len({run_id, *others}) == 7
 
 
 def test_planning_again_leaves_the_work_done_as_it_is(lake):

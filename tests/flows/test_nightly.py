@@ -62,7 +62,7 @@ def test_a_second_night_over_the_same_data_solves_nothing_and_says_so(source, ni
         "Nothing to solve: the lake had the answer to all 6 pips jobs already."
     )
     touched = {path for path, at in files(settings).items() if before.get(path) != at}
-    assert {Path(path).name for path in touched} <= {"nightly.json", "plan.json"}
+    assert {Path(path).name for path in touched} <= {"nightly-pips.json", "plan.json"}
 
 
 def test_a_new_day_costs_only_its_own_work(source, night):
@@ -128,7 +128,7 @@ def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, nig
     folder = source(DAYS_OF_SEVERAL_CHUNKS)
     in_a_process(night(folder), "--kill", "plan")
 
-    report = run_nightly(night(folder, ask=Ask(kind="first")), prefect=False)
+    report = run_nightly(night(folder, asks=(Ask(kind="first"),)), prefect=False)
 
     assert not report.resumed
     assert (report.ask, report.solved) == ("first", DAYS_OF_SEVERAL_CHUNKS * LEVELS)
@@ -172,7 +172,7 @@ def test_the_report_is_kept_in_the_lake(source, night):
 
     report = run_nightly(settings, prefect=False)
 
-    kept = json.loads((Path(settings.workers.lake) / steps.REPORT_PATH).read_text())
+    kept = json.loads((Path(settings.workers.lake) / steps.report_path("pips")).read_text())
     assert kept == json.loads(json.dumps(report.to_json()))
 
 

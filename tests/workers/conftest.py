@@ -39,6 +39,7 @@ def quick_settings(folder, **changes):
         **{
             "lake": str(folder / "lake"),
             "celery_app": "toy_app",
+            "games": "pips",
             "batch_processes": 2,
             "window_chunks": 6,
             "poll_seconds": 0.1,

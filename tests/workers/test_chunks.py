@@ -32,7 +32,7 @@ def test_counts_of_any_size_pass_exactly_and_invalid_ones_are_null(counts):
 
 def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
     run, rows = rows_of(lake, plan(lake, toy.boards(30, {4: toy.UNSOLVABLE})))
-    part = solve_rows(run, rows, settings)
+    part = solve_rows(toy.TOY, run, rows, settings)
     assert part.schema.equals(PARTS, check_metadata=True)
     for name in ("job_no", "job_id", "part_path"):
         assert part.column(name).to_pylist() == rows.column(name).to_pylist()
@@ -41,7 +41,7 @@ def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
 @pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
 def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask):
     run, rows = rows_of(lake, plan(lake, toy.boards(20, {7: toy.LARGE}), ask))
-    part = solve_rows(run, rows, settings)
+    part = solve_rows(toy.TOY, run, rows, settings)
     split = [row for row in part.to_pylist() if row["status"] == "split"]
     assert [row["children"] for row in split] == [AGAIN]
     assert split[0]["reason"] == toy.TOY.reasons[1]
@@ -49,7 +49,7 @@ def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask
 
 def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(run, rows, settings).to_pylist()
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
     assert row["status"] == "split"
     assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
 
@@ -57,7 +57,7 @@ def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
 def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch):
     monkeypatch.setattr(toy.TOY, "reasons", ("", "the count is 10^38 or more"), raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(run, rows, settings).to_pylist()
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
     assert (row["status"], row["count"]) == ("over_budget", None)
 
 
@@ -67,7 +67,7 @@ def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, 
 
     monkeypatch.setattr(toy.TOY, "split", refuse, raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(run, rows, settings).to_pylist()
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
     assert (row["status"], row["reason"]) == ("over_budget", toy.TOY.reasons[1])
 
 
@@ -82,7 +82,9 @@ def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, set
 
     monkeypatch.setattr(toy.TOY, "from_arrays", refuse_one, raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
-    statuses = {r["status"]: r["reason"] for r in solve_rows(run, rows, settings).to_pylist()}
+    statuses = {
+        r["status"]: r["reason"] for r in solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    }
     assert statuses == {"solved": "", "invalid": "regions: the board has 3 cells"}
 
 
@@ -97,8 +99,8 @@ def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monke
     monkeypatch.setattr(toy.TOY, "solve_batch", spy, raising=False)
     budget = Budget(nodes=500, table_bytes=2**40, seconds=80.0)
     run, rows = rows_of(lake, plan(lake, toy.boards(10), COUNT, budget))
-    solve_rows(run, rows, settings)
-    solve_rows(run, rows.slice(0, 1), settings)
+    solve_rows(toy.TOY, run, rows, settings)
+    solve_rows(toy.TOY, run, rows.slice(0, 1), settings)
     assert seen == [
         Budget(nodes=500, table_bytes=settings.batch_row_table_bytes, seconds=0.25),
         budget,

@@ -247,7 +247,9 @@ def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on
 
     def mark(path, job):
         """Write a part as it is where the chunk had no time for one of its jobs."""
-        rows = solve_rows(run, lake.read_row_group(ref.manifest_path, 0), settings).to_pylist()
+        rows = solve_rows(
+            toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
+        ).to_pylist()
         rows[job] |= {"status": "split", "children": AGAIN, "count": None}
         lake.write_table(path, pa.Table.from_pylist(rows, PARTS))
 
@@ -265,7 +267,7 @@ def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on
     assert summary.statuses == {"solved": 3}
     assert [row["count"] for row in result_rows(lake, run_id)] == [
         row["count"]
-        for row in solve_rows(run, lake.read_row_group(ref.manifest_path, 0), settings)
+        for row in solve_rows(toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
         .select(["count"])
         .to_pylist()
     ]

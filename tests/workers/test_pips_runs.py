@@ -20,8 +20,8 @@ BOARDS = 8
 
 @pytest.fixture(autouse=True)
 def real_game(toy_in_place_of_pips, monkeypatch):
-    for module in ("archive.finishing", "workers.chunks"):
-        monkeypatch.setattr(f"{module}.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.games._open", {})
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
     lake = Lake.open(settings.lake)
     puzzles = [puzzle for puzzle, _ in generate_many(3, BOARDS, [PRESETS["hard"]])]
     wanted = Ask.parse(ask)
-    run_id = plan_run(lake, PIPS, puzzles_table(puzzles), wanted, Budget(nodes=nodes))
+    run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), wanted, Budget(nodes=nodes))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     by_puzzle = {row["puzzle_id"]: row for row in rows}

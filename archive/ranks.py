@@ -1,0 +1,50 @@
+"""Ranks: where the official solution of Strands stands among the best covers of its board."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from archive.games import job_of
+from archive.lake import Lake
+from archive.results import find_results, solutions_of
+from archive.tables import STRANDS_RANKS
+from solvers.algebra import Ask, Game, Status
+
+RANKS_PATH = "gold/strands_ranks.parquet"
+
+
+def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
+    """Look every official solution up among the covers that `best(k)` found, 1 for the first.
+
+    Two covers with the same words on the same cells are the same, whatever their paths. An edition
+    whose board was not solved has no rank and its status says why.
+    """
+    rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
+    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], ask) for row in rows}
+    results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
+    covers = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
+    found = []
+    for edition in rows:
+        job = jobs[edition["puzzle_id"]]
+        status = results[job]["status"] if job in results else "pending"
+        best = covers.get(job, [])
+        row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
+        row |= {
+            "ask": str(ask),
+            "status": status,
+            "best_count": len(best) if status in (Status.SOLVED, Status.UNSOLVABLE) else None,
+            "official_rank": _rank(game, json.loads(edition["official_solution"]), best),
+        }
+        found.append(row)
+    return pa.Table.from_pylist(found, schema=STRANDS_RANKS)
+
+
+def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
+    wanted = game.solution_from_json(official).identity
+    for rank, text in enumerate(best, 1):
+        if game.solution_from_json(json.loads(text)).identity == wanted:
+            return rank
+    return None
