@@ -1,0 +1,165 @@
+"""Random small Strands boards with lexicons that cover them in many ways, and their mirrors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from tests.oracles.strands_brute_force import (
+    Cell,
+    Covering,
+    Path,
+    TooLargeError,
+    Vocabulary,
+    are_neighbours,
+    cells_of,
+    enumerate_covers,
+)
+
+ALPHABETS = ("A", "AB", "AB", "ABC", "ABC", "ABCD", "ABCDEF", "\u00c9\u0416")
+FREQUENCIES = (0, 150, 299, 300, 301, 450, 733)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One question about one board, in plain values."""
+
+    puzzle: Puzzle
+    rules: Rules
+    vocabulary: Vocabulary
+
+
+def board(text: str, theme_words: int | None = None) -> Puzzle:
+    """Make a board of rows separated by spaces."""
+    return Puzzle(board=tuple(text.split()), theme_words=theme_words)
+
+
+def lexicon_of_words(*words: str) -> Vocabulary:
+    """Make a lexicon without frequencies."""
+    return Vocabulary(words=dict.fromkeys(words, 0))
+
+
+def walk(puzzle: Puzzle, rules: Rules, free: Iterable[Cell], most: int, rng: random.Random) -> Path:
+    """Take a random path of at most so many cells over free cells."""
+    left = set(free)
+    path = [rng.choice(sorted(left))]
+    left.discard(path[0])
+    while len(path) < most:
+        near = [cell for cell in sorted(left) if are_neighbours(path[-1], cell, rules)]
+        if not near:
+            break
+        path.append(rng.choice(near))
+        left.discard(path[-1])
+    return tuple(path)
+
+
+def spell(puzzle: Puzzle, path: Path) -> str:
+    return "".join(puzzle.board[r][c] for r, c in path)
+
+
+def planted(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Random) -> list[Path]:
+    """Cut the board into random paths."""
+    free = set(cells_of(puzzle))
+    paths = []
+    while free:
+        path = walk(puzzle, rules, free, rng.randint(1, longest), rng)
+        paths.append(path)
+        free -= set(path)
+    return paths
+
+
+def random_instance(
+    rng: random.Random, rules: Rules, *, most_cells: int = 12, longest: int = 5
+) -> Instance:
+    """Make a board and a lexicon: words cut from a cover, words read off it, words at random."""
+    rows = rng.randint(1, 4)
+    columns = rng.randint(1, min(max(4, most_cells // 2), most_cells // rows))
+    alphabet = rng.choice(ALPHABETS)
+    puzzle = Puzzle(
+        board=tuple("".join(rng.choices(alphabet, k=columns)) for _ in range(rows)),
+    )
+    cover = planted(puzzle, rules, longest, rng)
+    words = [spell(puzzle, path) for path in cover]
+    if rng.random() < 0.3:  # the longest is a spangram run together from two
+        words.sort(key=len)
+        last = words.pop()
+        cut = rng.randint(1, max(1, len(last) - 1))
+        words += [last[:cut], last[cut:] or last]
+    words = [word for word in words if rng.random() < 0.95] or words[:1]
+    words += [
+        spell(puzzle, walk(puzzle, rules, cells_of(puzzle), rng.randint(1, longest), rng))
+        for _ in range(rng.randint(0, 6))
+    ]
+    words += ["".join(rng.choices(alphabet, k=rng.randint(1, 4))) for _ in range(rng.randint(0, 4))]
+    centizipf = {word: rng.choice(FREQUENCIES) for word in sorted(set(words))}
+    has_frequencies = rng.random() < 0.7
+    said = rng.choice([None, 0, 0, 0, -1, 1])
+    if said is not None:
+        count = len(cover) - (rules.spangram != "off") + said
+        puzzle = replace(puzzle, theme_words=min(max(count, 0), puzzle.cell_count))
+    return Instance(
+        puzzle=puzzle,
+        rules=rules,
+        vocabulary=Vocabulary(words=centizipf if has_frequencies else dict.fromkeys(centizipf, 0)),
+    )
+
+
+all_rules = st.builds(
+    Rules,
+    spangram=st.sampled_from(["required", "one", "off"]),
+    words=st.sampled_from(["given", "any"]),
+    crossing=st.booleans(),
+    repeats=st.booleans(),
+    diagonal=st.sampled_from([True, True, True, False]),
+    min_letters=st.integers(1, 3),
+    compound_parts=st.sampled_from([1, 2, 2, 3, 4]),
+    part_centizipf=st.sampled_from([0, 300, 450]),
+)
+
+
+@st.composite
+def instances(
+    draw: st.DrawFn,
+    rules: st.SearchStrategy[Rules] = all_rules,
+    most_cells: int = 12,
+    longest: int = 5,
+) -> Instance:
+    """Draw a question."""
+    seed = draw(st.integers(0, 2**32))
+    return random_instance(random.Random(seed), draw(rules), most_cells=most_cells, longest=longest)
+
+
+def mirrored(puzzle: Puzzle) -> Puzzle:
+    """Swap left and right."""
+    return replace(puzzle, board=tuple(row[::-1] for row in puzzle.board))
+
+
+def turned(puzzle: Puzzle) -> Puzzle:
+    """Swap rows and columns."""
+    return replace(
+        puzzle, board=tuple("".join(column) for column in zip(*puzzle.board, strict=True))
+    )
+
+
+def mirror_cover(puzzle: Puzzle, cover: Covering) -> Covering:
+    last = puzzle.column_count - 1
+    return frozenset((w, frozenset((r, last - c) for r, c in cells)) for w, cells in cover)
+
+
+def turn_cover(cover: Covering) -> Covering:
+    return frozenset((w, frozenset((c, r) for r, c in cells)) for w, cells in cover)
+
+
+def quick_covers(instance: Instance, most_steps: int = 10_000) -> set[Covering] | None:
+    """Enumerate the covers by brute force; None where that takes long."""
+    try:
+        return enumerate_covers(
+            instance.puzzle, instance.rules, instance.vocabulary, most_steps=most_steps
+        )
+    except TooLargeError:
+        return None
