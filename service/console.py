@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from service.boards.styled import Drawing, text_of
 
 PIPED_WIDTH_CHARS = 160
 """Tables are laid out for this width when the output is no terminal."""
@@ -46,6 +49,19 @@ def _json(value: Any) -> str:
 def say(text: str = "") -> None:
     """Write a line for people to standard output."""
     print(text)
+
+
+def say_drawing(drawing: Drawing) -> None:
+    """Write a drawing to standard output, in colour where there is colour."""
+    if not (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
+        print(text_of(drawing))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in drawing:
+        console.print(Text.assemble(*line), soft_wrap=True)
 
 
 def note(text: str) -> None:

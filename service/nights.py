@@ -11,8 +11,10 @@ import typer
 
 from service.console import complain, duration, emit, note, say, say_table
 from service.exits import Exit
-from service.options import Json, LakeOption, parse_date, read_settings
+from service.options import BatchProcesses, Json, LakeOption, parse_date, read_settings
 from service.progress import ProgressLine, warm
+from service.word_rules import WordRules, with_word_rules
+from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     from flows.report import NightlyReport
@@ -24,15 +26,6 @@ DEMO_LAKE = "var/demo/lake"
 MAX_FAILURES_SHOWN = 10
 """Dates that could not be fetched are named one by one up to this number."""
 
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
-        show_default=False,
-    ),
-]
 Inline = Annotated[
     bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
 ]
@@ -42,7 +35,9 @@ Plain = Annotated[
 ]
 
 
+@with_word_rules
 def nightly(
+    *,
     source: Annotated[
         str,
         typer.Option(
@@ -78,23 +73,8 @@ def nightly(
             show_default=False,
         ),
     ] = None,
-    rules: Annotated[
-        str,
-        typer.Option(
-            metavar="RULES",
-            help='Rules other than the game\'s own, as "name=value name=value".',
-            show_default=False,
-        ),
-    ] = "",
-    lexicon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="A word list, for a game of words. Default: the words of wordfreq.",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Workers = None,
+    rules: WordRules,
+    workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     json: Json = False,
@@ -114,8 +94,8 @@ def nightly(
         refresh_days=refresh_days,
         game=game,
         asks=ask or (),
-        rules=rules,
-        lexicon=lexicon,
+        rules=_rules_of(rules, game),
+        lexicon=rules.lexicon,
         workers=workers,
         inline=inline,
     )
@@ -134,7 +114,7 @@ def demo(
     lake: Annotated[
         str, typer.Option("--lake", metavar="FOLDER|URL", help="Where the results go.")
     ] = DEMO_LAKE,
-    workers: Workers = None,
+    workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     json: Json = False,
@@ -158,6 +138,14 @@ def demo(
     _say_runtimes(settings)
     _say_end(report)
     return _exit(report)
+
+
+def _rules_of(rules: WordRules, game: str) -> str:
+    if rules.theme_words() is not None:
+        raise PermanentError(
+            f"--words is {rules.words}; expected any or given, since every board has its own number"
+        )
+    return rules.rules(game)
 
 
 def _night(
@@ -293,13 +281,14 @@ def _say_runtimes(settings: NightlySettings) -> None:
 
     table = Lake.open(settings.workers.lake).read_table("gold/runtimes.parquet", RUNTIMES)
     mine = (row for row in table.to_pylist() if row["game"] == settings.game)
-    rows = sorted(mine, key=lambda row: _level_rank(row["level"]))
-    headings = ("level", "jobs", "solved", "median", "99 %", "longest", "total", "states")
+    rows = sorted(mine, key=lambda row: (_level_rank(row["level"]), row["ask"] or ""))
+    headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
     say_table(
         headings,
         [
             (
                 row["level"],
+                row["ask"] or "",
                 f"{row['job_count']:,}",
                 f"{row['solved_count']:,}",
                 duration(row["kernel_ns_p50"]),
@@ -311,5 +300,5 @@ def _say_runtimes(settings: NightlySettings) -> None:
             for row in rows
         ],
         title="Time inside the kernels",
-        numbers=headings[1:],
+        numbers=headings[2:],
     )

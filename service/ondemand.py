@@ -9,12 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.console import complain, duration, emit, plural, say
+from service.boards import view
+from service.console import complain, duration, emit, plural, say, say_drawing
 from service.exits import Exit, exit_for
-from service.options import Files, Json, LakeOption, Levels, read_settings
+from service.options import (
+    Best,
+    Count,
+    Files,
+    First,
+    GameName,
+    Json,
+    LakeOption,
+    Levels,
+    check_ask,
+    chosen_ask,
+    read_settings,
+)
+from service.word_rules import WordRules, with_word_rules
 
 if TYPE_CHECKING:
-    from solvers.algebra import Ask
+    from solvers.algebra import Ask, Game
     from workers.ondemand import JobStatus
 
 WATCH_EVERY_S = 0.5
@@ -32,19 +46,24 @@ Job = Annotated[
 ]
 
 
+@with_word_rules
 def submit(
+    *,
     files: Files = None,
     level: Levels = None,
+    game: GameName = None,
     ask: Annotated[
         str | None,
         typer.Option(
             metavar="ASK",
-            help="count (the default), first, all or all(LIMIT).",
+            help="count (the default), first, all, all(LIMIT) or, for Strands, best(K).",
             show_default=False,
         ),
     ] = None,
-    first: Annotated[bool, typer.Option("--first", help="The same as --ask first.")] = False,
-    count: Annotated[bool, typer.Option("--count", help="The same as --ask count.")] = False,
+    first: First = False,
+    count: Count = False,
+    best: Best = None,
+    rules: WordRules,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
@@ -53,55 +72,66 @@ def submit(
     What the lake knows already costs nothing. Workers must run: `nightgrid worker`, here or on
     other machines. Exit code: 0 submitted, 1 no server, 3 bad input.
     """
+    from archive.games import lexicon_of
     from archive.lake import Lake
-    from archive.pips import Fault
+    from archive.published import Fault
+    from service.answers import bound_json, fault_json, head_json
     from service.reading import read_sources
-    from service.solving import GAME, fault_json, head_json
     from solvers.algebra import Ask
-    from solvers.errors import PermanentError, TransientError
+    from solvers.errors import TransientError
     from workers import ondemand, server
 
-    if (ask is not None) + first + count > 1:
-        raise PermanentError("--ask, --first and --count exclude one another; give one of them")
+    wanted = chosen_ask(text=ask, first=first, count=count, best=best) or Ask(kind="count")
+    rules.theme_words()
     settings = read_settings(lake=lake)
     up = False
-    wanted = Ask.parse(ask or ("first" if first else "count"))
     store = Lake.open(settings.lake)
+    games: dict[str, Game[Any, Any]] = {}
     worst = Exit.OK
-    for source, item in read_sources(files or [], level or ()):
+    for found in read_sources(files or [], level or (), game):
+        item = found.item
         if isinstance(item, Fault):
             complain(str(item))
             if json:
-                emit(fault_json(source, item, wanted))
+                emit(fault_json(found, item, wanted))
             worst = max(worst, Exit.BAD_INPUT)
             continue
-        if not up and not _is_known(store, item.puzzle, wanted):
+        check_ask(wanted, found.game)
+        if found.game not in games:
+            games[found.game] = rules.bind(found.game)
+        room = games[found.game]
+        puzzle = rules.puzzle(item.puzzle)
+        if not up and not _is_known(store, room, puzzle, wanted):
             up = server.is_up(settings)
             if not up:
                 raise TransientError(
                     f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
                     "this lake, or set NIGHTGRID_REDIS_URL"
                 )
-        job = ondemand.submit(store, item.puzzle, wanted, game=GAME, settings=settings)
+        job = ondemand.submit(
+            store,
+            puzzle,
+            wanted,
+            game=room.name,
+            rules=room.rules,
+            lexicon=lexicon_of(room),
+            settings=settings,
+        )
         if json:
             state = ondemand.status(store, job).state
-            head = head_json(source, item)
-            emit(head | {"ask": str(wanted), "job_id": job, "state": state})
+            head = head_json(found, puzzle)
+            emit(head | {"ask": str(wanted), **bound_json(room), "job_id": job, "state": state})
         else:
             say(job)
     return worst
 
 
-def _is_known(store: Any, puzzle: Any, ask: Ask) -> bool:
+def _is_known(store: Any, room: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
     """Tell whether the lake has the answer: then nobody needs a server."""
-    from service.solving import GAME
-    from solvers.algebra import job_id
-    from solvers.registry import game
+    from archive.games import job_of
     from workers import ondemand
 
-    room = game(GAME)
-    job = job_id(puzzle_id=room.puzzle_id(puzzle), ask=ask, solver_version=room.solver_version)
-    return ondemand.find_row(store, job) is not None
+    return ondemand.find_row(store, job_of(room, room.puzzle_id(puzzle), ask)) is not None
 
 
 def status(
@@ -171,7 +201,6 @@ def result(
 
 
 def _say_row(row: dict[str, Any]) -> None:
-    from service.draw import draw_solution
     from solvers.registry import game
 
     cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
@@ -181,9 +210,10 @@ def _say_row(row: dict[str, Any]) -> None:
     say(f"{row['ask']} of puzzle {row['puzzle_id']}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])
+    shown = view(row["game"])
     for value in row["solutions"]:
         say()
-        say(draw_solution(game(row["game"]).solution_from_json(value)))
+        say_drawing(shown.solution(None, game(row["game"]).solution_from_json(value), scored=True))
 
 
 class _JobLook:

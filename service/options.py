@@ -11,6 +11,7 @@ import typer
 from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
+    from solvers.algebra import Ask
     from workers.settings import Settings
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -36,6 +37,47 @@ Levels = Annotated[
         show_default=False,
     ),
 ]
+GameName = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        help="pips or strands. Default: what the file holds.",
+        show_default=False,
+    ),
+]
+First = Annotated[bool, typer.Option("--first", help="Find one solution.")]
+Count = Annotated[bool, typer.Option("--count", help="Count all solutions, exactly.")]
+All = Annotated[bool, typer.Option("--all", help="List every solution.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        min=1,
+        metavar="N",
+        help="List at most N solutions (with --all).",
+        show_default=False,
+    ),
+]
+Best = Annotated[
+    int | None,
+    typer.Option(
+        "--best",
+        min=1,
+        metavar="K",
+        help="Find the K best solutions, the best one first (Strands).",
+        show_default=False,
+    ),
+]
+BatchProcesses = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
+        show_default=False,
+    ),
+]
 LakeOption = Annotated[
     str | None,
     typer.Option(
@@ -45,6 +87,57 @@ LakeOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def chosen_ask(
+    *,
+    text: str | None = None,
+    first: bool = False,
+    count: bool = False,
+    all_: bool = False,
+    limit: int | None = None,
+    best: int | None = None,
+) -> Ask | None:
+    """Read which answer is wanted from the options that say so, of which one at most is given.
+
+    Returns None when none is. Raises PermanentError when several are, or when --limit stands
+    without --all.
+    """
+    from solvers.algebra import Ask
+
+    given = {
+        "--ask": text is not None,
+        "--first": first,
+        "--count": count,
+        "--all": all_,
+        "--best": best is not None,
+    }
+    chosen = [name for name, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise PermanentError(f"{' and '.join(chosen)} exclude one another; give one of them")
+    if limit is not None and not all_:
+        raise PermanentError("--limit goes with --all")
+    if text is not None:
+        return Ask.parse(text)
+    if best is not None:
+        return Ask(kind="best", limit=best)
+    if not chosen:
+        return None
+    return Ask(kind="count" if count else "all" if all_ else "first", limit=limit)
+
+
+def default_ask(game: str) -> Ask:
+    """Name the answer that says most about a puzzle: a solution, and the best where one is."""
+    from solvers.algebra import Ask
+    from solvers.registry import WORD_GAMES
+
+    return Ask(kind="best", limit=1) if game in WORD_GAMES else Ask(kind="first")
+
+
+def check_ask(ask: Ask, game: str) -> None:
+    """Raise PermanentError for an ask that a game does not answer."""
+    if ask.kind == "best" and game == "pips":
+        raise PermanentError("best(K) is for Strands; solutions of Pips have no score")
 
 
 def parse_date(text: str, option: str) -> dt.date:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from service.console import note
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
     from workers.driver import Progress
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
 BAR_CHARS = 30
+BAR_PATIENCE_S = 1.0
+"""A solve that is over sooner shows no bar."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner than this."""
 
@@ -48,6 +54,68 @@ class ProgressLine:
             sys.stderr.write("\n")
             sys.stderr.flush()
         self._written = False
+
+
+@contextmanager
+def spangram_bar(game: Any) -> Iterator[None]:
+    """Show how many spangrams are done while a game solves; nothing when it tells nothing."""
+    bar = _SpangramBar()
+    # Games that have much to tell call this attribute with (done, total).
+    if hasattr(game, "on_progress"):
+        game.on_progress = bar
+    try:
+        yield
+    finally:
+        if hasattr(game, "on_progress"):
+            game.on_progress = None
+        bar.close()
+
+
+class _SpangramBar:
+    """A bar on a terminal, a line now and then elsewhere, from BAR_PATIENCE_S on."""
+
+    def __init__(self) -> None:
+        now = time.monotonic()
+        self._moving = sys.stderr.isatty()
+        self._next_at = now + (BAR_PATIENCE_S if self._moving else PIPED_EVERY_S)
+        self._bar: Bar | None = None
+        self._task: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now < self._next_at:
+            return
+        self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
+        if not self._moving:
+            note(f"{done:,} of {total:,} spangrams")
+            return
+        if self._bar is None:
+            self._bar = _open_bar()
+            self._task = self._bar.add_task("spangrams", total=total)
+        self._bar.update(self._task, completed=done, total=total)
+        self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = None
+
+
+def _open_bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        auto_refresh=False,
+    )
+    bar.start()
+    return bar
 
 
 def describe(progress: Progress) -> str:

@@ -1,39 +1,76 @@
-"""Read puzzles from files and standard input, bounded in size, level by level."""
+"""Read puzzles from files and standard input, bounded in size, whatever game they are of."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from archive.pips import Fault, Published, read_puzzles
+from archive.published import Fault, Published
+from archive.readers import reader
+from archive.strict_json import read_members
 from service.console import note
 from solvers.errors import PermanentError
+from solvers.registry import GAMES
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
 
 
-def read_sources(
-    files: Sequence[str], levels: Sequence[str] = ()
-) -> Iterator[tuple[str, Published | Fault]]:
-    """Read every puzzle of every file, with the name of the file it stands in.
+_DEFAULT_GAME = "pips"
+_LETTER_KEYS = ("board", "startingBoard")
+"""What a Strands board has and no other."""
 
-    No file, and the file "-", mean standard input. With `levels`, only puzzles of these are
-    given, in whatever case they are named, and a file that lacks one of them is a fault. A file
-    that cannot be read is a fault.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A puzzle, or what is wrong with it."""
+
+    source: str
+    """The name of the file it stands in."""
+    game: str
+    item: Published | Fault
+
+
+def read_sources(
+    files: Sequence[str], levels: Sequence[str] = (), game: str | None = None
+) -> Iterator[Found]:
+    """Read every puzzle of every file.
+
+    No file, and the file "-", mean standard input. `game` None: the game is told by what the file
+    holds. With `levels`, only puzzles of these are given, in whatever case they are named, and a
+    file that lacks one of them is a fault. A file that cannot be read is a fault. Raises
+    PermanentError for a game that is none.
     """
+    if game is not None and game not in GAMES:
+        raise PermanentError(f"--game is {game!r:.40}; expected one of {', '.join(GAMES)}")
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
         try:
             data, name = _read(file)
         except PermanentError as error:
-            yield file, Fault(level=None, rule="unreadable", place="", message=str(error))
+            fault = Fault(level=None, rule="unreadable", place="", message=str(error))
+            yield Found(source=file, game=game or _DEFAULT_GAME, item=fault)
             continue
+        of = game or _game_of(data)
         # Messages hold the file's own name: a whole path would be cut short in them.
-        found = read_puzzles(data, Path(name).name)
-        yield from ((name, item) for item in _chosen(found, levels, name))
+        found = reader(of).read_puzzles(data, Path(name).name)
+        for item in _chosen(found, levels, name):
+            yield Found(source=name, game=of, item=item)
+
+
+def _game_of(data: bytes) -> str:
+    """Tell a game by the form of its boards: rows of letters, or dominoes and regions."""
+    start = data.lstrip()[:1]
+    if start == b"[":
+        return "strands"
+    if start == b"{":
+        for member in read_members(data):
+            if member.key in _LETTER_KEYS or (member.key, member.value) == ("game", "strands"):
+                return "strands"
+    return _DEFAULT_GAME
 
 
 def _read(file: str) -> tuple[bytes, str]:

@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.console import complain, duration, emit, emit_end, emit_item, emit_start, plural, say
+from service.answers import (
+    fault_json,
+    head_json,
+    outcome_json,
+    say_board,
+    say_failure,
+    say_list_end,
+    say_solutions,
+)
+from service.boards import view
+from service.console import complain, emit, emit_end, emit_item, emit_start, say, say_drawing
 from service.exits import Exit, exit_for
-from service.options import Files, Json, Levels, check_range, read_settings
-from service.progress import warm
+from service.options import (
+    All,
+    Best,
+    Count,
+    Files,
+    First,
+    GameName,
+    Json,
+    Levels,
+    Limit,
+    check_ask,
+    check_range,
+    chosen_ask,
+    default_ask,
+    read_settings,
+)
+from service.progress import spangram_bar, warm
+from service.word_rules import WordRules, with_word_rules
+from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from archive.pips import Fault, Published
+    from archive.published import Published
+    from service.reading import Found
     from solvers.algebra import Ask, Budget, Game, Outcome
 
-GAME = "pips"
 MB_BYTES = 1024**2
 
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        metavar="FILE",
+        help="Write a picture of the board, with its solution, to FILE (Strands).",
+        show_default=False,
+    ),
+]
 
+
+@with_word_rules
 def solve(
+    *,
     files: Files = None,
     level: Levels = None,
-    first: Annotated[
-        bool, typer.Option("--first", help="Find one solution (this is the default).")
-    ] = False,
-    count: Annotated[bool, typer.Option("--count", help="Count all solutions, exactly.")] = False,
-    all_: Annotated[bool, typer.Option("--all", help="List every solution.")] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="List at most N solutions (with --all)."),
-    ] = None,
+    game: GameName = None,
+    first: First = False,
+    count: Count = False,
+    all_: All = False,
+    limit: Limit = None,
+    best: Best = None,
+    rules: WordRules,
     nodes: Annotated[
         int | None,
         typer.Option(
@@ -57,34 +96,51 @@ def solve(
             show_default=False,
         ),
     ] = None,
+    svg: SvgFile = None,
     json: Json = False,
 ) -> int:
     """Solve puzzles here and now: draw a solution, count them all, or list them.
 
-    Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles the
-    largest. A bad puzzle does not keep the others of its payload from being solved.
+    Without --first, --count, --all or --best it finds one solution, of Strands the best one. Exit
+    code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles the largest. A
+    bad puzzle does not keep the others of its payload from being solved.
     """
     from service.reading import read_sources
-    from solvers.registry import game
 
-    ask = _ask(first=first, count=count, all_=all_, limit=limit)
+    chosen = chosen_ask(first=first, count=count, all_=all_, limit=limit, best=best)
     budget = _budget(nodes, table_mb, seconds)
-    warm(GAME)
-    pips = game(GAME)
-    return _each(
-        read_sources(files or [], level or ()),
-        lambda source, published: _solve_one(pips, source, published, ask, budget, json=json),
-        ask=ask,
-        json=json,
-    )
+    rules.theme_words()
+    games: dict[str, Game[Any, Any]] = {}
+
+    def work(found: Found, published: Published) -> Exit:
+        ask = chosen or default_ask(found.game)
+        check_ask(ask, found.game)
+        if found.game not in games:
+            games[found.game] = rules.bind(found.game)
+            warm(found.game)
+        job = _Solve(
+            game=games[found.game],
+            found=found,
+            published=published,
+            puzzle=rules.puzzle(published.puzzle),
+            ask=ask,
+            budget=budget,
+            svg=svg,
+        )
+        return job.run(json=json)
+
+    sources = _one_picture(read_sources(files or [], level or (), game), svg)
+    return _each(sources, work, ask=lambda name: chosen or default_ask(name), json=json)
 
 
 def show(
     files: Files = None,
     level: Levels = None,
+    game: GameName = None,
     solution: Annotated[
         bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
     ] = False,
+    svg: SvgFile = None,
     json: Json = False,
 ) -> int:
     """Draw puzzles without solving them.
@@ -94,22 +150,32 @@ def show(
     from service.reading import read_sources
 
     return _each(
-        read_sources(files or [], level or ()),
-        lambda source, published: _show_one(source, published, solution=solution, json=json),
+        _one_picture(read_sources(files or [], level or (), game), svg),
+        lambda found, published: _show_one(found, published, solution=solution, svg=svg, json=json),
         ask=None,
         json=json,
     )
 
 
-def _ask(*, first: bool, count: bool, all_: bool, limit: int | None) -> Ask:
-    from solvers.algebra import Ask
-    from solvers.errors import PermanentError
+def _one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
+    """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
+    from archive.published import Published
 
-    if first + count + all_ > 1:
-        raise PermanentError("--first, --count and --all exclude one another; give one of them")
-    if limit is not None and not all_:
-        raise PermanentError("--limit goes with --all")
-    return Ask(kind="count" if count else "all" if all_ else "first", limit=limit)
+    seen = 0
+    for found in sources:
+        if svg is not None and isinstance(found.item, Published):
+            seen += 1
+            view(found.game).check_svg()
+            if seen > 1:
+                raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
+        yield found
+
+
+def _write_svg(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PermanentError(f"--svg {path}: {error.strerror or error}") from error
 
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
@@ -127,214 +193,137 @@ def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> B
     )
 
 
-def _each(items: Iterator[tuple[str, Any]], work: Any, *, ask: Ask | None, json: bool) -> int:
+def _each(
+    sources: Iterator[Found],
+    work: Callable[[Found, Published], Exit],
+    *,
+    ask: Callable[[str], Ask] | None,
+    json: bool,
+) -> int:
     """Work on every puzzle, report every fault, and return the worst exit code."""
-    from archive.pips import Fault
+    from archive.published import Fault
 
     worst = Exit.OK
-    for i, (source, item) in enumerate(items):
+    for i, found in enumerate(sources):
+        item = found.item
         if not json and i and not isinstance(item, Fault):
             say()
         if isinstance(item, Fault):
             complain(str(item))
             if json:
-                emit(fault_json(source, item, ask))
+                emit(fault_json(found, item, None if ask is None else ask(found.game)))
             code = Exit.BAD_INPUT
         else:
-            code = work(source, item)
+            code = work(found, item)
         worst = max(worst, code)
     return worst
 
 
-def fault_json(source: str, fault: Fault, ask: Ask | None) -> dict[str, Any]:
-    """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
-    head: dict[str, Any] = {
-        "source": source,
-        "puzzle_id": None,
-        "game": GAME,
-        "date": None,
-        "level": fault.level,
-    }
-    if ask is not None:
-        head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
-    return head | {"rule": fault.rule, "place": fault.place, "reason": fault.message}
+def _show_one(
+    found: Found, published: Published, *, solution: bool, svg: Path | None, json: bool
+) -> Exit:
+    from solvers.registry import game
 
-
-def head_json(source: str, published: Published) -> dict[str, Any]:
-    """Write which puzzle it is and where it stands."""
-    return {
-        "source": source,
-        "puzzle_id": published.puzzle.puzzle_id,
-        "game": GAME,
-        "date": None if published.date is None else published.date.isoformat(),
-        "level": published.level,
-    }
-
-
-def _title(source: str, published: Published) -> str:
-    name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
+    room = game(found.game)
+    shown = view(found.game)
     puzzle = published.puzzle
-    return (
-        f"{name or source}: {plural(len(puzzle.dominoes), 'domino').replace('os', 'oes')}, "
-        f"{plural(len(puzzle.regions), 'region')}, puzzle {puzzle.puzzle_id}"
-    )
-
-
-def _say_board(source: str, published: Published) -> None:
-    from service.draw import draw_regions, list_dominoes
-
-    say(_title(source, published))
-    say()
-    say(draw_regions(published.puzzle))
-    say()
-    say("Dominoes:")
-    say()
-    say(list_dominoes(published.puzzle))
-    say()
-
-
-def _show_one(source: str, published: Published, *, solution: bool, json: bool) -> Exit:
-    from archive.pips import solution_to_json
-    from service.draw import draw_solution
-
     official = published.solution
+    if svg is not None:
+        _write_svg(svg, shown.svg(puzzle, official if solution else None, published.clue))
     if json:
-        value = head_json(source, published) | {"puzzle": published.puzzle.to_json()}
+        value = head_json(found, puzzle) | {"puzzle": room.puzzle_to_json(puzzle)}
         if solution:
-            value["solution"] = None if official is None else solution_to_json(official)
+            value["solution"] = None if official is None else room.solution_to_json(official)
         emit(value)
         return Exit.OK
-    _say_board(source, published)
+    say_board(found.source, published, puzzle, shown)
     if solution:
         if official is None:
             say("The payload gives no solution.")
         else:
             say("Official solution:")
             say()
-            say(draw_solution(official))
+            say_drawing(shown.solution(puzzle, official, scored=False))
     return Exit.OK
 
 
-def _solve_one(
-    game: Game[Any, Any],
-    source: str,
-    published: Published,
-    ask: Ask,
-    budget: Budget,
-    *,
-    json: bool,
-) -> Exit:
-    if ask.kind == "all":
-        return _list_all(game, source, published, ask, budget, json=json)
-    outcome = game.solve(published.puzzle, ask, None, budget)
-    if json:
-        emit(head_json(source, published) | outcome_json(game, ask, outcome))
-    else:
-        _say_board(source, published)
-        _say_outcome(game, published, ask, budget, outcome)
-    return exit_for(outcome.status)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Solve:
+    """One puzzle to be solved."""
 
+    game: Game[Any, Any]
+    found: Found
+    published: Published
+    puzzle: Any
+    ask: Ask
+    budget: Budget
+    svg: Path | None
 
-def _list_all(
-    game: Any, source: str, published: Published, ask: Ask, budget: Budget, *, json: bool
-) -> Exit:
-    """List solutions as they are found: there may be millions, so none is kept."""
-    from service.draw import draw_solution
-    from solvers.algebra import Outcome
+    def run(self, *, json: bool) -> Exit:
+        """Solve it, and write the answer as it comes."""
+        if not json:
+            say_board(self.found.source, self.published, self.puzzle, view(self.found.game))
+        return self._list_all(json=json) if self.ask.kind == "all" else self._answer(json=json)
 
-    stream = game.stream(published.puzzle, ask, None, budget)
-    count = 0
-    if json:
-        emit_start(head_json(source, published), "solutions")
-    else:
-        _say_board(source, published)
-    for count, solution in enumerate(stream, start=1):
+    def _answer(self, *, json: bool) -> Exit:
+        from solvers.algebra import Status
+
+        shown = view(self.found.game)
+        outcome = self._solve(self.ask)
+        solved = outcome.status is Status.SOLVED
+        sample: tuple[Any, ...] = ()
+        if solved and self.ask.kind == "count" and (self.svg is not None or not json):
+            sample = self._solve(default_ask(self.found.game)).solutions
         if json:
-            emit_item(game.solution_to_json(solution), first=count == 1)
+            emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
+        elif solved:
+            say_solutions(shown, self.puzzle, self.ask, outcome, sample)
         else:
-            say(f"{count:,}:")
-            say(draw_solution(solution))
-            say()
-    outcome: Outcome[Any] = Outcome(
-        status=stream.status,
-        count=None if stream.status == "over_budget" else count,
-        truncated=stream.truncated,
-        statistics=stream.statistics,
-        reason=stream.reason,
-    )
-    if json:
-        tail = outcome_json(game, ask, outcome)
-        del tail["solutions"]
-        emit_end(tail)
-    else:
-        _say_end(count, outcome)
-    return exit_for(outcome.status)
+            say_failure(outcome)
+        self._draw((*outcome.solutions, *sample))
+        return exit_for(outcome.status)
 
+    def _solve(self, ask: Ask) -> Outcome[Any]:
+        with spangram_bar(self.game):
+            return self.game.solve(self.puzzle, ask, None, self.budget)
 
-def _say_end(listed: int, outcome: Outcome[Any]) -> None:
-    from solvers.algebra import Status
+    def _draw(self, solutions: tuple[Any, ...]) -> None:
+        if self.svg is None:
+            return
+        solution = solutions[0] if solutions else None
+        text = view(self.found.game).svg(self.puzzle, solution, self.published.clue)
+        _write_svg(self.svg, text)
 
-    cost = _cost(outcome)
-    if outcome.status is Status.UNSOLVABLE:
-        say(f"No solution exists: proven in {cost}.")
-    elif outcome.status is Status.OVER_BUDGET:
-        say(f"Over budget after {plural(listed, 'solution')}, {cost}: {outcome.reason}")
-    elif outcome.truncated:
-        say(f"Listed {plural(listed, 'solution')} in {cost}; there are more.")
-    else:
-        say(f"Listed {plural(listed, 'solution')}, all there are, in {cost}.")
+    def _list_all(self, *, json: bool) -> Exit:
+        """List solutions as they are found: there may be millions, so only the first is kept."""
+        from solvers.algebra import Outcome
 
-
-def _cost(outcome: Outcome[Any]) -> str:
-    statistics = outcome.statistics
-    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')})"
-
-
-def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[str, Any]:
-    """Write an outcome in the names of the results table, with its solutions if they were asked."""
-    statistics = outcome.statistics
-    value: dict[str, Any] = {
-        "ask": str(ask),
-        "status": str(outcome.status),
-        "count": outcome.count,
-        "states": statistics.states,
-        "nodes": statistics.nodes,
-        "kernel_ns": statistics.kernel_ns,
-        "table_bytes": statistics.table_bytes,
-        "solver_version": game.solver_version,
-        "reason": outcome.reason,
-    }
-    if ask.kind != "count":
-        value["truncated"] = outcome.truncated
-        value["solutions"] = [game.solution_to_json(solution) for solution in outcome.solutions]
-    return value
-
-
-def _say_outcome(
-    game: Game[Any, Any],
-    published: Published,
-    ask: Ask,
-    budget: Budget,
-    outcome: Outcome[Any],
-) -> None:
-    from service.draw import draw_solution
-    from solvers.algebra import Ask, Status
-
-    cost = _cost(outcome)
-    if outcome.status is Status.UNSOLVABLE:
-        say(f"No solution exists: proven in {cost}.")
-        return
-    if outcome.status is not Status.SOLVED:
-        say(f"{str(outcome.status).replace('_', ' ').capitalize()} after {cost}: {outcome.reason}")
-        return
-    assert outcome.count is not None
-    solutions = outcome.solutions
-    if ask.kind == "count":
-        one = "It is:" if outcome.count == 1 else "One of them:"
-        say(f"Counted {plural(outcome.count, 'solution')} in {cost}. {one}")
-        solutions = game.solve(published.puzzle, Ask(kind="first"), None, budget).solutions
-    else:
-        say(f"Found a solution in {cost}:")
-    for solution in solutions:
-        say()
-        say(draw_solution(solution))
+        shown = view(self.found.game)
+        count = 0
+        kept: tuple[Any, ...] = ()
+        if json:
+            emit_start(head_json(self.found, self.puzzle), "solutions")
+        stream = self.game.stream(self.puzzle, self.ask, None, self.budget)
+        for count, solution in enumerate(stream, start=1):
+            kept = kept or (solution,)
+            if json:
+                emit_item(self.game.solution_to_json(solution), first=count == 1)
+            else:
+                say(f"{count:,}:")
+                say_drawing(shown.solution(self.puzzle, solution, scored=True))
+                say()
+        outcome: Outcome[Any] = Outcome(
+            status=stream.status,
+            count=None if stream.status == "over_budget" else count,
+            truncated=stream.truncated,
+            statistics=stream.statistics,
+            reason=stream.reason,
+        )
+        if json:
+            tail = outcome_json(self.game, self.ask, outcome)
+            del tail["solutions"]
+            emit_end(tail)
+        else:
+            say_list_end(count, outcome)
+        self._draw(kept)
+        return exit_for(outcome.status)

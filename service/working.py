@@ -9,21 +9,13 @@ import typer
 
 from service.console import duration, emit, note, say
 from service.exits import Exit
-from service.options import Json, LakeOption, read_settings
+from service.options import BatchProcesses, Json, LakeOption, read_settings
 from service.progress import warm
 
 
 def worker(
     lake: LakeOption = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
-            show_default=False,
-        ),
-    ] = None,
+    processes: BatchProcesses = None,
     interactive: Annotated[
         int | None,
         typer.Option(

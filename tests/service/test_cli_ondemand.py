@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.draw import draw_solution
+from service.boards.pips_grid import draw_solution
 from solvers.algebra import Ask
 from solvers.pips.generator import HARD, generate
 from solvers.registry import game

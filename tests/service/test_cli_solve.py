@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.draw import draw_regions, draw_solution, list_dominoes
+from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
 from service.options import read_settings
 from solvers.pips.generator import HARD, LOOSE, generate
 from solvers.pips.puzzle import Puzzle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.draw import draw_regions, draw_solution, list_dominoes
+from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
 from solvers.pips.generator import EASY, HARD, LOOSE, MEDIUM, Mix, generate
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Region, RegionType, Solution
 

@@ -1,0 +1,136 @@
+"""What an answer looks like: as JSON in the names of the lake's tables, and as text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from service.boards import View
+from service.console import duration, plural, say, say_drawing
+
+if TYPE_CHECKING:
+    from archive.published import Fault, Published
+    from service.reading import Found
+    from solvers.algebra import Ask, Game, Outcome
+
+
+def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
+    """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
+    head: dict[str, Any] = {
+        "source": found.source,
+        "puzzle_id": None,
+        "game": found.game,
+        "date": None,
+        "level": fault.level,
+    }
+    if ask is not None:
+        head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
+    return head | {"rule": fault.rule, "place": fault.place, "reason": fault.message}
+
+
+def head_json(found: Found, puzzle: Any) -> dict[str, Any]:
+    """Write which puzzle it is and where it stands."""
+    published: Any = found.item
+    return {
+        "source": found.source,
+        "puzzle_id": puzzle.puzzle_id,
+        "game": found.game,
+        "date": None if published.date is None else published.date.isoformat(),
+        "level": published.level,
+    }
+
+
+def bound_json(game: Game[Any, Any]) -> dict[str, Any]:
+    """Write what a word game is bound to: its rules and its words."""
+    return {"rules": game.rules, "lexicon_id": game.lexicon_id} if game.rules else {}
+
+
+def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[str, Any]:
+    """Write an outcome in the names of the results table, with its solutions if they were asked."""
+    statistics = outcome.statistics
+    value: dict[str, Any] = {
+        "ask": str(ask),
+        **bound_json(game),
+        "status": str(outcome.status),
+        "count": outcome.count,
+        "states": statistics.states,
+        "nodes": statistics.nodes,
+        "kernel_ns": statistics.kernel_ns,
+        "table_bytes": statistics.table_bytes,
+        "solver_version": game.solver_version,
+        "reason": outcome.reason,
+    }
+    if ask.kind != "count":
+        value["truncated"] = outcome.truncated
+        value["solutions"] = [game.solution_to_json(solution) for solution in outcome.solutions]
+    return value
+
+
+def title(source: str, published: Published, puzzle: Any, view: View) -> str:
+    """Name a puzzle in one line."""
+    name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
+    clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
+    return f"{name or source}{clue}: {view.describe(puzzle)}, puzzle {puzzle.puzzle_id}"
+
+
+def say_board(source: str, published: Published, puzzle: Any, view: View) -> None:
+    """Write which puzzle it is, and draw it."""
+    say(title(source, published, puzzle, view))
+    say()
+    say_drawing(view.board(puzzle))
+    say()
+
+
+def say_failure(outcome: Outcome[Any]) -> None:
+    """Write why there is no answer."""
+    from solvers.algebra import Status
+
+    cost = cost_text(outcome)
+    if outcome.status is Status.UNSOLVABLE:
+        say(f"No solution exists: proven in {cost}.")
+    else:
+        ended = str(outcome.status).replace("_", " ").capitalize()
+        say(f"{ended} after {cost}: {outcome.reason}")
+
+
+def say_solutions(
+    view: View, puzzle: Any, ask: Ask, outcome: Outcome[Any], sample: tuple[Any, ...]
+) -> None:
+    """Write what was found; `sample` is what is drawn of solutions that were only counted."""
+    cost = cost_text(outcome)
+    solutions = outcome.solutions or sample
+    assert outcome.count is not None
+    if ask.kind == "count":
+        what = "It is:" if outcome.count == 1 else "One of them:"
+        say(f"Counted {plural(outcome.count, 'solution')} in {cost}. {what}")
+    elif ask.kind == "best" and outcome.count > 1:
+        say(f"Found the best {plural(outcome.count, 'solution')} in {cost}:")
+    else:
+        say(f"Found {'the best' if ask.kind == 'best' else 'a'} solution in {cost}:")
+    for solution in solutions[:1]:
+        say()
+        say_drawing(view.solution(puzzle, solution, scored=True))
+    if len(solutions) > 1:
+        say()
+        for rank, solution in enumerate(solutions, 1):
+            say(f"{rank:>{len(str(len(solutions)))}}.  {view.line(solution)}")
+
+
+def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
+    """Write, below a list of solutions, whether it is complete."""
+    from solvers.algebra import Status
+
+    cost = cost_text(outcome)
+    if outcome.status is Status.UNSOLVABLE:
+        say_failure(outcome)
+    elif outcome.status is Status.OVER_BUDGET:
+        say(f"Over budget after {plural(listed, 'solution')}, {cost}: {outcome.reason}")
+    elif outcome.truncated:
+        say(f"Listed {plural(listed, 'solution')} in {cost}; there are more.")
+    else:
+        say(f"Listed {plural(listed, 'solution')}, all there are, in {cost}.")
+
+
+def cost_text(outcome: Outcome[Any]) -> str:
+    """Write what a solve cost."""
+    statistics = outcome.statistics
+    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')})"

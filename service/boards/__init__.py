@@ -1,0 +1,47 @@
+"""How boards and solutions of each game are shown to people: one view a game."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from service.boards.styled import Drawing
+from solvers.errors import PermanentError
+
+
+class View(Protocol):
+    """What people see of a game. Puzzles and solutions are the game's own values."""
+
+    def describe(self, puzzle: Any) -> str:
+        """Say in a few words what a puzzle consists of."""
+
+    def board(self, puzzle: Any) -> Drawing:
+        """Draw a puzzle, with everything that has to be known to solve it."""
+
+    def solution(self, puzzle: Any | None, solution: Any, *, scored: bool) -> Drawing:
+        """Draw a solution on its board; `scored` solutions say what they are worth.
+
+        A solution from the lake may come without its puzzle, and is drawn by itself.
+        """
+
+    def line(self, solution: Any) -> str:
+        """Write a solution as one line."""
+
+    def check_svg(self) -> None:
+        """Raise PermanentError for a game that is not drawn as SVG."""
+
+    def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
+        """Draw a puzzle, with its solution if there is one, as the text of an SVG file."""
+
+
+def view(game: str) -> View:
+    """Look up how a game is shown."""
+    # Imported on first use: a process that shows one game does not load the other.
+    if game == "pips":
+        from service.boards.pips import PipsView
+
+        return PipsView()
+    if game == "strands":
+        from service.boards.strands import StrandsView
+
+        return StrandsView()
+    raise PermanentError(f"nobody draws boards of {game!r}")

@@ -1,0 +1,151 @@
+"""Pictures of Strands boards as SVG: a circle a letter, a thick stroke from letter to letter.
+
+A picture brings its own light ground, so that it can be read on a dark page as well; it needs no
+font but a sans-serif one and no script, and the same cover gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from xml.etree import ElementTree as ET
+
+from service.boards.strands_grid import spell
+from solvers.strands.cover import Cover, Entry
+from solvers.strands.puzzle import Cell, Puzzle
+
+STEP_PX = 56
+"""From the centre of one letter to that of the next."""
+RADIUS_PX = 21
+STROKE_PX = 14
+LETTER_PX = 24
+TEXT_PX = 16
+LINE_PX = 24
+MARGIN_PX = 24
+LINE_CHARS = 38
+"""Letters of a line of words below a board of six columns; wider boards take more."""
+
+GROUND = "#fbfaf6"
+INK = "#16161a"
+FREE = "#e9e6dc"
+"""Fill of a letter that no word has."""
+SPANGRAM = "#f8cd05"
+WORDS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
+"""Fills of theme words, taken in turn."""
+
+_FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+
+
+def draw_svg(puzzle: Puzzle, cover: Cover | None = None, title: str | None = None) -> str:
+    """Draw a board, with the words of a cover, as the text of an SVG file."""
+    fills = {} if cover is None else dict(zip(cover.entries, _fills(cover), strict=True))
+    columns_px = (puzzle.column_count - 1) * STEP_PX + 2 * (MARGIN_PX + RADIUS_PX)
+    captions = _captions(cover, max(LINE_CHARS, columns_px // 9))
+    width = max(columns_px, 2 * MARGIN_PX + max((len(text) for text, _ in captions), default=0) * 9)
+    top = MARGIN_PX + (LINE_PX if title else 0)
+    board_px = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
+    height = top + board_px + MARGIN_PX + (len(captions) * LINE_PX)
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {width} {height}",
+            "width": str(width),
+            "height": str(height),
+            "role": "img",
+            "font-family": _FONT,
+            "fill": INK,
+        },
+    )
+    title = None if title is None else _legal(title)
+    ET.SubElement(svg, "title").text = _spoken(title, cover)
+    ET.SubElement(
+        svg, "rect", {"width": str(width), "height": str(height), "rx": "16", "fill": GROUND}
+    )
+    if title:
+        _text(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    left = (width - columns_px) // 2 + MARGIN_PX + RADIUS_PX
+    centre = {
+        (r, c): (left + c * STEP_PX, top + RADIUS_PX + r * STEP_PX)
+        for r in range(puzzle.row_count)
+        for c in range(puzzle.column_count)
+    }
+    for entry, fill in fills.items():
+        _path(svg, entry, fill, centre)
+    owner = {cell: fill for entry, fill in fills.items() for cell in entry.path}
+    for (r, c), (x, y) in centre.items():
+        fill = owner.get((r, c), FREE)
+        ET.SubElement(
+            svg, "circle", {"cx": str(x), "cy": str(y), "r": str(RADIUS_PX), "fill": fill}
+        )
+        letter = ET.SubElement(
+            svg,
+            "text",
+            {
+                "x": str(x),
+                "y": str(y),
+                "dy": "0.36em",
+                "text-anchor": "middle",
+                "font-size": str(LETTER_PX),
+                "font-weight": "700" if fill == SPANGRAM else "500",
+            },
+        )
+        letter.text = puzzle.board[r][c]
+    for i, (text, bold) in enumerate(captions):
+        _text(svg, MARGIN_PX, top + board_px + MARGIN_PX + i * LINE_PX + 6, text, bold=bold)
+    ET.indent(svg, " ")
+    return ET.tostring(svg, encoding="unicode") + "\n"
+
+
+def _fills(cover: Cover) -> list[str]:
+    words = itertools.cycle(WORDS)
+    return [SPANGRAM if entry is cover.spangram else next(words) for entry in cover.entries]
+
+
+def _path(svg: ET.Element, entry: Entry, fill: str, centre: dict[Cell, tuple[int, int]]) -> None:
+    if len(entry.path) < 2:
+        return
+    points = " ".join(f"{x},{y}" for x, y in (centre[cell] for cell in entry.path))
+    ET.SubElement(
+        svg,
+        "polyline",
+        {
+            "points": points,
+            "fill": "none",
+            "stroke": fill,
+            "stroke-width": str(STROKE_PX),
+            "stroke-linejoin": "round",
+            "stroke-linecap": "round",
+        },
+    )
+
+
+def _captions(cover: Cover | None, width: int) -> list[tuple[str, bool]]:
+    """List the words below a board: the spangram in bold, then the others in lines."""
+    if cover is None:
+        return []
+    lines = [] if cover.spangram is None else [(spell(cover.spangram), True)]
+    line = ""
+    for entry in cover.theme_words:
+        longer = f"{line}, {spell(entry)}" if line else spell(entry)
+        if line and len(longer) > width:
+            lines.append((f"{line},", False))
+            longer = spell(entry)
+        line = longer
+    return [*lines, (line, False)] if line else lines
+
+
+def _spoken(title: str | None, cover: Cover | None) -> str:
+    """Say what the picture shows to those who do not see it."""
+    words = "" if cover is None else "; ".join(spell(entry) for entry in cover.entries)
+    return ": ".join(part for part in (title or "Strands board", words) if part)
+
+
+def _legal(text: str) -> str:
+    """Replace characters that no XML document may hold, escaped or not."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _text(svg: ET.Element, x: int, y: int, text: str, *, bold: bool) -> None:
+    weight = "700" if bold else "400"
+    place = {"x": str(x), "y": str(y), "font-size": str(TEXT_PX), "font-weight": weight}
+    ET.SubElement(svg, "text", place).text = text

@@ -1,0 +1,198 @@
+"""Drawings of Strands: exact ones for small boards, and what must hold for any board."""
+
+from __future__ import annotations
+
+import itertools
+from xml.etree import ElementTree as ET
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.boards.strands import StrandsView
+from service.boards.strands_grid import (
+    SPANGRAM_STYLE,
+    STEP,
+    WORDS_WIDTH_CHARS,
+    draw_cover,
+    draw_letters,
+    list_words,
+)
+from service.boards.strands_svg import SPANGRAM, draw_svg
+from service.boards.styled import text_of
+from solvers.strands.cover import Cover, Entry
+from solvers.strands.generator import generate
+from solvers.strands.puzzle import Cell, Puzzle
+
+SVG = "{http://www.w3.org/2000/svg}"
+STROKES = "─│━┃╲╱╳"  # noqa: RUF001 - strokes, not letters
+
+
+def entry(word: str, *path: Cell, parts: tuple[str, ...] = ()) -> Entry:
+    return Entry(word=word, path=path, parts=parts or (word,))
+
+
+SMALL = Puzzle(board=("ABCD", "HGFE", "IJLK"))
+SMALL_COVER = Cover(
+    spangram=entry("HGFE", (1, 0), (1, 1), (1, 2), (1, 3), parts=("HG", "FE")),
+    theme_words=(
+        entry("ABCD", (0, 0), (0, 1), (0, 2), (0, 3)),
+        entry("IJ", (2, 0), (2, 1)),
+        entry("LK", (2, 2), (2, 3)),
+    ),
+    score=-1234,
+)
+KNOT = Puzzle(board=("AB", "CD", "EF"))
+KNOT_COVER = Cover(
+    spangram=entry("EF", (2, 0), (2, 1)),
+    theme_words=(entry("ADCB", (0, 0), (1, 1), (1, 0), (0, 1)),),
+    score=0,
+)
+
+
+def test_paths_are_drawn_and_the_spangram_is_heavy() -> None:
+    assert text_of(draw_cover(SMALL, SMALL_COVER)) == (
+        "A───B───C───D\n"
+        "\n"
+        "H━━━G━━━F━━━E\n"
+        "\n"
+        "I───J   L───K"
+    )  # fmt: skip
+
+
+def test_word_that_crosses_itself_is_drawn_as_a_cross() -> None:
+    assert text_of(draw_cover(KNOT, KNOT_COVER)) == (
+        "A   B\n"
+        "  ╳\n"  # noqa: RUF001
+        "C───D\n"
+        "\n"
+        "E━━━F"
+    )  # fmt: skip
+
+
+def test_uprights_and_both_diagonals() -> None:
+    board = Puzzle(board=("AC", "BD", "EH", "GF"))
+    cover = Cover(
+        spangram=entry("ABEF", (0, 0), (1, 0), (2, 0), (3, 1)),
+        theme_words=(entry("CD", (0, 1), (1, 1)), entry("HG", (2, 1), (3, 0))),
+        score=0,
+    )
+    assert text_of(draw_cover(board, cover)) == (
+        "A   C\n"
+        "┃   │\n"
+        "B   D\n"
+        "┃\n"
+        "E   H\n"
+        "  ╳\n"  # noqa: RUF001
+        "G   F"
+    )  # fmt: skip
+
+
+def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
+    assert text_of(list_words(SMALL_COVER)) == "Spangram: HG FE\n3 theme words: ABCD, IJ, LK"
+    loose = Cover(spangram=None, theme_words=SMALL_COVER.theme_words, score=0)
+    assert text_of(list_words(loose)) == "Words: ABCD, IJ, LK"
+    many = Cover(
+        spangram=None, theme_words=tuple(entry("W" * 20, (0, i)) for i in range(7)), score=0
+    )
+    lines = text_of(list_words(many)).split("\n")
+    assert len(lines) > 1
+    assert all(len(line) <= WORDS_WIDTH_CHARS + 1 for line in lines)
+    assert not any(line.endswith(" ") for line in lines)
+
+
+def test_view_shows_board_solution_and_line() -> None:
+    view = StrandsView()
+    assert view.describe(SMALL) == "3 x 4 letters"
+    assert view.describe(Puzzle(board=SMALL.board, theme_words=3)) == "3 x 4 letters, 3 theme words"
+    assert text_of(view.board(SMALL)) == "A   B   C   D\nH   G   F   E\nI   J   L   K"
+    shown = text_of(view.solution(SMALL, SMALL_COVER, scored=True))
+    assert shown.endswith("LK\nScore: -12.34")
+    assert "Score" not in text_of(view.solution(SMALL, SMALL_COVER, scored=False))
+    assert text_of(view.solution(None, SMALL_COVER, scored=True)) == shown
+    assert view.line(SMALL_COVER) == "-12.34  HG FE: ABCD, IJ, LK"
+
+
+def test_words_without_a_path_are_listed_and_not_drawn() -> None:
+    cover = Cover(spangram=entry("HGFE"), theme_words=(entry("ABCD"),), score=0)
+    lines = text_of(draw_cover(SMALL, cover)).split("\n")
+    assert "\n".join(lines[::2]) == draw_letters(SMALL)
+    assert set(lines[1::2]) == {""}
+    assert "HGFE" in text_of(list_words(cover))
+    assert len(ET.fromstring(draw_svg(SMALL, cover)).findall(f"{SVG}polyline")) == 0
+
+
+def test_wide_letters_keep_the_columns() -> None:
+    board = Puzzle(board=("あいう", "えおか"))
+    cover = Cover(
+        spangram=entry("あいう", (0, 0), (0, 1), (0, 2)),
+        theme_words=(entry("えおか", (1, 0), (1, 1), (1, 2)),),
+        score=0,
+    )
+    assert text_of(draw_cover(board, cover)) == "あ━━い━━う\n\nえ──お──か"
+    assert draw_letters(board) == "あ  い  う\nえ  お  か"
+
+
+def test_every_word_has_its_own_style_next_to_the_spangram() -> None:
+    styles = {style for line in draw_cover(SMALL, SMALL_COVER) for text, style in line if style}
+    assert len(styles) == 4
+    assert SPANGRAM_STYLE in styles
+
+
+WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -> None:
+    puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
+    lines = text_of(draw_cover(puzzle, cover)).split("\n")
+    grid = {(i, j): c for i, line in enumerate(lines) for j, c in enumerate(line) if c != " "}
+    letters = {(i, j): c for (i, j), c in grid.items() if c not in STROKES}
+    assert letters == {(2 * r, STEP * c): puzzle.board[r][c] for r in range(8) for c in range(6)}
+    steps = {
+        frozenset(step) for e in cover.entries for step in itertools.pairwise(e.path)
+    }  # fmt: skip
+    drawn = set()
+    for (i, j), c in grid.items():
+        r, column = i // 2, j // STEP
+        if c in "─━":
+            drawn.add(frozenset([(r, column), (r, column + 1)]))
+        elif c in "│┃":
+            drawn.add(frozenset([(r, column), (r + 1, column)]))
+        if c in "╲╳":  # noqa: RUF001
+            drawn.add(frozenset([(r, column), (r + 1, column + 1)]))
+        if c in "╱╳":  # noqa: RUF001
+            drawn.add(frozenset([(r, column + 1), (r + 1, column)]))
+    assert drawn == steps
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
+    puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
+    text = draw_svg(puzzle, cover, "Take an umbrella")
+    assert text == draw_svg(puzzle, cover, "Take an umbrella")
+    svg = ET.fromstring(text)
+    width, height = int(svg.attrib["width"]), int(svg.attrib["height"])
+    centres = [(int(c.attrib["cx"]), int(c.attrib["cy"])) for c in svg.findall(f"{SVG}circle")]
+    assert len(set(centres)) == len(centres) == puzzle.cell_count
+    assert all(0 < x < width and 0 < y < height for x, y in centres)
+    lines = {}
+    for line in svg.findall(f"{SVG}polyline"):
+        points = [tuple(map(int, p.split(","))) for p in line.attrib["points"].split()]
+        lines[tuple(points)] = line.attrib["stroke"]
+        for (x, y), (to_x, to_y) in itertools.pairwise(points):
+            assert max(abs(x - to_x), abs(y - to_y)) == centres[1][0] - centres[0][0]
+    assert len(lines) == len(cover.entries)
+    assert sum(map(len, lines)) == puzzle.cell_count
+    assert list(lines.values()).count(SPANGRAM) == 1
+
+
+def test_picture_escapes_what_it_is_given() -> None:
+    board = Puzzle(board=("<&", '">'))
+    text = draw_svg(board, None, 'a <b> & "c" \x00')
+    svg = ET.fromstring(text)
+    letters = [t.text for t in svg.findall(f"{SVG}text") if "text-anchor" in t.attrib]
+    assert letters == ["<", "&", '"', ">"]
+    assert svg.find(f"{SVG}title").text.startswith('a <b> & "c"')
+    assert "<b>" not in text
