@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError
@@ -31,13 +32,9 @@ FIRST_DATE = dt.date(2025, 8, 18)
 """The day of the first published puzzle."""
 MAX_LEVELS = 16
 """More puzzles in one payload are refused: published ones have three."""
-MAX_TEXT = 256
-"""Characters of an id, an editor's or a constructor's name."""
 
-_DATE_KEY = "printDate"
 _BOARD_KEYS = ("dominoes", "regions")
 _LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
@@ -85,22 +82,22 @@ def _way_out(fault: Fault) -> str:
 
 def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:
     keyed, loose = members_by_key(members)
-    found: list[Published | Fault] = [_fault(member.fault) for member in loose if member.fault]
+    found: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
     if found and not keyed:
         return found
     try:
-        date = _print_date(keyed.pop(_DATE_KEY, None), expected)
+        date = print_date(keyed.pop(DATE_KEY, None), expected)
     except InvalidPuzzleError as error:
-        return [*found, _fault(error)]
+        return [*found, fault_of(error)]
     editor: str | None = None
     try:
         member = keyed.pop("editor", None)
-        editor = None if member is None else _text(_value(member), "editor")
+        editor = None if member is None else text(member_value(member), "editor")
     except InvalidPuzzleError as error:
-        found.append(_fault(error))
+        found.append(fault_of(error))
     levels = [member for key, member in keyed.items() if _is_level(key, member)]
     strays = (member for key, member in keyed.items() if key not in LEVELS)
-    found += [_fault(member.fault) for member in strays if member.fault]
+    found += [fault_of(member.fault) for member in strays if member.fault]
     found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
@@ -128,24 +125,24 @@ def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Pub
             raise InvalidPuzzleError(
                 "bad-level-name", shown(key), "expected a level name of a-z, 0-9, '-' and '_'"
             )
-        return _read_puzzle(_value(member), level, date=date, level=level, editor=editor)
+        return _read_puzzle(member_value(member), level, date=date, level=level, editor=editor)
     except InvalidPuzzleError as error:
-        return _fault(error, level)
+        return fault_of(error, level)
 
 
 def _read_single(members: list[Member]) -> Published | Fault:
     keyed, loose = members_by_key(members)
     try:
         for member in loose:
-            _value(member)
-        obj = {key: _value(member) for key, member in keyed.items()}
+            member_value(member)
+        obj = {key: member_value(member) for key, member in keyed.items()}
         game = obj.get("game", GAME)
         if game != GAME:
             got = shown(game) if isinstance(game, str) else type(game).__name__
             raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
         return _read_puzzle(obj, "", date=None, level=None, editor=None)
     except InvalidPuzzleError as error:
-        return _fault(error)
+        return fault_of(error)
 
 
 def _read_puzzle(
@@ -161,10 +158,10 @@ def _read_puzzle(
         level=level,
         puzzle=puzzle,
         solution=_solution(puzzle, value, f"{prefix}solution"),
-        source_id=_identifier(value.get("id"), f"{prefix}id"),
-        backend_id=_text(value.get("backendId"), f"{prefix}backendId"),
+        source_id=identifier(value.get("id"), f"{prefix}id"),
+        backend_id=text(value.get("backendId"), f"{prefix}backendId"),
         editor=editor,
-        constructors=_text(value.get("constructors"), f"{prefix}constructors"),
+        constructors=text(value.get("constructors"), f"{prefix}constructors"),
     )
 
 
@@ -210,61 +207,3 @@ def _cell(value: Any, place: str) -> Cell:
     raise InvalidPuzzleError(
         "bad-cell", place, f"expected a cell as two integers from 0 to {MAX_COORDINATE}"
     )
-
-
-def _print_date(member: Member | None, expected: dt.date | None) -> dt.date | None:
-    if member is None:
-        if expected is None:
-            return None
-        raise InvalidPuzzleError(
-            "missing-key", _DATE_KEY, f"expected {expected}, but the key is missing"
-        )
-    value = _value(member)
-    date = _date(value)
-    if date is None:
-        got = shown(value) if isinstance(value, str) else type(value).__name__
-        raise InvalidPuzzleError("bad-date", _DATE_KEY, f"expected YYYY-MM-DD, got {got!r}")
-    if expected is not None and date != expected:
-        raise InvalidPuzzleError(
-            "print-date-mismatch", _DATE_KEY, f"expected {expected}, got {date}"
-        )
-    return date
-
-
-def _date(value: Any) -> dt.date | None:
-    if not isinstance(value, str) or not _DATE.fullmatch(value):
-        return None
-    try:
-        return dt.date.fromisoformat(value)
-    except ValueError:
-        return None
-
-
-def _identifier(value: Any, place: str) -> str | None:
-    return str(value) if type(value) is int else _text(value, place)
-
-
-def _text(value: Any, place: str) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise InvalidPuzzleError(
-            "not-text", place, f"expected a text or null, got {type(value).__name__}"
-        )
-    if len(value) > MAX_TEXT:
-        raise InvalidPuzzleError(
-            "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
-        )
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
-    return value
-
-
-def _value(member: Member) -> Any:
-    if member.fault is not None:
-        raise member.fault
-    return member.value
-
-
-def _fault(error: InvalidPuzzleError, level: str | None = None) -> Fault:
-    return Fault(level=level, rule=error.rule, place=error.place, message=error.detail)
