@@ -36,7 +36,7 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
     (
         solving.solve,
         "Solve puzzles here and now.",
-        "nightgrid solve 2026-01-05.json --level hard --count --json",
+        "nightgrid solve board.json --best 5 --words 6",
     ),
     (
         solving.show,

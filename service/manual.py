@@ -35,14 +35,26 @@ One object a puzzle, as one line:
 | `source` | the file it stands in |
 | `puzzle_id` | hash of the board; the same board under two dates is one puzzle |
 | `game`, `date`, `level` | which puzzle it is; date and level are null for a bare puzzle |
-| `ask` | `first`, `count`, `all` or `all(LIMIT)` |
+| `ask` | `first`, `count`, `all`, `all(LIMIT)` or `best(K)` |
+| `rules`, `lexicon_id` | of Strands: the rules that were played, and the words by their hash |
 | `status` | `solved`, `unsolvable`, `over_budget` or `invalid` |
 | `count` | for `count` the exact number, else the number of solutions given; null if unknown |
 | `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
 | `solver_version` | changes whenever an answer could |
 | `reason` | one sentence for over_budget and invalid |
-| `truncated`, `solutions` | for `first` and `all`: `[[cell, cell, pip, pip], ...]` a solution |
+| `truncated`, `solutions` | unless counted; a solution as below |
 | `rule`, `place` | for invalid: the rule that is broken and where |
+
+A solution of Pips is `[[cell, cell, pip, pip], ...]`. One of Strands is an object with `spangram`
+(null where none is required), `theme_words` and `score`; a word is `{"word": ..., "path": [cell,
+...]}`, and a spangram that is run together has its `parts`. A cell is `[row, column]`. An official
+solution that `show --solution` writes has score 0, and an empty path where it is not known.
+
+## What a file may hold
+
+A published payload of Pips or Strands, or one board: of Pips an object with `dominoes` and
+`regions`; of Strands an object with `board`, a list of rows, and `theme_words` if that number is
+known, or the list of rows by itself. The game is told by that; `--game` overrides it.
 """
 
 

@@ -97,10 +97,11 @@ def submit(
             worst = max(worst, Exit.BAD_INPUT)
             continue
         check_ask(wanted, found.game)
+        rules.rules(found.game)
+        puzzle = rules.puzzle(item.puzzle)
         if found.game not in games:
             games[found.game] = rules.bind(found.game)
         room = games[found.game]
-        puzzle = rules.puzzle(item.puzzle)
         if not up and not _is_known(store, room, puzzle, wanted):
             up = server.is_up(settings)
             if not up:

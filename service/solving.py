@@ -115,6 +115,8 @@ def solve(
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or default_ask(found.game)
         check_ask(ask, found.game)
+        rules.rules(found.game)
+        puzzle = rules.puzzle(published.puzzle)
         if found.game not in games:
             games[found.game] = rules.bind(found.game)
             warm(found.game)
@@ -122,7 +124,7 @@ def solve(
             game=games[found.game],
             found=found,
             published=published,
-            puzzle=rules.puzzle(published.puzzle),
+            puzzle=puzzle,
             ask=ask,
             budget=budget,
             svg=svg,

@@ -142,7 +142,7 @@ WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -> None:
     puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
     lines = text_of(draw_cover(puzzle, cover)).split("\n")
@@ -167,7 +167,7 @@ def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
     puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
     text = draw_svg(puzzle, cover, "Take an umbrella")

@@ -1,0 +1,369 @@
+"""The doors to Strands: what is asked of the solver, and how its answers are shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from archive.strands import read_puzzles
+from service import progress
+from service.boards.strands_grid import draw_cover, draw_letters
+from service.boards.styled import text_of
+from service.sampling import FOLDER, THEMES
+from service.word_rules import WordRules
+from solvers.algebra import Ask, Outcome, Statistics, Status
+from solvers.errors import PermanentError
+from solvers.strands.game import StrandsGame
+from solvers.strands.placing import place_words
+from solvers.strands.rules import Rules
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+
+SAMPLE = FOLDER / "2026-01-01.json"
+THEME = THEMES[0]
+(PUBLISHED,) = read_puzzles(SAMPLE.read_bytes(), SAMPLE.name)
+PUZZLE = PUBLISHED.puzzle
+COVER = PUBLISHED.solution
+
+
+@dataclasses.dataclass
+class Asked:
+    """What reached the solver."""
+
+    game: StrandsGame
+    puzzle: Any
+    ask: Ask
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+    """Solve with the two words of the spangram and the theme words, whatever the lexicon."""
+    seen: list[Asked] = []
+
+    def covers(puzzle: Any) -> list[Any]:
+        return [
+            dataclasses.replace(
+                cover, spangram=dataclasses.replace(cover.spangram, parts=THEME.parts), score=-1500
+            )
+            for cover in place_words(puzzle, "".join(THEME.parts), THEME.theme_words)
+        ]
+
+    def solve(
+        self: StrandsGame, puzzle: Any, ask: Ask, part: Any = None, budget: Any = None
+    ) -> Any:
+        seen.append(Asked(self, puzzle, ask))
+        found = covers(puzzle)
+        on_progress = getattr(self, "on_progress", None)
+        if on_progress is not None:
+            on_progress(1, 2)
+        return Outcome(
+            status=Status.SOLVED if found else Status.UNSOLVABLE,
+            count=len(found),
+            solutions=() if ask.kind == "count" else tuple(found),
+            statistics=Statistics(states=12, kernel_ns=3_000_000),
+        )
+
+    class Stream:
+        def __init__(self, outcome: Outcome[Any]) -> None:
+            self.status, self.reason = outcome.status, ""
+            self.truncated, self.statistics = False, outcome.statistics
+            self._solutions = outcome.solutions
+
+        def __iter__(self) -> Iterator[Any]:
+            return iter(self._solutions)
+
+    monkeypatch.setattr(StrandsGame, "solve", solve)
+    monkeypatch.setattr(StrandsGame, "stream", lambda *a: Stream(solve(*a)))
+    monkeypatch.setattr(StrandsGame, "warm", lambda self: None)
+    return seen
+
+
+@pytest.fixture
+def words(write: Write) -> str:
+    return write("\n".join((*THEME.parts, *THEME.theme_words)), "words.txt")
+
+
+def test_default_is_the_best_cover_drawn(invoke: Invoke, asked: list[Asked], words: str) -> None:
+    code, out, err = invoke("solve", str(SAMPLE), "--lexicon", words)
+    assert (code, err) == (0, "")
+    (one,) = asked
+    assert (one.puzzle, one.ask) == (PUZZLE, Ask(kind="best", limit=1))
+    assert (one.game.rules, len(one.game.lexicon)) == (str(Rules()), 8)
+    first, *_ = out.splitlines()
+    assert first.startswith("2026-01-01 “Take an umbrella”: 8 x 6 letters, 6 theme words, puzzle ")
+    assert f"\n{draw_letters(PUZZLE)}\n" in out
+    assert "Found the best solution in 3 ms (12 states):" in out
+    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert "Spangram: WEATHER REPORT\n6 theme words: " in out
+    assert out.endswith("Score: -15.00\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "ask"),
+    [
+        ("--best 5", "best(5)"),
+        ("--count", "count"),
+        ("--first", "first"),
+        ("--all", "all"),
+        ("--all --limit 3", "all(3)"),
+        ("", "best(1)"),
+    ],
+)
+def test_asks_reach_the_solver_and_the_json(
+    invoke: Invoke, asked: list[Asked], words: str, options: str, ask: str
+) -> None:
+    code, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, *shlex.split(options), "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert str(asked[0].ask) == answer["ask"] == ask
+    assert answer["game"] == "strands"
+    assert answer["rules"] == str(Rules())
+    assert answer["lexicon_id"] == asked[0].game.lexicon_id
+    if ask == "count":
+        assert "solutions" not in answer
+    else:
+        (cover,) = answer["solutions"]
+        assert cover["spangram"]["parts"] == list(THEME.parts)
+        assert len(cover["theme_words"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "rules"),
+    [
+        ("--spangram one", {"spangram": "one"}),
+        ("--spangram off --words any", {"spangram": "off", "words": "any"}),
+        ("--words given", {}),
+        ("--crossing --repeats --no-diagonal", {
+            "crossing": True, "repeats": True, "diagonal": False,
+        }),
+        ("--no-crossing --no-repeats --diagonal", {}),
+        ("--min-length 3 --compound-parts 4 --part-zipf 2.75", {
+            "min_letters": 3, "compound_parts": 4, "part_centizipf": 275,
+        }),
+    ],
+)  # fmt: skip
+def test_options_switch_the_rules(
+    invoke: Invoke, asked: list[Asked], words: str, options: str, rules: dict[str, Any]
+) -> None:
+    code, _, _ = invoke("solve", str(SAMPLE), "--lexicon", words, *options.split())
+    assert code == 0
+    assert asked[0].game.bound_rules == Rules(**rules)
+    assert asked[0].puzzle == PUZZLE
+
+
+def test_number_of_words_becomes_part_of_the_puzzle(
+    invoke: Invoke, asked: list[Asked], words: str, write: Write
+) -> None:
+    file = write(list(PUZZLE.board))
+    assert invoke("solve", file, "--lexicon", words)[0] == 0
+    assert invoke("solve", file, "--lexicon", words, "--words", "6")[0] == 0
+    assert [one.puzzle.theme_words for one in asked] == [None, 6]
+    assert asked[1].puzzle == PUZZLE
+
+
+def test_several_best_covers_are_ranked_below_the_first(
+    invoke: Invoke, asked: list[Asked], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = StrandsGame.solve
+
+    def twice(self: StrandsGame, *given: Any) -> Any:
+        outcome = one(self, *given)
+        second = dataclasses.replace(outcome.solutions[0], score=-1612)
+        return dataclasses.replace(outcome, count=2, solutions=(*outcome.solutions, second))
+
+    monkeypatch.setattr(StrandsGame, "solve", twice)
+    _, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--best", "2")
+    assert "Found the best 2 solutions in " in out
+    assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
+    ranks = out.splitlines()[-2:]
+    assert ranks[0].startswith("1.  -15.00  WEATHER REPORT: ")
+    assert ranks[1].startswith("2.  -16.12  WEATHER REPORT: ")
+
+
+def test_count_draws_the_best_one(invoke: Invoke, asked: list[Asked], words: str) -> None:
+    _, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--count")
+    assert "Counted 1 solution in 3 ms (12 states). It is:" in out
+    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert [str(one.ask) for one in asked] == ["count", "best(1)"]
+
+
+def test_all_numbers_the_drawings(invoke: Invoke, asked: list[Asked], words: str) -> None:
+    code, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--all")
+    assert code == 0
+    assert f"\n1:\n{text_of(draw_cover(PUZZLE, COVER))}\n" in out
+    assert "Listed 1 solution, all there are, in " in out
+
+
+def test_picture_is_written_beside_the_answer(
+    invoke: Invoke, asked: list[Asked], words: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "board.svg"
+    for ask in ("--first", "--count", "--all", "--best=3"):
+        code, out, _ = invoke(
+            "solve", str(SAMPLE), "--lexicon", words, ask, "--json", "--svg", str(picture)
+        )
+        assert code == 0
+        assert json.loads(out)["game"] == "strands"
+        svg = ET.fromstring(picture.read_text())
+        assert len([e for e in svg if e.tag.endswith("polyline")]) == 7
+        picture.unlink()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("solve {pips} --crossing", "--crossing is for Strands; this is Pips"),
+        ("solve {pips} --lexicon x --words 4", "--lexicon, --words are for Strands; this is Pips"),
+        ("solve {pips} --best 3", "best(K) is for Strands"),
+        ("solve {pips} --svg x.svg", "--svg is for Strands"),
+        ("show {pips} --svg x.svg", "--svg is for Strands"),
+        ("show {strands} {strands} --svg x.svg", "takes one puzzle"),
+        ("show {strands} --svg no/such/folder/x.svg", "--svg no/such/folder/x.svg: No such file"),
+        ("solve {strands} --words many", "--words is 'many'"),
+        ("solve {strands} --words 99", "--words is 99; expected 0 to 48"),
+        ("solve {strands} --spangram perhaps", "--spangram"),
+        ("solve {strands} --min-length 0", "--min-length is 0; expected 1 to 64"),
+        ("solve {strands} --compound-parts 5", "--compound-parts is 5; expected 1 to 4"),
+        ("solve {strands} --part-zipf nan", "--part-zipf is nan; expected 0 to 10"),
+        ("solve {strands} --lexicon no/such/list", "no/such/list"),
+        ("solve {strands} --best 0", "--best"),
+        ("solve {strands} --best 2 --count", "--count and --best exclude one another"),
+        ("solve {strands} --game chess", "--game is 'chess'; expected one of pips, strands"),
+        ("submit {pips} --ask best(3)", "best(K) is for Strands"),
+        ("submit {strands} --words many", "--words is 'many'"),
+        ("nightly --source x --game strands --words 6", "--words is 6; expected any or given"),
+        ("nightly --source x --lexicon y", "--lexicon is for Strands; this is Pips"),
+    ],
+)
+def test_wrong_options_are_one_line_and_exit_3(
+    invoke: Invoke, tmp_path: Path, words: str, says: str
+) -> None:
+    pips = FOLDER.parent / "pips" / "2026-01-01.json"
+    line = words.format(pips=pips, strands=SAMPLE).split()
+    if line[0] == "solve" and str(pips) in line:
+        line += ["--level", "easy"]
+    code, _, err = invoke(*line)
+    assert code == 3
+    assert says in err
+    assert err.startswith("nightgrid: ")
+    assert err.count("\n") == 1
+
+
+def test_show_draws_letters_and_the_official_cover(invoke: Invoke) -> None:
+    code, out, err = invoke("show", str(SAMPLE), "--solution")
+    assert (code, err) == (0, "")
+    assert draw_letters(PUZZLE) in out
+    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert "Score" not in out
+    code, out, _ = invoke("show", str(SAMPLE), "--solution", "--json")
+    value = json.loads(out)
+    assert value["puzzle"] == PUZZLE.to_json()
+    assert value["solution"]["spangram"]["word"] == "WEATHERREPORT"
+    assert value["puzzle_id"] == PUZZLE.puzzle_id
+
+
+def test_show_says_when_there_is_no_official_solution(invoke: Invoke, write: Write) -> None:
+    code, out, _ = invoke("show", write(PUZZLE.to_json()), "--solution")
+    assert code == 0
+    assert "The payload gives no solution." in out
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        PUZZLE.to_json(),
+        {"board": PUZZLE.board},
+        {"startingBoard": PUZZLE.board},
+        {"game": "strands", "board": None},
+        list(PUZZLE.board),
+    ],
+)
+def test_game_is_told_by_what_the_file_holds(invoke: Invoke, write: Write, value: Any) -> None:
+    code, out, _ = invoke("show", write(value), "--json")
+    if code == 0:
+        assert json.loads(out)["game"] == "strands"
+    else:
+        assert json.loads(out)["rule"] == "null-puzzle"
+
+
+def test_game_option_overrides_what_the_file_holds(invoke: Invoke, write: Write) -> None:
+    code, out, _ = invoke("show", write(PUZZLE.to_json()), "--game", "pips", "--json")
+    assert (code, json.loads(out)["game"]) == (3, "pips")
+    code, _, err = invoke("show", write("<Error>NoSuchKey</Error>"), "--game", "strands")
+    assert code == 3
+    assert "got XML" in err
+
+
+def test_contradiction_says_how_to_solve_the_board_alone(invoke: Invoke, write: Write) -> None:
+    value = json.loads(SAMPLE.read_text())
+    value["spangramCoords"].pop()
+    code, _, err = invoke("show", write(value))
+    assert code == 3
+    assert "remove spangram, themeWords, themeCoords, spangramCoords to solve the board" in err
+
+
+def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Solver:
+        on_progress: Callable[[int, int], None] | None = None
+
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    solver = Solver()
+    with progress.spangram_bar(solver):
+        assert solver.on_progress is not None
+        for done in range(100):
+            now[0] += 0.125
+            solver.on_progress(done, 100)
+    assert solver.on_progress is None
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["39 of 100 spangrams", "79 of 100 spangrams"]
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with progress.spangram_bar(solver):
+        solver.on_progress(1, 100)
+        now[0] += 0.9
+        solver.on_progress(2, 100)
+        assert capsys.readouterr().err == ""
+        now[0] += 0.2
+        solver.on_progress(3, 100)
+        assert "3/100" in capsys.readouterr().err
+
+
+def test_rules_block_stands_in_every_command_that_solves_words() -> None:
+    from service import nights, ondemand, solving
+
+    names = [field.name for field in dataclasses.fields(WordRules)]
+    for command in (solving.solve, ondemand.submit, nights.nightly):
+        parameters = list(inspect.signature(command).parameters)
+        at = parameters.index("lexicon")
+        assert parameters[at : at + len(names)] == names
+
+
+def test_given_options_are_named_as_they_were_written() -> None:
+    rules = WordRules(crossing=True, repeats=False, part_zipf=2.0)
+    assert rules.given() == ("--crossing", "--no-repeats", "--part-zipf")
+    assert WordRules().given() == ()
+    assert WordRules().rules("pips") == ""
+    with pytest.raises(PermanentError, match="--crossing, --no-repeats, --part-zipf are for"):
+        rules.rules("pips")
+
+
+def test_colour_is_used_where_it_is_wanted(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    _, out, _ = invoke("show", str(SAMPLE), "--solution")
+    assert "\x1b[" in out
+    monkeypatch.delenv("FORCE_COLOR")
+    _, out, _ = invoke("show", str(SAMPLE), "--solution")
+    assert "\x1b[" not in out
