@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 
+_HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
 PUBLISHED_AT = {"pips": "/svc/pips/v1", "strands": "/svc/strands/v2"}
 """Where a host that publishes several games keeps the payloads of each."""
 
@@ -34,7 +35,7 @@ def open_source(
     Raises PermanentError when it is neither.
     """
     if "://" in address:
-        if not urlsplit(address).path.strip("/"):
+        if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + PUBLISHED_AT.get(game, "")
         return HttpSource(address, politeness or Politeness())
     return FolderSource(address)

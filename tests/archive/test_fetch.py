@@ -159,6 +159,29 @@ def test_an_absent_day_is_recorded_and_asked_again_only_while_it_is_recent(
     ]
 
 
+def test_a_draft_is_asked_for_again_until_it_was_seen_on_its_date(
+    lake: Lake, endpoint: Endpoint
+) -> None:
+    def at(number: int) -> FetchReport:
+        moment = dt.datetime(2026, 1, number, 4, 30, tzinfo=dt.UTC)
+        return fetch(lake, endpoint, first=day(3), last=day(4), now=lambda: moment, refresh_days=0)
+
+    endpoint.gives(day(3), b"A", etag='"a"')
+    endpoint.gives(day(4), b"B", etag='"b"')
+    assert at(1).new == [day(3), day(4)]
+    assert at(2).unchanged == [day(3), day(4)]
+    # The one body is still the same when it is due, the other is known by its validator.
+    endpoint.answers[day(4)] = Answer(kind=AnswerKind.UNCHANGED, url="", http_status=304)
+    report = at(10)
+    assert (report.asked, report.unchanged) == ([day(3), day(4)], [day(3), day(4)])
+    raw = RawArchive(lake, "pips")
+    for date in (day(3), day(4)):
+        draft, final = raw.of(date)
+        assert (draft.is_draft, final.is_draft) == (True, False)
+        assert (final.sequence, final.sha256) == (2, draft.sha256)
+    assert at(11).asked == []
+
+
 def test_validators_are_those_of_the_last_good_body_of_the_same_source(
     lake: Lake, endpoint: Endpoint, now: Now, tmp_path: Path
 ) -> None:

@@ -153,6 +153,43 @@ def test_a_refusal_is_final(server: Server, source: HttpSource, status: int) -> 
     assert len(server.requests) == 1
 
 
+XML = b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>%b</Code><Message>x</Message></Error>'
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (403, b"AccessDenied", AnswerKind.ABSENT),
+        (403, b"NoSuchKey", AnswerKind.ABSENT),
+        (404, b"NoSuchKey", AnswerKind.ABSENT),
+        (403, b"RequestTimeTooSkewed", AnswerKind.FAILED),
+        (401, b"AccessDenied", AnswerKind.FAILED),
+        (200, b"NoSuchKey", AnswerKind.BODY),
+    ],
+)
+def test_an_object_store_that_has_no_such_file_says_that_there_is_no_puzzle(
+    server: Server, source: HttpSource, status: int, code: bytes, kind: AnswerKind
+) -> None:
+    server.replies = [Reply(status=status, body=XML % code)]
+    assert source.fetch(DATE, None).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("address", "game", "url"),
+    [
+        ("https://example.org", "pips", "https://example.org/svc/pips/v1/2025-09-15.json"),
+        ("https://example.org/", "strands", "https://example.org/svc/strands/v2/2025-09-15.json"),
+        ("https://example.org/old", "strands", "https://example.org/old/2025-09-15.json"),
+    ],
+)
+def test_a_host_by_itself_is_asked_where_it_publishes_the_game(
+    address: str, game: str, url: str
+) -> None:
+    opened = open_source(address, game=game)
+    assert opened.url(dt.date(2025, 9, 15)) == url
+    opened.close()
+
+
 def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
     server: Server, source: HttpSource, slept: list[float]
 ) -> None:

@@ -142,6 +142,39 @@ def test_first_and_all_leave_their_solutions_in_canonical_order(lake, settings):
             assert by_job[job] == [(i, [i]) for i in range(wanted)]
 
 
+def test_the_best_are_kept_in_order_whether_a_job_was_divided_or_not(lake, settings):
+    summary = run_inline(lake, settings, toy.boards(20, {3: toy.LARGE}), Ask(kind="best", limit=5))
+    assert summary.statuses == {"solved": 20}
+    table = lake.read_table(f"solutions/{summary.run_id}.parquet", SOLUTIONS).to_pylist()
+    for number in range(20):
+        behaviour = toy.LARGE if number == 3 else toy.PLAIN
+        name = toy.ToyPuzzle(number=number, behaviour=behaviour).puzzle_id
+        last = (toy.LARGE_TOTAL if number == 3 else toy.count_of(number)) - 1
+        mine = [(r["rank"], json.loads(r["solution"])) for r in table if r["puzzle_id"] == name]
+        assert mine == [(rank, [last - rank]) for rank in range(5)]
+
+
+def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(lake, settings, tmp_path):
+    boards = toy.boards(5, {3: toy.LARGE})
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=16)
+    assert run_id != plan(Lake.open(str(tmp_path / "other")), boards)
+    run = open_run(lake, run_id)
+    assert (run.job_count, run.segments[0].chunk_rows) == (5, (1,) * (4 + 16))
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert (summary.statuses, summary.chunks_total) == ({"solved": 5}, 20)
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_path):
+    settings = quick_settings(tmp_path, split_depth_max=1)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, toy.boards(1, {0: toy.LARGE}), COUNT, BUDGET, split_ahead=4)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["parts"]) == ("over_budget", 4)
+    assert len(lake.list(f"runs/run={run_id}/started")) == 1
+
+
 def test_a_second_run_over_the_same_boards_has_nothing_to_do(lake, settings):
     first = run_inline(lake, settings, toy.boards(30))
     again = run_inline(lake, settings, toy.boards(30))

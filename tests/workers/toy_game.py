@@ -1,7 +1,7 @@
 """A double of a game, in the columns of the Pips puzzles table, that can be slow, split and crash.
 
-The number of solutions of a board is the product of (a + b + 1) over its dominoes. What a board
-does besides stands in the pip of its first domino's second half:
+A solution is a list of one number, its score: `best` has them from the highest down, `all` from the
+lowest up. What a board does besides stands in the pip of its first domino's second half:
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class ToyGame:
 
     def split(self, puzzle, ask, part, into):
         first, step = part or (0, 1)
-        if LARGE_TOTAL // step <= 1:
+        if puzzle.behaviour != LARGE or LARGE_TOTAL // step <= 1:
             return [part]
         return [[first + step * i, step * into] for i in range(into)]
 
@@ -95,13 +95,19 @@ class ToyGame:
             if len(mine) > LARGE_LIMIT:
                 return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
             count = sum((puzzle.number + i) % 7 + 1 for i in mine)
-            return self._outcome(ask, count, len(mine))
-        return self._outcome(ask, count_of(puzzle.number), 3)
+            return self._outcome(ask, count, len(mine), mine)
+        count = count_of(puzzle.number)
+        return self._outcome(ask, count, 3, range(count))
 
-    def _outcome(self, ask, count, states):
+    def _outcome(self, ask, count, states, scores):
         statistics = Statistics(states=states, nodes=2 * states, kernel_ns=1, table_bytes=64)
         if ask.kind == "count":
             return Outcome(status=Status.SOLVED, count=count, statistics=statistics)
+        if ask.kind == "best":
+            best = tuple([score] for score in reversed(scores[-ask.limit :]))
+            return Outcome(
+                status=Status.SOLVED, count=len(best), solutions=best, statistics=statistics
+            )
         wanted = 1 if ask.kind == "first" else min(count, ask.limit or count)
         return Outcome(
             status=Status.SOLVED,
@@ -118,6 +124,8 @@ class ToyGame:
         if ask.kind == "count":
             return Outcome(status=Status.SOLVED if total else Status.UNSOLVABLE, count=total)
         solutions = [s for o in outcomes for s in o.solutions]
+        if ask.kind == "best":
+            solutions.sort(reverse=True)
         wanted = 1 if ask.kind == "first" else ask.limit or len(solutions)
         return Outcome(
             status=Status.SOLVED,

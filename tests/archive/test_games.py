@@ -1,0 +1,95 @@
+"""Games as people and runs name them: bound to rules, and to words that travel with the lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from archive import games, lexicons
+from archive.games import bind_game, job_of, open_game
+from archive.lake import Lake
+from archive.puzzles import puzzles_table
+from archive.runfiles import read_json
+from archive.runs import open_run, plan_run
+from solvers.algebra import Ask, Budget
+from solvers.errors import PermanentError
+from solvers.strands.puzzle import Puzzle
+
+BOARD = Puzzle(board=("CATS", "DOGS", "BIRD", "FISH"))
+COUNT = Ask(kind="count")
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word list, on a machine that has never compiled one."""
+    forget(tmp_path / "machine", monkeypatch)
+    path = tmp_path / "words.txt"
+    path.write_text("cats\ndogs\nbird\nfish\n")
+    return str(path)
+
+
+def forget(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be another machine."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr(lexicons, "_opened", {})
+    monkeypatch.setattr(games, "_open", {})
+
+
+def test_a_word_game_is_bound_to_the_words_given(words: str) -> None:
+    game = bind_game("strands", "words=any", words)
+    assert len(game.lexicon) == 4
+    assert game.lexicon_id == game.lexicon.lexicon_id
+    assert "words=any" in game.rules
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "lexicon", "sentence"),
+    [
+        ("chess", "", None, "unknown game 'chess'"),
+        ("pips", "", "words.txt", "pips is not played with words"),
+        ("pips", "words=any", None, "neither rules"),
+        ("strands", "colour=red", None, "rule 'colour=red'"),
+        ("strands", "", "nowhere.txt", "nowhere.txt"),
+    ],
+)
+def test_what_does_not_fit_the_game_is_one_clear_error(
+    name: str, rules: str, lexicon: str | None, sentence: str
+) -> None:
+    with pytest.raises(PermanentError, match=sentence):
+        bind_game(name, rules, lexicon)
+
+
+def test_the_job_depends_on_rules_and_words(words: str, tmp_path: Path) -> None:
+    other = tmp_path / "others.txt"
+    other.write_text("cats\ndogs\n")
+    bound = [
+        bind_game("strands", "", words),
+        bind_game("strands", "words=any", words),
+        bind_game("strands", "", str(other)),
+    ]
+    assert len({job_of(game, BOARD.puzzle_id, COUNT) for game in bound}) == 3
+    spelt_out = bind_game("strands", "words=given spangram=required", words)
+    assert job_of(spelt_out, BOARD.puzzle_id, COUNT) == job_of(bound[0], BOARD.puzzle_id, COUNT)
+
+
+def test_a_run_takes_its_rules_and_words_along(
+    lake: Lake, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = bind_game("strands", "spangram=off", words)
+    run_id = plan_run(lake, game, puzzles_table(game, [BOARD]), COUNT, Budget())
+    plan = read_json(lake, f"runs/run={run_id}/plan.json")
+    assert plan is not None
+    assert (plan["rules"], plan["lexicon_id"]) == (game.rules, game.lexicon_id)
+    forget(tmp_path / "another machine", monkeypatch)
+    run = open_run(lake, run_id)
+    there = open_game(lake, run.game, run.rules, run.lexicon_id)
+    assert (there.rules, there.lexicon_id) == (game.rules, game.lexicon_id)
+    assert [there.lexicon.word(i) for i in range(4)] == ["BIRD", "CATS", "DOGS", "FISH"]
+    assert open_game(lake, run.game, run.rules, run.lexicon_id) is there
+
+
+def test_a_game_without_words_leaves_none(lake: Lake) -> None:
+    open_game(lake, "pips")
+    games.keep_game(lake, bind_game("pips"))
+    assert lake.list() == []
