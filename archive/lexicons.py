@@ -6,14 +6,15 @@ import importlib.metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import solvers.lexicon
 from archive import lexicon_cache
 from solvers.algebra import digest
 from solvers.errors import PermanentError
-from solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, compile_sorted, words_of
-from solvers.lexicon.english import ENGLISH_VERSION, english_words
+from solvers.lexicon.compile import compile_lexicon, compile_sorted, words_of
+from solvers.lexicon.english import english_words
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.text import canonical_text, digest_of, read_canonical
-from solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, WORD_LIST_VERSION, read_word_list
+from solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
 
 if TYPE_CHECKING:
     # Solving a board takes a lexicon, but neither a lake nor the library that reads one.
@@ -24,8 +25,7 @@ _opened: dict[str, Lexicon] = {}
 
 def default_lexicon() -> Lexicon:
     """Open the default vocabulary: the English words of the installed wordfreq."""
-    release = importlib.metadata.version("wordfreq")
-    source = digest("wordfreq", release, str(ENGLISH_VERSION), str(COMPILE_VERSION))
+    source = _source("wordfreq", importlib.metadata.version("wordfreq"))
     found = lexicon_cache.known(source)
     if found is None:
         found = lexicon_cache.keep(compile_lexicon(english_words()))
@@ -39,7 +39,7 @@ def lexicon_from_file(path: str | Path) -> Lexicon:
     Raises PermanentError, naming the file and the line, for what is none.
     """
     data = _read(Path(path))
-    source = digest("list", digest_of(data), str(WORD_LIST_VERSION), str(COMPILE_VERSION))
+    source = _source("list", digest_of(data))
     found = lexicon_cache.known(source)
     if found is None:
         found = lexicon_cache.keep(compile_lexicon(read_word_list(data, str(path))))
@@ -74,6 +74,13 @@ def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
 def lake_path(lexicon_id: str) -> str:
     """Name the file of a lexicon in the lake."""
     return f"lexicons/{lexicon_id}.txt"
+
+
+def _source(*fields: str) -> str:
+    """Name what a lexicon is made from: its source, and the code that reads and spells it."""
+    folder = Path(solvers.lexicon.__file__).parent
+    code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+    return digest(*fields, digest_of(code))
 
 
 def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:

@@ -4,29 +4,67 @@ from __future__ import annotations
 
 from solvers.lexicon.spelling import normal_form, without_accents
 
-ENGLISH_VERSION = 1
-"""Raised whenever the same release of wordfreq would give other words."""
 CENTIZIPF_OF_CERTAINTY = 900
 """A word of probability 1 has Zipf frequency 9. wordfreq counts down from there in centibels,
 which are hundredths of the Zipf scale: no rounding."""
+
+ONE_LETTER = frozenset("aio")
+TWO_LETTERS = frozenset(
+    # the words that sentences are built with
+    "am an as at be by do go he if in is it me my no of on or so to up us we".split()
+    # interjections
+    + "ah aw eh ha hi ho oh ow uh um yo".split()
+    # nouns and prefixes that stand alone
+    + "ad ax ex id la ma ox pa pi".split()
+    # abbreviations that are said as words
+    + "ai dj eu im ok pc pj tv uk".split()
+    # titles, and what names of people, places and dishes are made of
+    + "al de dr du ed el jo le mr ms st".split()
+)
+"""The words of one and two letters. A corpus also has every other pair of letters, as an
+abbreviation or as the rest of a word ("s", "ll", "re"), often more frequent than real words, so
+frequency cannot tell them apart; and run together they would make anything a phrase."""
+
+POSSESSIVE = "'s"
+POSSESSIVE_NAME_CENTIZIPF = 50
+"""A possessive that no plural is spelled like ("nigeria's") is no word of its own, unless it is
+nearly as frequent as what it is formed from, or more ("Zabar's"): within this many centizipf."""
 
 
 def english_words() -> list[tuple[str, int]]:
     """Read wordfreq's large English list as (word, centizipf) in normal form, A to Z only.
 
-    A word may come several times: "its" and "it's" are both ITS.
+    Accents are folded, apostrophes left out. What has a digit or another character stays out, and
+    so do the short and the possessive entries that are no words. A word may come several times:
+    "its" and "it's" are both ITS.
     """
     # Imported here: it takes a third of a second, and a compiled lexicon does without.
     import wordfreq
 
     bins = wordfreq.get_frequency_list("en", "large")
+    entries = {
+        entry: CENTIZIPF_OF_CERTAINTY - centibels
+        for centibels, entries in enumerate(bins)
+        for entry in entries
+    }
     words: list[tuple[str, int]] = []
-    for centibels, entries in enumerate(bins):
-        centizipf = CENTIZIPF_OF_CERTAINTY - centibels
-        for entry in entries:
-            word = entry if entry.isascii() else without_accents(entry)
-            if not word.isalpha():
-                word = normal_form(word)
-            if word.isascii() and word.isalpha():
-                words.append((word.upper(), centizipf))
-    return words
+    possessives: list[tuple[str, int]] = []
+    for entry, centizipf in entries.items():
+        plain = entry if entry.isascii() else without_accents(entry)
+        word = plain.upper() if plain.isalpha() else normal_form(plain)
+        if not (word.isascii() and word.isalpha()) or _is_fragment(word.lower()):
+            continue
+        if entry.endswith(POSSESSIVE):
+            base = entries.get(entry.removesuffix(POSSESSIVE), 0)
+            if centizipf < base - POSSESSIVE_NAME_CENTIZIPF:
+                possessives.append((word, centizipf))
+                continue
+        words.append((word, centizipf))
+    known = {word for word, _ in words}
+    return words + [pair for pair in possessives if pair[0] in known]
+
+
+def _is_fragment(word: str) -> bool:
+    if len(word) == 1:
+        return word not in ONE_LETTER
+    return len(word) == 2 and word not in TWO_LETTERS

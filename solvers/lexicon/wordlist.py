@@ -9,8 +9,6 @@ from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import UNKNOWN_CENTIZIPF
 from solvers.lexicon.spelling import normal_form, not_on_boards
 
-WORD_LIST_VERSION = 1
-"""Raised whenever the same file would give other words."""
 WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
 COMMENT = "#"
 CENTIZIPF_OF_ALL = 900
