@@ -35,7 +35,6 @@ def worker(
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
-    from solvers.registry import GAMES
     from workers import server
     from workers.supervisor import Supervisor
 
@@ -44,7 +43,7 @@ def worker(
         f"processes on {server.address(settings)}, lake {settings.lake}, "
         f"logs in {settings.side_dir / 'logs'}"
     )
-    for name in GAMES:
+    for name in settings.game_names:
         warm(name)
     Supervisor(settings).run()
     return Exit.OK
