@@ -6,6 +6,7 @@ Runs the commands, keeps what they print, and writes it as SVG without any outsi
 from __future__ import annotations
 
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -29,13 +30,15 @@ PICTURES = {
 
 
 def run(arguments: list[str]) -> list[str]:
-    """Run nightgrid and return the lines of its standard output."""
+    """Run nightgrid and return the lines of its standard output, boards in colour."""
+    colour = {"FORCE_COLOR": "1"} if arguments[0] in ("solve", "show") else {}
     done = subprocess.run(
         [sys.executable, "-m", "service.cli", *arguments],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
+        env=os.environ | colour,
     )
     lines = done.stdout.rstrip("\n").split("\n")
     last = [i for i, line in enumerate(lines) if LAST_LINE.search(line)]
@@ -45,10 +48,10 @@ def run(arguments: list[str]) -> list[str]:
 def draw(name: str, arguments: list[str]) -> None:
     """Write one picture."""
     command = " ".join(["nightgrid", *arguments])
-    lines = [f"$ {command}", "", *run(arguments)]
+    lines = [Text.from_ansi(line) for line in (f"$ {command}", "", *run(arguments))]
     console = Console(record=True, width=max(map(len, lines)) + 1, file=io.StringIO())
     for line in lines:
-        console.print(Text(line), soft_wrap=True)
+        console.print(line, soft_wrap=True)
     svg = console.export_svg(title="nightgrid", theme=MONOKAI)
     svg = FONT_FACE.sub("", svg).replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
     # Some viewers drop the no-break spaces that a line begins with; preserved ones stay.
