@@ -14,8 +14,8 @@ from collections.abc import Set as AbstractSet
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
 
-MAX_STEPS = 500_000
-"""Steps of the search before it gives up: a published board takes a few thousand."""
+MAX_STEPS = 50_000
+"""Steps of the search before it gives up: a published board takes 214 at most."""
 MAX_WORDS = 200
 """The search goes as deep as there are words; more of them are not laid."""
 

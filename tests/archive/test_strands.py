@@ -237,6 +237,40 @@ def test_no_value_of_any_field_raises(value: Any, key: str) -> None:
     assert isinstance(found, Published | Fault)
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    at=st.integers(0, len(json.dumps(WHOLE)) - 1),
+    what=st.binary(max_size=3),
+    gone=st.integers(0, 40),
+)
+def test_no_damaged_body_raises(at: int, what: bytes, gone: int) -> None:
+    body = json.dumps(WHOLE).encode()
+    for found in read_payload(body[:at] + what + body[at + gone :], DATE):
+        assert isinstance(found, Published | Fault)
+
+
+def test_board_that_fits_its_words_in_countless_ways_is_read_all_the_same() -> None:
+    words = ["A" * 13, "A" * 11, "A" * 8, "A" * 4]
+    nulls: dict[str, Any] = {"themeCoords": None, "spangramCoords": None}
+    board = ["AAAAAA"] * 8
+    found = puzzle_of(payload(startingBoard=board, spangram="A" * 12, themeWords=words, **nulls))
+    assert found.puzzle.theme_words == 4
+    assert all(entry.path == () for entry in found.solution.entries)
+
+
+@pytest.mark.archive
+def test_words_alone_determine_the_cells_of_every_board(published: Path) -> None:
+    for path in sorted(published.glob("strands/*.json")):
+        date = dt.date.fromisoformat(path.stem)
+        value = json.loads(path.read_bytes())
+        bare = value | {"themeCoords": None, "spangramCoords": None}
+        (whole,) = read_payload(path.read_bytes(), date)
+        (placed,) = read_payload(json.dumps(bare).encode(), date)
+        assert isinstance(whole, Published)
+        assert isinstance(placed, Published)
+        assert identity(whole) == identity(placed)
+
+
 @pytest.mark.parametrize(
     "text",
     [
