@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from service.boards import View
@@ -106,6 +107,11 @@ def say_solutions(
         say(f"Found the best {plural(outcome.count, 'solution')} in {cost}:")
     else:
         say(f"Found {'the best' if ask.kind == 'best' else 'a'} solution in {cost}:")
+    say_best(view, puzzle, solutions)
+
+
+def say_best(view: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
+    """Draw the first solution, and rank it and the others below in a line each."""
     for solution in solutions[:1]:
         say()
         say_drawing(view.solution(puzzle, solution, scored=True))

@@ -202,6 +202,8 @@ def result(
 
 
 def _say_row(row: dict[str, Any]) -> None:
+    from service.answers import say_best
+    from solvers.algebra import Ask
     from solvers.registry import game
 
     cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
@@ -211,10 +213,15 @@ def _say_row(row: dict[str, Any]) -> None:
     say(f"{row['ask']} of puzzle {row['puzzle_id']}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])
+    room = game(row["game"])
     shown = view(row["game"])
-    for value in row["solutions"]:
+    solutions = [room.solution_from_json(value) for value in row["solutions"]]
+    if Ask.parse(row["ask"]).kind == "best":
+        say_best(shown, None, solutions)
+        return
+    for solution in solutions:
         say()
-        say_drawing(shown.solution(None, game(row["game"]).solution_from_json(value), scored=True))
+        say_drawing(shown.solution(None, solution, scored=True))
 
 
 class _JobLook:

@@ -21,6 +21,7 @@ from service.sampling import FOLDER, THEMES
 from service.word_rules import WordRules
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
+from solvers.strands.cover import cover_to_json
 from solvers.strands.game import StrandsGame
 from solvers.strands.placing import place_words
 from solvers.strands.rules import Rules
@@ -337,6 +338,23 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
         now[0] += 0.2
         solver.on_progress(3, 100)
         assert "3/100" in capsys.readouterr().err
+
+
+def test_result_draws_the_best_cover_and_ranks_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from service.ondemand import _say_row
+
+    row = {
+        "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
+        "count": 2, "states": 7, "kernel_ns": 3_000_000, "reason": "",
+        "solutions": [cover_to_json(COVER)] * 2,
+    }  # fmt: skip
+    _say_row(row)
+    out = capsys.readouterr().out
+    assert out.startswith(f"best(2) of puzzle {PUZZLE.puzzle_id}: 2 solutions in 3 ms (7 states)")
+    assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
+    assert "\n2.  0.00  WEATHERREPORT: " in out
 
 
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
