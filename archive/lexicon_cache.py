@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -90,7 +91,8 @@ def note(source: str, lexicon_id: str) -> None:
         staged.write_text(lexicon_id)
         staged.replace(folder / source)
     except OSError:
-        staged.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
 
 
 def _root() -> Path:

@@ -96,7 +96,11 @@ def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
     text = lake.read_bytes(path)
     if digest_of(text) != lexicon_id:
         raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")
-    return lexicon_cache.keep(compile_sorted(*read_canonical(text.decode())))
+    try:
+        lexicon = compile_sorted(*read_canonical(text.decode()))
+    except (PermanentError, UnicodeDecodeError) as error:
+        raise PermanentError(f"{path} is no lexicon: {error}") from error
+    return lexicon_cache.keep(lexicon)
 
 
 def _read(path: Path) -> bytes:

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvers.errors import PermanentError
+from solvers.lexicon.compile import (
+    CENTIZIPF_MAX,
+    compile_lexicon,
+    compile_sorted,
+    words_of,
+)
+from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
+from solvers.lexicon.text import canonical_text, digest_of, read_canonical
+
+WORDS = st.lists(
+    st.tuples(
+        st.text("ABCÄ9\N{GREEK CAPITAL LETTER OMEGA}\U0001e900", min_size=1, max_size=6),
+        st.integers(0, 800),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+def highest(words: list[tuple[str, int]]) -> dict[str, int]:
+    best: dict[str, int] = {}
+    for word, centizipf in words:
+        best[word] = max(centizipf, best.get(word, 0))
+    return best
+
+
+def spelled_nodes(lexicon: Lexicon) -> dict[int, str]:
+    """Walk the trie from its root by the documented layout; spell every node that is reached."""
+    spelled = {0: ""}
+    for node in range(len(lexicon.node_children)):
+        # Levels come one after the other: a node's parent has been spelled before it.
+        child = int(lexicon.node_first[node])
+        for code, letter in enumerate(lexicon.alphabet):
+            if int(lexicon.node_children[node]) >> code & 1:
+                assert child not in spelled
+                spelled[child] = spelled[node] + chr(letter)
+                child += 1
+    return spelled
+
+
+@given(WORDS)
+def test_words_stand_sorted_and_once_with_their_highest_frequency(words):
+    lexicon = compile_lexicon(words)
+    best = highest(words)
+    assert words_of(lexicon) == sorted(best)
+    assert [lexicon.word(i) for i in range(len(lexicon))] == sorted(best)
+    assert lexicon.centizipf.tolist() == [best[word] for word in sorted(best)]
+    assert lexicon.has_frequencies == any(value != UNKNOWN_CENTIZIPF for value in best.values())
+
+
+@given(WORDS)
+def test_the_nodes_are_the_beginnings_of_the_words_and_each_word_ends_at_its_own(words):
+    lexicon = compile_lexicon(words)
+    spelled = spelled_nodes(lexicon)
+    beginnings = {word[:size] for word, _ in words for size in range(len(word) + 1)}
+    assert len(spelled) == len(lexicon.node_word) == len(lexicon.node_first)
+    assert Counter(spelled.values()) == Counter(beginnings)
+    ends = {
+        spelled[node]: lexicon.word(word)
+        for node, word in enumerate(lexicon.node_word.tolist())
+        if word >= 0
+    }
+    assert ends == {word: word for word, _ in words}
+
+
+@given(WORDS)
+def test_nodes_lie_level_by_level_in_the_order_of_their_spelling(words):
+    spelled = spelled_nodes(compile_lexicon(words))
+    order = [spelled[node] for node in range(len(spelled))]
+    assert order == sorted(order, key=lambda text: (len(text), text))
+
+
+@given(WORDS, st.text("ABCÄ9Z\N{GREEK CAPITAL LETTER OMEGA}\U0001e900", max_size=7))
+def test_find_agrees_with_a_set_of_words(words, asked):
+    lexicon = compile_lexicon(words)
+    known = sorted(highest(words))
+    assert [lexicon.find(word) for word in known] == list(range(len(known)))
+    assert lexicon.find(asked) == (known.index(asked) if asked in known else -1)
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_equal_words_give_one_id_and_equal_arrays_in_whatever_order_they_come(words, random):
+    again = words * 2
+    random.shuffle(again)
+    one, other = compile_lexicon(words), compile_lexicon(again)
+    assert one.lexicon_id == other.lexicon_id
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(array, other.arrays()[name])
+
+
+@given(WORDS)
+def test_the_canonical_text_is_what_names_a_lexicon_and_gives_it_back(words):
+    lexicon = compile_lexicon(words)
+    text = canonical_text(words_of(lexicon), lexicon.centizipf)
+    assert digest_of(text.encode()) == lexicon.lexicon_id
+    again = compile_sorted(*read_canonical(text))
+    assert again.lexicon_id == lexicon.lexicon_id
+    for name, array in lexicon.arrays().items():
+        np.testing.assert_array_equal(array, again.arrays()[name])
+
+
+def test_another_word_or_frequency_gives_another_id():
+    ids = {
+        compile_lexicon(words).lexicon_id
+        for words in ([("AB", 1)], [("AB", 2)], [("AC", 1)], [("AB", 1), ("AC", 1)])
+    }
+    assert len(ids) == 4
+
+
+def test_the_id_of_given_words_never_changes():
+    # Results are filed under it: another id means that they would all be worked anew.
+    lexicon = compile_lexicon([("BOARD", 431), ("ÄON", 0)])
+    assert lexicon.lexicon_id == "052838ac01dc2bba29654a10cd8ec00b"
+
+
+def test_arrays_have_the_declared_types_and_cannot_be_written_to():
+    arrays = compile_lexicon([("AB", 1), ("B", 2)]).arrays()
+    assert {name: array.dtype.name for name, array in arrays.items()} == {
+        "alphabet": "uint32",
+        "letters": "uint8",
+        "offsets": "int32",
+        "centizipf": "int16",
+        "node_children": "uint64",
+        "node_first": "int32",
+        "node_word": "int32",
+    }
+    for array in arrays.values():
+        assert array.flags.c_contiguous
+        assert not array.flags.writeable
+
+
+def test_a_lexicon_of_all_letters_that_fit_is_compiled_and_one_more_is_refused():
+    letters = [chr(0x4E00 + i) for i in range(ALPHABET_MAX + 1)]
+    full = compile_lexicon((letter * 2, 0) for letter in letters[:-1])
+    assert all(full.find(letter * 2) == i for i, letter in enumerate(letters[:-1]))
+    with pytest.raises(PermanentError, match=f"{ALPHABET_MAX + 1} different letters; expected at"):
+        compile_lexicon((letter, 0) for letter in letters)
+
+
+def test_more_letters_than_fit_are_refused(monkeypatch):
+    monkeypatch.setattr("solvers.lexicon.compile.LETTERS_MAX", 7)
+    assert len(compile_lexicon([("ABCD", 0), ("EFG", 0)])) == 2
+    with pytest.raises(PermanentError, match="a lexicon has 8 letters; expected at most 7"):
+        compile_lexicon([("ABCD", 0), ("EFGH", 0)])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "a lexicon has no words; expected at least one"),
+        ([("", 3)], "a lexicon has an empty word; expected at least one letter a word"),
+        ([("A", -1)], "word 'A' has -1 centizipf; expected at least 0"),
+        ([("A", 5), ("A", -2)], "word 'A' has -2 centizipf; expected at least 0"),
+        ([("A", CENTIZIPF_MAX + 1)], "a word has 32768 centizipf; expected at most 32767"),
+    ],
+)
+def test_what_is_no_lexicon_is_refused_in_one_sentence(words, message):
+    with pytest.raises(PermanentError) as caught:
+        compile_lexicon(words)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the text of a lexicon ends within a line"),
+        ("A\t1\nB\t2", "the text of a lexicon ends within a line"),
+        ("A\t1\nB 2\n", "line 2 of a lexicon is 'B 2'; expected WORD, a TAB and centizipf"),
+        ("\t1\n", "line 1 of a lexicon is"),
+        ("A\t\n", "line 1 of a lexicon is"),
+        ("A\t-1\n", "line 1 of a lexicon is"),
+        ("A\t٣\n", "line 1 of a lexicon is"),
+        ("A\t1\tx\n", "line 1 of a lexicon is"),
+        ("A\t99999\n", "a lexicon has 99999 centizipf; expected less than"),
+        ("B\t1\nA\t1\n", "line 2 of a lexicon, 'A', is not in order"),
+        ("A\t1\nA\t1\n", "line 2 of a lexicon, 'A', is not in order"),
+    ],
+)
+def test_a_text_that_no_lexicon_has_is_refused(text, message):
+    with pytest.raises(PermanentError) as caught:
+        read_canonical(text)
+    assert str(caught.value).startswith(message)
