@@ -46,11 +46,11 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     """Make the gold tables anew from what the lake holds; unchanged tables are not written.
 
     Results count when they answer one of the asks by this solver version, under the rules and with
-    the lexicon that the game is bound to. The first ask is the one that counts_by_date tells of,
-    the first `best(k)` the one that ranks are read from. Drafts appear in none of the tables.
+    the lexicon that the game is bound to. Counts are told whether they were asked for now or
+    earlier; ranks are read from the first `best(k)`. Drafts appear in no table.
     """
     editions = current_editions(lake, game.name)
-    counts = counts_by_date(lake, game, editions, asks[0])
+    counts = counts_by_date(lake, game, editions)
     times = runtimes(lake, game, asks)
     changed = _put(lake, COUNTS_PATH, counts, game.name)
     changed |= _put(lake, RUNTIMES_PATH, times, game.name)
@@ -79,10 +79,10 @@ def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) ->
     return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
 
 
-def counts_by_date(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
-    """Join editions with their results; an edition without one is pending."""
+def counts_by_date(lake: Lake, game: Game[Any, Any], editions: pa.Table) -> pa.Table:
+    """Join editions with their counts; an edition without one is pending."""
     rows = editions.to_pylist()
-    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], ask) for row in rows}
+    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], COUNT) for row in rows}
     results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
     boards = _Boards(lake, game, list(jobs))
     found = []

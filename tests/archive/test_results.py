@@ -228,3 +228,14 @@ def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:
     assert current_editions(lake).num_rows == 0
     report = write_gold(lake, GAME)
     assert (report.counts.num_rows, report.runtimes.num_rows) == (0, 0)
+
+
+def test_counts_are_told_whatever_else_was_asked_for_this_time(filled: Lake) -> None:
+    first = Ask(kind="first")
+    names = [row["puzzle_id"] for row in current_editions(filled).to_pylist()]
+    job = job_id(puzzle_id=names[1], ask=first, solver_version=VERSION)
+    put_results(filled, "r1", result(names[0]))
+    put_results(filled, "r2", result(names[1], ask="first", count=Decimal(1), job_id=job))
+    report = write_gold(filled, GAME, [first])
+    assert [row["count"] for row in report.counts.to_pylist()][:2] == [7, None]
+    assert [row["ask"] for row in report.runtimes.to_pylist()] == ["first"]
