@@ -50,13 +50,30 @@ class Vocabulary:
     words: Mapping[str, int]
     """All 0 where no frequencies are known."""
 
-    def parts(self, rules: Rules) -> frozenset[str]:
-        """List the words of which a compound may be made."""
-        return frozenset(
-            word
+    def parts(self, rules: Rules) -> dict[str, int]:
+        """List the words of which a compound may be made, with what each costs.
+
+        A part of up to three letters has at least the rules' frequency, and half a decade of the
+        Zipf scale less for every further letter. It costs what it lacks to 9 on that scale.
+        """
+        if not any(self.words.values()):
+            return dict.fromkeys(self.words, 0)
+        return {
+            word: max(0, 900 - centizipf)
             for word, centizipf in self.words.items()
-            if centizipf >= rules.part_centizipf or not any(self.words.values())
-        )
+            if centizipf > 0 and centizipf >= rules.part_centizipf - 50 * max(0, len(word) - 3)
+        }
+
+    def score(self, rules: Rules, pieces: Iterable[Piece]) -> int:
+        """Add up the default score: centizipf below 900; for a compound, its cheapest cut's."""
+        if not any(self.words.values()):
+            return 0
+        total = 0
+        for word, _ in pieces:
+            cost = cheapest_cut(word, rules, self)
+            assert word in self.words or cost is not None
+            total += self.words[word] - 900 if word in self.words else -(cost or 0)
+        return total
 
 
 def cells_of(puzzle: Puzzle) -> list[Cell]:
@@ -122,22 +139,26 @@ def is_word(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
     return word in vocabulary.words and len(word) >= rules.min_letters
 
 
+def cheapest_cut(word: str, rules: Rules, vocabulary: Vocabulary) -> int | None:
+    """Cut letters into two or more parts, as cheaply as can be; None where they cannot be cut."""
+    costs = vocabulary.parts(rules)
+    cuts = [
+        [word[i:j] for i, j in itertools.pairwise((0, *inner, len(word)))]
+        for count in range(2, rules.compound_parts + 1)
+        for inner in itertools.combinations(range(1, len(word)), count - 1)
+    ]
+    return min((sum(costs[p] for p in cut) for cut in cuts if set(cut) <= set(costs)), default=None)
+
+
 def is_compound(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
     """Tell whether letters are two or more part words run together, and no word themselves."""
-    parts = vocabulary.parts(rules)
-
-    def cuts(rest: str, most: int) -> bool:
-        return rest in parts or (
-            most > 1
-            and any(rest[:i] in parts and cuts(rest[i:], most - 1) for i in range(1, len(rest)))
-        )
-
+    cost = cheapest_cut(word, rules, vocabulary)
     return (
         rules.spangram != "off"
-        and rules.compound_parts > 1
         and len(word) >= rules.min_letters
         and word not in vocabulary.words
-        and cuts(word, rules.compound_parts)
+        and cost is not None
+        and cost <= rules.compound_centibels
     )
 
 
@@ -153,12 +174,14 @@ def pieces_of(
     words = {w for w in vocabulary.words if is_word(w, rules, vocabulary) and is_at_hand(w)}
     compounds: set[str] = set()
     if rules.spangram != "off":
-        parts = sorted(part for part in vocabulary.parts(rules) if is_at_hand(part))
+        costs = vocabulary.parts(rules)
+        parts = sorted(part for part in costs if is_at_hand(part))
         for count in range(2, rules.compound_parts + 1):
             for chosen in itertools.product(parts, repeat=count):
                 text = "".join(chosen)
                 if (
-                    len(text) >= rules.min_letters
+                    sum(costs[part] for part in chosen) <= rules.compound_centibels
+                    and len(text) >= rules.min_letters
                     and text not in vocabulary.words
                     and is_at_hand(text)
                 ):

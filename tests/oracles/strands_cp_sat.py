@@ -68,13 +68,14 @@ def rows_of(puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary) -> set[Row]:
     most_parts = 1 if rules.spangram == "off" else rules.compound_parts
 
     @functools.cache
-    def ends(text: str) -> frozenset[int]:
-        """The numbers of parts that the text can be cut into."""
-        if not text:
-            return frozenset({0})
-        return frozenset(
-            n + 1 for i in range(len(text)) if text[i:] in parts for n in ends(text[:i])
-        )
+    def ends(text: str) -> dict[int, int]:
+        """The numbers of parts that the text can be cut into, each with the least cost."""
+        found: dict[int, int] = {} if text else {0: 0}
+        for i in range(len(text)):
+            if text[i:] in parts:
+                for n, cost in ends(text[:i]).items():
+                    found[n + 1] = min(found.get(n + 1, 10**9), cost + parts[text[i:]])
+        return found
 
     @functools.cache
     def may_grow(text: str) -> bool:
@@ -105,7 +106,10 @@ def rows_of(puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary) -> set[Row]:
     for r, c in itertools.product(range(height), range(width)):
         for text, path in walk(puzzle.board[r][c], ((r, c),)):
             is_word = text in vocabulary.words
-            is_compound = not is_word and any(2 <= n <= most_parts for n in ends(text))
+            is_compound = not is_word and any(
+                2 <= n <= most_parts and cost <= rules.compound_centibels
+                for n, cost in ends(text).items()
+            )
             touched = (any(i == 0 for i, _ in path) and any(i == height - 1 for i, _ in path)) or (
                 any(j == 0 for _, j in path) and any(j == width - 1 for _, j in path)
             )

@@ -161,6 +161,17 @@ def test_rare_words_are_no_parts() -> None:
     assert ["ABC", "DEF"] in words_in(covers(puzzle, lower, words))
 
 
+def test_a_long_part_may_be_rarer_but_all_parts_together_only_so_rare() -> None:
+    puzzle = board("ABCDE")
+    words = Vocabulary(words={"ABCD": 250, "E": 300})
+    at_limit = rules(spangram="required", compound_parts=2, compound_centibels=650 + 600)
+    assert words_in(covers(puzzle, at_limit, words)) == [["ABCD", "E"], ["ABCDE"]]
+    below = rules(spangram="required", compound_parts=2, compound_centibels=650 + 599)
+    assert words_in(covers(puzzle, below, words)) == [["ABCD", "E"]]
+    rarer = Vocabulary(words={"ABCD": 249, "E": 300})
+    assert words_in(covers(puzzle, at_limit, rarer)) == [["ABCD", "E"]]
+
+
 def test_the_least_length_is_that_of_pieces_not_of_parts() -> None:
     puzzle, words = board("ABCD"), lexicon_of_words("AB", "CD")
     long = rules(spangram="required", compound_parts=2, min_letters=3)

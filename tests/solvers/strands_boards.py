@@ -119,6 +119,7 @@ all_rules = st.builds(
     min_letters=st.integers(1, 3),
     compound_parts=st.sampled_from([1, 2, 2, 3, 4]),
     part_centizipf=st.sampled_from([0, 300, 450]),
+    compound_centibels=st.sampled_from([300, 1100, 1250, 10_000]),
 )
 
 
