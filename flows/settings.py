@@ -31,7 +31,7 @@ class NightlySettings:
     """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
     game: str = "pips"
     asks: tuple[Ask, ...] = ()
-    """What is asked of every puzzle, each ask a run of its own; empty: what ASKS has for the game."""
+    """What is asked of every puzzle, each ask a run of its own; empty: what ASKS has."""
     rules: str = ""
     """Rules that differ from the game's own, as name=value with spaces between them."""
     lexicon: str | None = None
