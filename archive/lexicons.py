@@ -10,10 +10,11 @@ import solvers.lexicon
 from archive import lexicon_cache
 from solvers.algebra import digest
 from solvers.errors import PermanentError
-from solvers.lexicon.compile import compile_lexicon, compile_sorted, words_of
+from solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of
 from solvers.lexicon.english import english_words
 from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.text import canonical_text, digest_of, read_canonical
+from solvers.lexicon.phrases import english_phrases
+from solvers.lexicon.text import digest_of, read_canonical
 from solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
 
 if TYPE_CHECKING:
@@ -24,11 +25,12 @@ _opened: dict[str, Lexicon] = {}
 
 
 def default_lexicon() -> Lexicon:
-    """Open the default vocabulary: the English words of the installed wordfreq."""
-    source = _source("wordfreq", importlib.metadata.version("wordfreq"))
+    """Open the default vocabulary: English words of wordfreq, and phrases of symspellpy."""
+    version = importlib.metadata.version
+    source = _source("default", version("wordfreq"), version("symspellpy"))
     found = lexicon_cache.known(source)
     if found is None:
-        found = lexicon_cache.keep(compile_lexicon(english_words()))
+        found = lexicon_cache.keep(compile_lexicon(english_words(), english_phrases()))
         lexicon_cache.note(source, found.lexicon_id)
     return _opened.setdefault(found.lexicon_id, found)
 
@@ -67,8 +69,7 @@ def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
     """Write a lexicon's text to the lake, unless it is there."""
     path = lake_path(lexicon.lexicon_id)
     if not lake.exists(path):
-        text = canonical_text(words_of(lexicon), lexicon.centizipf)
-        lake.write_bytes(path, text.encode())
+        lake.write_bytes(path, text_of(lexicon))
 
 
 def lake_path(lexicon_id: str) -> str:
@@ -97,8 +98,8 @@ def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
     if digest_of(text) != lexicon_id:
         raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")
     try:
-        lexicon = compile_sorted(*read_canonical(text.decode()))
-    except (PermanentError, UnicodeDecodeError) as error:
+        lexicon = compile_sorted(*read_canonical(text))
+    except PermanentError as error:
         raise PermanentError(f"{path} is no lexicon: {error}") from error
     return lexicon_cache.keep(lexicon)
 

@@ -3,52 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
-from solvers.lexicon.text import spell, text_digest
+from solvers.lexicon.text import CENTIZIPF_MAX, Phrases, canonical_text, digest_of, spell
 
-COMPILE_VERSION = 1
+K = TypeVar("K")
+
+COMPILE_VERSION = 2
 """Raised whenever the same words would give other arrays: older caches are not opened then."""
 LETTERS_MAX = 2**31 - 1
 """Most letters of all words together: offsets and nodes are counted in 32 bits."""
-CENTIZIPF_MAX = 2**15 - 1
 
 
-def compile_lexicon(words: Iterable[tuple[str, int]]) -> Lexicon:
+def compile_lexicon(
+    words: Iterable[tuple[str, int]], phrases: Iterable[tuple[str, str, int]] = ()
+) -> Lexicon:
     """Compile (word, centizipf) pairs in any order; of equal words the highest frequency stays.
 
-    Words are taken as they are: upper case and letters only is the caller's part. The trie's
+    Words are taken as they are: upper case and letters only is the caller's part. `phrases` are
+    (first word, second word, centizipf), and the same holds for equal ones; a phrase with a word
+    that is not in the lexicon says nothing about it and is left out. The trie's
     nodes lie level by level, and by the words' order within a level, so that the top of the trie,
     which every search walks, is close together, and the children of a node are neighbours.
 
     Raises PermanentError for no words, an empty word, more than ALPHABET_MAX distinct letters,
     more than LETTERS_MAX letters in all, or a frequency that is not 0 to CENTIZIPF_MAX.
     """
-    best: dict[str, int] = {}
-    for word, value in words:
-        if best.get(word, -1) < value:
-            best[word] = value
-        elif value < 0:
-            raise PermanentError(f"word {word!r} has {value} centizipf; expected at least 0")
+    best = _highest(words)
     if not best:
         raise PermanentError("a lexicon has no words; expected at least one")
     if "" in best:
         raise PermanentError("a lexicon has an empty word; expected at least one letter a word")
     spelled = sorted(best)
-    centizipf = [best[word] for word in spelled]
-    highest = max(centizipf)
-    if highest > CENTIZIPF_MAX:
-        raise PermanentError(f"a word has {highest} centizipf; expected at most {CENTIZIPF_MAX}")
-    return compile_sorted(spelled, np.array(centizipf, np.int16))
+    index = {word: number for number, word in enumerate(spelled)}
+    pairs = _highest(
+        ((index[first], index[second]), centizipf)
+        for first, second, centizipf in phrases
+        if first in index and second in index
+    )
+    return compile_sorted(
+        spelled,
+        np.array([best[word] for word in spelled], np.int16),
+        Phrases.of([(*pair, pairs[pair]) for pair in sorted(pairs)]),
+    )
 
 
-def compile_sorted(words: Sequence[str], centizipf: npt.NDArray[np.int16]) -> Lexicon:
-    """Compile words that are already strictly ascending (by code points)."""
+def _highest(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
+    """Keep the highest frequency of each key; refuse those that are none."""
+    best: dict[K, int] = {}
+    for key, centizipf in pairs:
+        if best.get(key, -1) < centizipf:
+            best[key] = centizipf
+        if not 0 <= centizipf <= CENTIZIPF_MAX:
+            raise PermanentError(
+                f"{key!r} has {centizipf} centizipf; expected 0 to {CENTIZIPF_MAX}"
+            )
+    return best
+
+
+def compile_sorted(
+    words: Sequence[str], centizipf: npt.NDArray[np.int16], phrases: Phrases
+) -> Lexicon:
+    """Compile words and phrases that are already strictly ascending (words by code points)."""
     sizes = np.fromiter(map(len, words), np.int64, len(words))
     letter_count = int(sizes.sum())
     if letter_count > LETTERS_MAX:
@@ -69,8 +90,13 @@ def compile_sorted(words: Sequence[str], centizipf: npt.NDArray[np.int16]) -> Le
         "offsets": offsets,
         "centizipf": centizipf,
         **_trie(letters, offsets),
+        "phrase_offsets": np.searchsorted(phrases.first, np.arange(len(words) + 1)).astype(
+            np.int32
+        ),
+        "phrase_second": phrases.second,
+        "phrase_centizipf": phrases.centizipf,
     }
-    return sealed(text_digest(words, centizipf), arrays)
+    return sealed(digest_of(canonical_text(words, centizipf, phrases)), arrays)
 
 
 def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
@@ -91,6 +117,17 @@ def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
 def words_of(lexicon: Lexicon) -> list[str]:
     """Spell every word, in order."""
     return spell(lexicon.alphabet, lexicon.letters, lexicon.offsets)
+
+
+def text_of(lexicon: Lexicon) -> bytes:
+    """Write a lexicon's canonical text, from which it can be compiled again."""
+    sizes = np.diff(lexicon.phrase_offsets)
+    phrases = Phrases(
+        first=np.repeat(np.arange(len(lexicon), dtype=np.int32), sizes),
+        second=lexicon.phrase_second,
+        centizipf=lexicon.phrase_centizipf,
+    )
+    return canonical_text(words_of(lexicon), lexicon.centizipf, phrases)
 
 
 def _trie(

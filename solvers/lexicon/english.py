@@ -50,8 +50,7 @@ def english_words() -> list[tuple[str, int]]:
     words: list[tuple[str, int]] = []
     possessives: list[tuple[str, int]] = []
     for entry, centizipf in entries.items():
-        plain = entry if entry.isascii() else without_accents(entry)
-        word = plain.upper() if plain.isalpha() else normal_form(plain)
+        word = normal_form(entry if entry.isascii() else without_accents(entry))
         if not (word.isascii() and word.isalpha()) or _is_fragment(word.lower()):
             continue
         if entry.endswith(POSSESSIVE):

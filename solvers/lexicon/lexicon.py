@@ -41,6 +41,14 @@ class Lexicon:
     """int32[nodes]: the child by letter a is node_first + (children by smaller letters)."""
     node_word: npt.NDArray[np.int32]
     """int32[nodes]: the word that ends at the node, -1 for none."""
+    phrase_offsets: npt.NDArray[np.int32]
+    """int32[words + 1]: the phrases that begin with word w are those from phrase_offsets[w] to
+    phrase_offsets[w + 1]."""
+    phrase_second: npt.NDArray[np.int32]
+    """int32[phrases]: the word that follows, ascending among those with the same first word."""
+    phrase_centizipf: npt.NDArray[np.int16]
+    """int16[phrases]: how often the two follow one another, on the same scale as `centizipf`. A
+    lexicon without phrases has none of them; a phrase that it lacks is rarer than those it has."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -78,5 +86,8 @@ class Lexicon:
                 "node_children",
                 "node_first",
                 "node_word",
+                "phrase_offsets",
+                "phrase_second",
+                "phrase_centizipf",
             )
         }

@@ -38,6 +38,8 @@ def normal_form(text: str) -> str:
     Accents stay: Ä is a letter of its own. The result may hold what is no letter; see
     `not_on_boards`.
     """
+    if text.isascii() and text.isalpha():
+        return text.upper()
     composed = unicodedata.normalize("NFC", text)
     return upper("".join(c for c in composed if c not in NOT_SPELLED))
 

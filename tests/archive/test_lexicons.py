@@ -24,12 +24,13 @@ from archive.lexicons import (
     open_lexicon,
 )
 from solvers.errors import PermanentError, TransientError
-from solvers.lexicon.compile import compile_lexicon, words_of
+from solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, words_of
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.text import digest_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORDS = [("BOARD", 431), ("BOA", 300), ("WORD", 540), ("ÄON", 0)]
+PHRASES = [("WORD", "BOARD", 400), ("BOA", "WORD", 380)]
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +68,7 @@ def small_default(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return WORDS
 
     monkeypatch.setattr(lexicons, "english_words", read)
+    monkeypatch.setattr(lexicons, "english_phrases", lambda: PHRASES)
     return reads
 
 
@@ -249,12 +251,14 @@ def lose_an_array(folder: Path) -> None:
         lambda folder: (folder / "contents.json").unlink(),
         lambda folder: (folder / "contents.json").write_bytes(b"\xff{"),
         lambda folder: (folder / "contents.json").write_text("[]"),
-        lambda folder: (folder / "contents.json").write_text('{"compile_version": 1, "crc32": 3}'),
+        lambda folder: (folder / "contents.json").write_text(
+            json.dumps({"compile_version": COMPILE_VERSION, "crc32": 3})
+        ),
         shutil.rmtree,
     ],
 )
 def test_a_damaged_copy_is_made_anew_and_never_used(small_default, cache, other_machine, damage):
-    sound = compile_lexicon(WORDS)
+    sound = compile_lexicon(WORDS, PHRASES)
     folder = cache / default_lexicon().lexicon_id
     other_machine("cache")
     damage(folder)
@@ -283,7 +287,7 @@ def test_a_machine_without_room_for_a_cache_works_without(
     blocked.write_text("")
     monkeypatch.setattr(lexicon_cache, "cache_base", lambda: blocked)
     lexicon = default_lexicon()
-    assert same(lexicon, compile_lexicon(WORDS))
+    assert same(lexicon, compile_lexicon(WORDS, PHRASES))
     assert not mapped(lexicon.letters)
     assert not lexicon.letters.flags.writeable
     assert open_lexicon(lake, lexicon.lexicon_id) is lexicon

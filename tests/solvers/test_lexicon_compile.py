@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from solvers.errors import PermanentError
 from solvers.lexicon.compile import (
-    CENTIZIPF_MAX,
     compile_lexicon,
     compile_sorted,
+    text_of,
     words_of,
 )
 from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
-from solvers.lexicon.text import canonical_text, digest_of, read_canonical
+from solvers.lexicon.text import CENTIZIPF_MAX, digest_of, read_canonical
 
 WORDS = st.lists(
     st.tuples(
@@ -25,6 +25,17 @@ WORDS = st.lists(
     min_size=1,
     max_size=60,
 )
+
+
+PHRASES = st.lists(
+    st.tuples(
+        st.text("ABC", min_size=1, max_size=2),
+        st.text("ABC", min_size=1, max_size=2),
+        st.integers(0, 800),
+    ),
+    max_size=30,
+)
+SHORT_WORDS = [(a + b, 100) for a in "ABC" for b in ("", "A", "B")]
 
 
 def highest(words: list[tuple[str, int]]) -> dict[str, int]:
@@ -101,12 +112,46 @@ def test_equal_words_give_one_id_and_equal_arrays_in_whatever_order_they_come(wo
 @given(WORDS)
 def test_the_canonical_text_is_what_names_a_lexicon_and_gives_it_back(words):
     lexicon = compile_lexicon(words)
-    text = canonical_text(words_of(lexicon), lexicon.centizipf)
-    assert digest_of(text.encode()) == lexicon.lexicon_id
+    text = text_of(lexicon)
+    assert digest_of(text) == lexicon.lexicon_id
     again = compile_sorted(*read_canonical(text))
     assert again.lexicon_id == lexicon.lexicon_id
     for name, array in lexicon.arrays().items():
         np.testing.assert_array_equal(array, again.arrays()[name])
+
+
+def phrases_of(lexicon: Lexicon) -> dict[tuple[str, str], int]:
+    bounds = lexicon.phrase_offsets.tolist()
+    return {
+        (lexicon.word(first), lexicon.word(int(lexicon.phrase_second[i]))): int(
+            lexicon.phrase_centizipf[i]
+        )
+        for first in range(len(lexicon))
+        for i in range(bounds[first], bounds[first + 1])
+    }
+
+
+@given(PHRASES)
+def test_phrases_of_known_words_stand_by_first_word_with_their_highest_frequency(phrases):
+    lexicon = compile_lexicon(SHORT_WORDS, phrases)
+    known = {word for word, _ in SHORT_WORDS}
+    wanted: dict[tuple[str, str], int] = {}
+    for first, second, centizipf in phrases:
+        if {first, second} <= known:
+            wanted[first, second] = max(centizipf, wanted.get((first, second), 0))
+    assert phrases_of(lexicon) == wanted
+    assert list(phrases_of(lexicon)) == sorted(wanted)
+    assert lexicon.phrase_offsets[-1] == len(lexicon.phrase_second) == len(wanted)
+
+
+@given(PHRASES)
+def test_phrases_are_in_the_text_that_names_a_lexicon(phrases):
+    lexicon = compile_lexicon(SHORT_WORDS, phrases)
+    again = compile_sorted(*read_canonical(text_of(lexicon)))
+    assert again.lexicon_id == lexicon.lexicon_id
+    assert phrases_of(again) == phrases_of(lexicon)
+    plain = compile_lexicon(SHORT_WORDS)
+    assert (plain.lexicon_id == lexicon.lexicon_id) == (not phrases_of(lexicon))
 
 
 def test_another_word_or_frequency_gives_another_id():
@@ -121,6 +166,9 @@ def test_the_id_of_given_words_never_changes():
     # Results are filed under it: another id means that they would all be worked anew.
     lexicon = compile_lexicon([("BOARD", 431), ("ÄON", 0)])
     assert lexicon.lexicon_id == "052838ac01dc2bba29654a10cd8ec00b"
+    assert text_of(compile_lexicon([("ICE", 1), ("CREAM", 2)], [("ICE", "CREAM", 3)])) == (
+        b"CREAM\t2\nICE\t1\nICE CREAM\t3\n"
+    )
 
 
 def test_arrays_have_the_declared_types_and_cannot_be_written_to():
@@ -133,6 +181,9 @@ def test_arrays_have_the_declared_types_and_cannot_be_written_to():
         "node_children": "uint64",
         "node_first": "int32",
         "node_word": "int32",
+        "phrase_offsets": "int32",
+        "phrase_second": "int32",
+        "phrase_centizipf": "int16",
     }
     for array in arrays.values():
         assert array.flags.c_contiguous
@@ -159,9 +210,9 @@ def test_more_letters_than_fit_are_refused(monkeypatch):
     [
         ([], "a lexicon has no words; expected at least one"),
         ([("", 3)], "a lexicon has an empty word; expected at least one letter a word"),
-        ([("A", -1)], "word 'A' has -1 centizipf; expected at least 0"),
-        ([("A", 5), ("A", -2)], "word 'A' has -2 centizipf; expected at least 0"),
-        ([("A", CENTIZIPF_MAX + 1)], "a word has 32768 centizipf; expected at most 32767"),
+        ([("A", -1)], "'A' has -1 centizipf; expected 0 to 32767"),
+        ([("A", 5), ("A", -2)], "'A' has -2 centizipf; expected 0 to 32767"),
+        ([("A", CENTIZIPF_MAX + 1)], "'A' has 32768 centizipf; expected 0 to 32767"),
     ],
 )
 def test_what_is_no_lexicon_is_refused_in_one_sentence(words, message):
@@ -181,12 +232,17 @@ def test_what_is_no_lexicon_is_refused_in_one_sentence(words, message):
         ("A\t-1\n", "line 1 of a lexicon is"),
         ("A\t٣\n", "line 1 of a lexicon is"),
         ("A\t1\tx\n", "line 1 of a lexicon is"),
-        ("A\t99999\n", "a lexicon has 99999 centizipf; expected less than"),
-        ("B\t1\nA\t1\n", "line 2 of a lexicon, 'A', is not in order"),
-        ("A\t1\nA\t1\n", "line 2 of a lexicon, 'A', is not in order"),
+        ("A\t99999\n", "line 1 of a lexicon is"),
+        ("B\t1\nA\t1\n", "line 2 of a lexicon is not in order"),
+        ("A\t1\nA\t1\n", "line 2 of a lexicon is not in order"),
+        ("A\t1\nA A\t1\nB\t1\n", "line 3 of a lexicon is 'B\\t1'; expected two of its words"),
+        ("A\t1\nA B\t1\n", "line 2 of a lexicon is 'A B\\t1'; expected two of its words"),
+        ("A\t1\nA A A\t1\n", "line 2 of a lexicon is 'A A A\\t1'; expected two of its words"),
+        ("A\t1\nB\t1\nA B\t1\nA A\t1\n", "line 4 of a lexicon is not in order"),
+        ("A\t1\nA A\t1\nA A\t1\n", "line 3 of a lexicon is not in order"),
     ],
 )
 def test_a_text_that_no_lexicon_has_is_refused(text, message):
     with pytest.raises(PermanentError) as caught:
-        read_canonical(text)
+        read_canonical(text.encode())
     assert str(caught.value).startswith(message)

@@ -10,11 +10,12 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.english import ONE_LETTER, TWO_LETTERS, english_words
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import NO_PART, part_costs
+from solvers.lexicon.phrases import english_phrases
 
 
 @pytest.fixture(scope="module")
 def english() -> Lexicon:
-    return compile_lexicon(english_words())
+    return compile_lexicon(english_words(), english_phrases())
 
 
 def centizipf(lexicon: Lexicon, word: str) -> int:
@@ -62,6 +63,19 @@ def test_possessives_are_words_only_where_they_are_names_or_spelled_like_a_plura
     assert english.find("ZABARS") >= 0
     assert english.find("INDUSTRYS") == -1
     assert english.find("FATHERS") >= 0
+
+
+def test_phrases_of_english_are_known_with_their_frequencies(english):
+    def phrase(first: str, second: str) -> int | None:
+        word, follows = english.find(first), english.find(second)
+        start, stop = english.phrase_offsets[word : word + 2]
+        at = start + np.searchsorted(english.phrase_second[start:stop], follows)
+        found = at < stop and english.phrase_second[at] == follows
+        return int(english.phrase_centizipf[at]) if found else None
+
+    assert 240_000 < len(english.phrase_second) < 243_000
+    assert phrase("OF", "THE") > phrase("ICE", "CREAM") > 380
+    assert phrase("CREAM", "ICE") is None
 
 
 def test_a_part_may_be_the_rarer_the_longer_it_is(english):
