@@ -73,3 +73,32 @@ def times_over(
 def over_limit(hi: np.uint64, lo: np.uint64) -> bool:
     """Tell whether a count is 10**38 or more."""
     return hi > LIMIT_HI or (hi == LIMIT_HI and lo >= LIMIT_LO)
+
+
+@kernel
+def times(
+    hi_a: np.uint64, lo_a: np.uint64, hi_b: np.uint64, lo_b: np.uint64
+) -> tuple[np.uint64, np.uint64]:
+    """Multiply two counts."""
+    if (hi_a | lo_a) == _ZERO or (hi_b | lo_b) == _ZERO:
+        return _ZERO, _ZERO
+    if hi_a != _ZERO and hi_b != _ZERO:
+        return FULL, FULL
+    hi, lo = _times_words(lo_a, lo_b)
+    for high, low in ((hi_a, lo_b), (hi_b, lo_a)):
+        if high != _ZERO:
+            over, cross = _times_words(high, low)
+            hi += cross
+            if over != _ZERO or hi < cross:
+                return FULL, FULL
+    return hi, lo
+
+
+@kernel
+def _times_words(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+    a0, a1 = a & _HALF, a >> _32
+    b0, b1 = b & _HALF, b >> _32
+    low = a0 * b0
+    middle = a1 * b0 + (low >> _32)
+    other = a0 * b1 + (middle & _HALF)
+    return a1 * b1 + (middle >> _32) + (other >> _32), (other << _32) | (low & _HALF)

@@ -37,8 +37,12 @@ class Rules:
     compound_parts: int = 3
     """Most words that a spangram may be run together from, 1 to PARTS_MAX; 1: single words."""
     part_centizipf: int = 300
-    """Least frequency of each part of a compound, in hundredths of the Zipf scale. A lexicon
-    without frequencies takes every word as a part."""
+    """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
+    parts may be rarer (solvers.lexicon.parts). A lexicon without frequencies takes every word as
+    a part."""
+    compound_centibels: int = 1250
+    """How improbable a compound may be: the most that its parts' costs add up to, in hundredths
+    of a decade (1250: 10^-12.5)."""
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -53,6 +57,7 @@ class Rules:
             ("min_letters", 1, 64),
             ("compound_parts", 1, PARTS_MAX),
             ("part_centizipf", 0, 1000),
+            ("compound_centibels", 0, 10_000),
         ):
             if not least <= getattr(self, name) <= most:
                 raise PermanentError(

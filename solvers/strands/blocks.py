@@ -1,0 +1,167 @@
+"""Which 2 x 2 blocks the words so far close to others: kept as sets of sets where paths differ.
+
+A block is named by its lower right cell. Two words cross when each uses one diagonal of a block.
+Since the words of a cover share no cell, and a block counts for a word only if the word holds
+neither of the two other cells, two words cross if and only if their sets of blocks meet. A word
+with several paths has several least sets; what a partial cover closes is then a set of
+alternatives, of which again only the least count. Nearly always there is just one, and it is kept
+as a mask; several are interned and kept as their number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.compiling import kernel
+
+ALTERNATIVES_MAX = 256
+"""Alternatives that one partial cover may have; more are refused, never cut."""
+
+_ONE = np.uint64(1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def open_blocks(free: np.uint64, columns: int) -> np.uint64:
+    """Mark the blocks in which both cells of a diagonal are free: only these still matter."""
+    c = np.uint64(columns)
+    falling = free & (free << (c + _ONE))
+    rising = (free << _ONE) & (free << c)
+    return falling | rising
+
+
+@kernel
+def combine(
+    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, up: np.uint64,
+    down: np.uint64, matter: np.uint64, pool: Any,
+) -> tuple[int, np.uint64, bool]:  # fmt: skip
+    """Close a piece's blocks as well; return (0, closed, several), -1 if it crosses, -2 if full.
+
+    The piece's least sets are sets[start:stop], shifted up by `up` and down by `down` bits; of
+    the result only the blocks of `matter` are kept.
+    """
+    if not several and stop - start == 1:
+        mask = (sets[start] << up) >> down
+        if mask & closed:
+            return -1, closed, False
+        return 0, (closed | mask) & matter, False
+    scratch = pool.scratch
+    count = 0
+    first, last = 0, 1
+    if several:
+        first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
+    for i in range(first, last):
+        one = pool.sets[i] if several else closed
+        for j in range(start, stop):
+            mask = (sets[j] << up) >> down
+            if mask & one:
+                continue
+            if count == ALTERNATIVES_MAX:
+                return -2, closed, False
+            scratch[count] = (one | mask) & matter
+            count += 1
+    if count == 0:
+        return -1, closed, False
+    count = _least(scratch, count)
+    if count == 1:
+        return 0, scratch[0], False
+    number = intern(scratch, count, pool)
+    if number < 0:
+        return -2, closed, False
+    return 0, np.uint64(number), True
+
+
+@kernel
+def narrow(
+    closed: np.uint64, several: bool, matter: np.uint64, pool: Any
+) -> tuple[int, np.uint64, bool]:
+    """Forget the blocks that no longer matter; return as `combine` does."""
+    if not several:
+        return 0, closed & matter, False
+    scratch = pool.scratch
+    first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
+    for i in range(first, last):
+        scratch[i - first] = pool.sets[i] & matter
+    count = _least(scratch, last - first)
+    if count == 1:
+        return 0, scratch[0], False
+    number = intern(scratch, count, pool)
+    if number < 0:
+        return -2, closed, False
+    return 0, np.uint64(number), True
+
+
+@kernel
+def crosses(
+    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, pool: Any
+) -> bool:
+    """Tell whether every path of a piece crosses what is closed."""
+    if not several and stop - start == 1:
+        return (sets[start] & closed) != 0
+    first, last = 0, 1
+    if several:
+        first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
+    for i in range(first, last):
+        one = pool.sets[i] if several else closed
+        for j in range(start, stop):
+            if not (sets[j] & one):
+                return False
+    return True
+
+
+@kernel
+def _least(masks: np.ndarray, count: int) -> int:
+    """Sort, drop every set that contains another, return how many are left."""
+    for i in range(1, count):
+        value = masks[i]
+        j = i
+        while j > 0 and masks[j - 1] > value:
+            masks[j] = masks[j - 1]
+            j -= 1
+        masks[j] = value
+    kept = 0
+    for i in range(count):
+        covered = False
+        for j in range(kept):
+            if (masks[j] & masks[i]) == masks[j]:
+                covered = True
+                break
+        if not covered:
+            masks[kept] = masks[i]
+            kept += 1
+    return kept
+
+
+@kernel
+def intern(values: np.ndarray, count: int, pool: Any) -> int:
+    """Number a sorted set of 64-bit values, equal sets alike; -1 when there is no room."""
+    h = np.uint64(count)
+    for i in range(count):
+        h = (h ^ values[i]) * _MIX
+        h ^= h >> np.uint64(31)
+    size = len(pool.index)
+    slot = np.int64(h & np.uint64(size - 1))
+    while pool.index[slot] >= 0:
+        number = pool.index[slot]
+        start, stop = pool.offsets[number], pool.offsets[number + 1]
+        if stop - start == count:
+            same = True
+            for i in range(count):
+                if pool.sets[start + i] != values[i]:
+                    same = False
+                    break
+            if same:
+                return number
+        slot = (slot + 1) & (size - 1)
+    number = pool.count[0]
+    start = pool.offsets[number]
+    if 2 * (number + 1) > size or number + 2 > len(pool.offsets) or start + count > len(pool.sets):
+        return -1
+    for i in range(count):
+        pool.sets[start + i] = values[i]
+    pool.offsets[number + 1] = start + count
+    pool.index[slot] = number
+    pool.count[0] = number + 1
+    return number

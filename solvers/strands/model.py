@@ -1,0 +1,224 @@
+"""Turn the pieces of a board into the arrays that the kernels work on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.strands.pieces import Found, Pieces
+from solvers.strands.prices import UNIT, price_cells
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.roots import Spangrams
+from solvers.strands.rules import Rules
+from solvers.strands.zones import GEOMETRY_FIELDS, PIECE_FIELDS, ZONES_MAX, Ground, Words
+
+WORD_CELLS = 64
+"""Cells that one word of a mask holds."""
+
+
+def absolute(masks: Any, low: Any) -> npt.NDArray[np.uint64]:
+    """Shift masks that are relative to their lowest cells to their places on the board."""
+    shifted: npt.NDArray[np.uint64] = masks << low.astype(np.uint64)
+    return shifted
+
+
+def _ragged(offsets: Any, order: Any) -> tuple[Any, Any]:
+    """Reorder a ragged array: its new offsets and the old positions of its values."""
+    sizes = np.diff(offsets)[order]
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if len(sizes) and sizes.max() == 1:
+        return bounds, offsets[:-1][order]
+    places = np.repeat(offsets[:-1][order] - bounds[:-1], sizes) + np.arange(bounds[-1])
+    return bounds, places
+
+
+def _absolute_blocks(pieces: Pieces) -> npt.NDArray[np.uint64]:
+    sizes = np.diff(pieces.block_offsets)
+    return absolute(pieces.blocks, np.repeat(pieces.low, sizes))
+
+
+class Model:
+    """A board of at most 64 cells, its theme words sorted by reduced cost, and its spangrams."""
+
+    def __init__(self, puzzle: Puzzle, rules: Rules, found: Found, words_max: int) -> None:
+        self.puzzle = puzzle
+        self.rules = rules
+        self.found = found
+        cells = puzzle.cell_count
+        self.full = np.uint64((1 << cells) - 1)
+        pieces = found.words
+        theme = np.arange(len(pieces))
+        if rules.spangram == "one":
+            theme = theme[~pieces.spans]
+        masks = absolute(pieces.cells, pieces.low)
+        prices = np.zeros(WORD_CELLS, np.int64)
+        price_cells(masks[theme], cells, prices)
+        self._order(pieces, theme, masks, prices)
+        self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
+        self.ground = _ground(puzzle, rules, prices, len(self.words.cells), words_max)
+
+    def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
+        bits = (masks[theme, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
+        reduced = UNIT - bits.astype(np.int64) @ prices
+        order = np.argsort(reduced, kind="stable")
+        self.piece = theme[order]
+        """Row of `found.words` of each theme word piece."""
+        names, number = np.unique(pieces.word[self.piece], return_inverse=True)
+        by_word = np.argsort(number, kind="stable")
+        word_offsets = np.searchsorted(number[by_word], np.arange(len(names) + 1)).astype(np.int64)
+        fields = np.zeros((len(order), PIECE_FIELDS), np.int64)
+        fields[:, 0] = number
+        fields[:, 1] = reduced[order]
+        fields[:, 2] = pieces.score[self.piece]
+        fields[:, 4] = -1
+        cells = masks[self.piece]
+        if not self.rules.repeats:
+            fields[:, 3] = _has_twin(cells, number, by_word, word_offsets)
+        bounds, places = _ragged(pieces.block_offsets, self.piece)
+        self.names = names
+        self.words = Words(
+            cells=cells,
+            fields=fields,
+            block_offsets=bounds,
+            blocks=_absolute_blocks(pieces)[places],
+            word_offsets=word_offsets,
+            word_pieces=by_word.astype(np.int64),
+        )
+
+    def _spangrams(self, found: Found, masks: Any) -> tuple[Spangrams, Any, Any]:
+        """Order spangrams by the largest zone they leave, then by cells, blocks and kind.
+
+        Compounds on the same cells with the same single set of blocks become one row.
+        `members[member_offsets[s]:member_offsets[s + 1]]` are the pieces of row s: a compound's
+        row in `found.compounds`, or -1 - row for a word.
+        """
+        words = np.flatnonzero(found.words.spans)
+        if self.rules.spangram == "off":
+            words = words[:0]
+        compounds = found.compounds
+        cells = np.concatenate([masks[words], absolute(compounds.cells, compounds.low)])
+        sizes = np.concatenate(
+            [np.diff(found.words.block_offsets)[words], np.diff(compounds.block_offsets)]
+        )
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        bounds, places = _ragged(found.words.block_offsets, words)
+        blocks = np.concatenate(
+            [_absolute_blocks(found.words)[places], _absolute_blocks(compounds)]
+        ).astype(np.uint64)
+        kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
+        first_block = blocks[offsets[:-1]] if len(sizes) else blocks
+        largest = largest_zones(cells, self.puzzle)
+        order = np.lexsort((kinds, first_block, cells, largest))
+        single = sizes[order] == 1
+        joins = np.zeros(len(order), np.bool_)
+        if len(order):
+            a, b = order[:-1], order[1:]
+            joins[1:] = (
+                (cells[a] == cells[b])
+                & (first_block[a] == first_block[b])
+                & single[:-1]
+                & single[1:]
+                & (kinds[a] >= 0)
+                & (kinds[b] >= 0)
+            )
+        heads = np.flatnonzero(~joins)
+        member_offsets = np.append(heads, len(order)).astype(np.int64)
+        rows = order[heads]
+        fields = np.full((len(rows), 2), -1, np.int64)
+        fields[:, 1] = 0
+        self._own_words(fields, kinds[rows], cells[rows], found)
+        bounds, places = _ragged(offsets, rows)
+        spangrams = Spangrams(
+            cells=cells[rows], fields=fields, block_offsets=bounds, blocks=blocks[places]
+        )
+        return spangrams, kinds[order], member_offsets
+
+    def _own_words(self, fields: Any, kinds: Any, cells: Any, found: Found) -> None:
+        """Note which spangrams are words, and what they forbid theme words."""
+        own = np.flatnonzero(kinds < 0)
+        if not len(own):
+            return
+        piece = -1 - kinds[own]
+        if not self.rules.repeats:
+            word = found.words.word[piece]
+            number = np.searchsorted(self.names, word)
+            number[number == len(self.names)] = 0
+            known = self.names[number] == word if len(self.names) else np.zeros(len(own), bool)
+            fields[own[known], 0] = number[known]
+        if self.rules.spangram == "one":
+            return
+        rank_of = np.full(len(found.words), -1, np.int64)
+        rank_of[piece] = own
+        ranks = rank_of[self.piece]
+        self.words.fields[:, 4] = ranks
+        spanning = np.flatnonzero(ranks >= 0)
+        for s in own:
+            lower = spanning[ranks[spanning] < s]
+            if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
+                # Ranks begin at 0 and the field at 1: the kernel leaves out ranks below it.
+                fields[s, 1] = s
+
+
+def _has_twin(cells: Any, number: Any, by_word: Any, word_offsets: Any) -> npt.NDArray[np.bool_]:
+    """Tell for each piece whether its word also fits on cells that it leaves free."""
+    twin = np.zeros(len(cells), np.bool_)
+    for w in np.flatnonzero(np.diff(word_offsets) > 1):
+        pieces = by_word[word_offsets[w] : word_offsets[w + 1]]
+        apart = (cells[pieces, None] & cells[None, pieces]) == 0
+        twin[pieces] = apart.any(axis=1)
+    return twin
+
+
+def largest_zones(cells: Any, puzzle: Puzzle) -> npt.NDArray[np.int64]:
+    """Count the cells of the largest zone that each spangram leaves (king's moves)."""
+    full = np.uint64((1 << puzzle.cell_count) - 1)
+    columns = np.uint64(min(puzzle.column_count, 63))
+    left_edge, right_edge = edges(puzzle)
+    one = np.uint64(1)
+    rest = full & ~cells
+    largest = np.zeros(len(cells), np.int64)
+    while rest.any():
+        zone = rest & (~rest + one)
+        while True:
+            wide = zone | ((zone & ~right_edge) << one) | ((zone & ~left_edge) >> one)
+            grown = (wide | (wide << columns) | (wide >> columns)) & rest
+            if np.array_equal(grown, zone):
+                break
+            zone = grown
+        largest = np.maximum(largest, np.bitwise_count(zone).astype(np.int64))
+        rest = rest & ~zone
+    return largest
+
+
+def edges(puzzle: Puzzle) -> npt.NDArray[np.uint64]:
+    """Mask the leftmost and the rightmost column."""
+    width = puzzle.column_count
+    left = sum(1 << (r * width) for r in range(puzzle.row_count))
+    return np.array([left, left << (width - 1)], np.uint64)
+
+
+def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: int) -> Ground:
+    geometry = np.zeros(GEOMETRY_FIELDS, np.int64)
+    geometry[:] = (
+        puzzle.row_count,
+        puzzle.column_count,
+        rules.min_letters,
+        rules.repeats,
+        rules.diagonal,
+    )
+    depth = 2 * words_max + 4
+    listed = np.empty(pieces * (words_max + 3), np.int32)
+    listed[:pieces] = np.arange(pieces)
+    return Ground(
+        geometry=geometry,
+        edges=edges(puzzle),
+        prices=prices,
+        listed=listed,
+        counts=np.zeros(WORD_CELLS, np.int64),
+        zones=np.zeros((depth, ZONES_MAX), np.uint64),
+        shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
+        stamps=np.zeros(max(pieces, 1), np.int64),
+        stamp=np.zeros(1, np.int64),
+    )

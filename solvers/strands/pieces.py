@@ -1,0 +1,234 @@
+"""The pieces of a board: each word on each set of cells, with the blocks its paths may cross.
+
+A piece is a word and a set of cells. The paths that the word may take on them differ in the
+2 x 2 blocks whose diagonal they use, and only the least sets of blocks matter: whoever can go
+round a path can go round one that uses fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.lexicon.lexicon import Lexicon
+from solvers.lexicon.parts import NO_PART, part_costs
+from solvers.strands.compounds import TOO_MANY, TOO_WIDE, cheapest_below, find_compounds
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.score import FREQUENCY, Scoring
+from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, find_words, neighbours
+
+FIRST_ROWS = 1 << 13
+COMPOUND_ROWS = 1 << 18
+COMPOUND_ROWS_MAX = 1 << 23
+"""More rows of compounds than this are refused: 2^23 take 600 MB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pieces:
+    """Pieces of one kind, sorted by lowest cell, cells, word: the canonical order.
+
+    Cells and blocks are masks relative to the lowest cell (solvers.strands.words).
+    """
+
+    low: npt.NDArray[np.int32]
+    cells: npt.NDArray[np.uint64]
+    word: npt.NDArray[np.int64]
+    """Index in the lexicon; for compounds the rank of their letters."""
+    score: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.bool_]
+    """Whether it touches two opposite sides."""
+    block_offsets: npt.NDArray[np.int32]
+    blocks: npt.NDArray[np.uint64]
+    """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks, ascending."""
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """Everything that may lie on a board."""
+
+    words: Pieces
+    compounds: Pieces
+    codes: npt.NDArray[np.uint64]
+    """uint64[compounds, 2]: each compound's letters (solvers.strands.compounds)."""
+
+
+class TooManyPiecesError(Exception):
+    """The board has more pieces than the solver has room for; says so in its reason."""
+
+
+def find_pieces(
+    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, scoring: Scoring = FREQUENCY
+) -> Found:
+    """Find every piece that the rules allow on a board.
+
+    Raises TooManyPiecesError when words span too many cells or compounds are too many.
+    """
+    rows, columns = puzzle.row_count, puzzle.column_count
+    board = board_codes(puzzle, lexicon)
+    near = neighbours(rows, columns, diagonal=rules.diagonal)
+    words = _words(lexicon, board, near, rows, columns, rules, scoring)
+    if rules.spangram == "off" or rules.compound_parts == 1:
+        nothing = np.empty((0, 4), np.uint64)
+        return Found(
+            words=words,
+            compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules)[0],
+            codes=nothing[:, 2:],
+        )
+    compounds, codes = _compounds(lexicon, board, near, rows, columns, rules, scoring)
+    return Found(words=words, compounds=compounds, codes=codes)
+
+
+def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
+    """Write the board in the lexicon's letter codes."""
+    points = np.array([ord(letter) for row in puzzle.board for letter in row], np.uint32)
+    codes = np.searchsorted(lexicon.alphabet, points)
+    codes[codes == len(lexicon.alphabet)] = 0
+    known = lexicon.alphabet[codes] == points
+    return np.where(known, codes, NO_LETTER).astype(np.uint8)
+
+
+def _words(
+    lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
+    scoring: Scoring,
+) -> Pieces:  # fmt: skip
+    room = FIRST_ROWS
+    while True:
+        masks = np.empty((room, 2), np.uint64)
+        numbers = np.empty((room, 3), np.int32)
+        found = find_words(
+            lexicon.node_children, lexicon.node_first, lexicon.node_word, board, near, rows,
+            columns, rules.min_letters, masks, numbers,
+        )  # fmt: skip
+        if found < 0:
+            raise TooManyPiecesError(_too_wide(rows, columns))
+        if found <= room:
+            break
+        room = 2 * found
+    masks, numbers = masks[:found], numbers[:found]
+    scores = scoring.words(lexicon, numbers[:, 0])
+    return _merge(masks, numbers, scores, rules)[0]
+
+
+def _compounds(
+    lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
+    scoring: Scoring,
+) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
+    costs, cheapest = _priced(lexicon, rules)
+    room = COMPOUND_ROWS
+    while True:
+        masks = np.empty((room, 4), np.uint64)
+        numbers = np.empty((room, 3), np.int32)
+        index = np.full(4 * room, -1, np.int32)
+        found = find_compounds(
+            lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board,
+            near, rows, columns, rules.min_letters, rules.compound_parts, rules.compound_centibels,
+            masks, numbers, index,
+        )  # fmt: skip
+        if found == TOO_WIDE:
+            raise TooManyPiecesError(_too_wide(rows, columns))
+        if found != TOO_MANY:
+            break
+        room *= 4
+        if room > COMPOUND_ROWS_MAX:
+            raise TooManyPiecesError(
+                f"more than {COMPOUND_ROWS_MAX:,} compound spangrams; expected rules with fewer "
+                "parts or a lower limit on their cost"
+            )
+    masks, numbers = masks[:found], numbers[:found]
+    codes, rank = np.unique(masks[:, 2:], axis=0, return_inverse=True) if found else (None, None)
+    if rank is not None:
+        costs_of = numbers[:, 0].copy()
+        numbers[:, 0] = rank.reshape(-1)
+        numbers[:, 2] = TOP | BOTTOM
+        pieces, rows_of = _merge(masks, numbers, scoring.compounds(costs_of), rules)
+    else:
+        pieces, rows_of = _merge(masks, numbers, np.empty(0, np.int64), rules)
+    return pieces, masks[rows_of, 2:]
+
+
+_prices: dict[tuple[str, int], tuple[Any, Any]] = {}
+_PRICES_KEPT = 8
+
+
+def _priced(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any]:
+    key = (lexicon.lexicon_id, rules.part_centizipf)
+    if key not in _prices:
+        if len(_prices) >= _PRICES_KEPT:
+            _prices.clear()
+        costs = part_costs(lexicon, rules.part_centizipf).astype(np.int32)
+        cheapest = np.empty(len(lexicon.node_word), np.int32)
+        cheapest_below(
+            lexicon.node_children, lexicon.node_first, lexicon.node_word, costs,
+            int(np.int64(NO_PART)), cheapest,
+        )  # fmt: skip
+        _prices[key] = costs, cheapest
+    return _prices[key]
+
+
+def _too_wide(rows: int, columns: int) -> str:
+    return (
+        f"a word on this board of {rows} x {columns} spans more than 64 cells, row by row; "
+        "expected narrower boards or shorter words"
+    )
+
+
+def _merge(
+    masks: Any, numbers: Any, scores: Any, rules: Rules
+) -> tuple[Pieces, npt.NDArray[np.intp]]:
+    """Merge paths into pieces; also return a row of each piece."""
+    cells, word, low = masks[:, 0], numbers[:, 0].astype(np.int64), numbers[:, 1]
+    blocks = np.zeros_like(cells) if rules.crossing else masks[:, 1]
+    order = np.lexsort((blocks, word, cells, low))
+    cells, blocks, word, low = cells[order], blocks[order], word[order], low[order]
+    scores = scores[order]
+    if len(order):
+        other = np.ones(len(order), np.bool_)
+        other[1:] = (cells[1:] != cells[:-1]) | (word[1:] != word[:-1]) | (low[1:] != low[:-1])
+        first = np.flatnonzero(other)
+        bounds = np.append(first, len(order))
+        best = np.maximum.reduceat(scores, first)
+        least, offsets = _least_sets(blocks, bounds)
+    else:
+        first = np.empty(0, np.intp)
+        best, least, offsets = scores, blocks, np.zeros(1, np.int32)
+    sides = numbers[order, 2][first]
+    spans = ((sides & (TOP | BOTTOM)) == (TOP | BOTTOM)) | (
+        (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
+    )
+    pieces = Pieces(
+        low=low[first].astype(np.int32),
+        cells=cells[first],
+        word=word[first],
+        score=best,
+        spans=spans,
+        block_offsets=offsets,
+        blocks=least,
+    )
+    return pieces, order[first]
+
+
+def _least_sets(blocks: Any, bounds: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    """Keep of each group's sets of blocks those that contain no other."""
+    keep = np.ones(len(blocks), np.bool_)
+    sizes = np.diff(bounds)
+    for group in np.flatnonzero(sizes > 1):
+        start, stop = bounds[group], bounds[group + 1]
+        least: list[int] = []
+        for i in range(start, stop):
+            mask = int(blocks[i])
+            # Ascending: a set stands after every set that it contains.
+            if any(known & mask == known for known in least):
+                keep[i] = False
+            else:
+                least.append(mask)
+    kept_before = np.concatenate([[0], np.cumsum(keep)])
+    return blocks[keep], kept_before[bounds].astype(np.int32)
+
+

@@ -1,0 +1,83 @@
+"""Spangrams one after the other: what each leaves of the board, covered with theme words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.compiling import kernel
+from solvers.strands.blocks import combine, open_blocks
+from solvers.strands.table import DEAD, EXISTS, OK, STATUS, TOO_MANY_SETS
+from solvers.strands.zones import cover, still_banned
+
+OWN_WORD, OWN_RANK = range(2)
+_ZERO = np.uint64(0)
+
+
+class Spangrams(NamedTuple):
+    """Spangrams in the order in which they are tried, those on the same cells and blocks once."""
+
+    cells: npt.NDArray[np.uint64]
+    fields: npt.NDArray[np.int64]
+    """int64[spangrams, 2]: number of the word it is (-1: none that may come again), and its rank
+    plus one if theme words that are spangrams of lower rank fit beside it, else 0."""
+    block_offsets: npt.NDArray[np.int64]
+    blocks: npt.NDArray[np.uint64]
+
+
+@kernel
+def after_spangram(
+    s: int, full: np.uint64, spangrams: Any, words: Any, ground: Any, pool: Any
+) -> tuple[int, np.uint64, np.uint64, bool, int, int]:
+    """Place a spangram on the empty board; return (code, left, closed, several, banned, rank)."""
+    left = full ^ spangrams.cells[s]
+    code, closed, several = combine(
+        _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
+        spangrams.block_offsets[s + 1], _ZERO, _ZERO,
+        open_blocks(left, ground.geometry[1]), pool,
+    )  # fmt: skip
+    banned = 0
+    if spangrams.fields[s, OWN_WORD] >= 0:
+        banned = still_banned(0, spangrams.fields[s, OWN_WORD], left, words, pool)
+        if banned < 0:
+            code = -2
+    return code, left, closed, several, banned, spangrams.fields[s, OWN_RANK]
+
+
+@kernel
+def cover_beside(
+    start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, ground: Any,
+    table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,
+) -> int:  # fmt: skip
+    """Cover the board beside spangrams `start` to `stop` with n theme words each.
+
+    Writes counts (uint64[spangrams, 2]) and best scores of the theme words; returns how many
+    were worked before the budget ran out (or, when existence is asked, up to the first cover).
+    """
+    pieces = len(words.cells)
+    for s in range(start, stop):
+        code, left, closed, several, banned, rank = after_spangram(
+            s, full, spangrams, words, ground, pool
+        )
+        if code == -2:
+            table.control[STATUS] = TOO_MANY_SETS
+            return s - start
+        if n == 0:
+            hi, lo = _ZERO, np.uint64(left == _ZERO)
+            value = np.int64(0) if left == _ZERO else np.int64(DEAD)
+        elif left == _ZERO:
+            hi, lo, value = _ZERO, _ZERO, np.int64(DEAD)
+        else:
+            hi, lo, value = cover(
+                left, closed, several, n, banned, rank, 0, pieces, 0, words, ground, table, pool
+            )
+        if table.control[STATUS] != OK:
+            return s - start
+        counts[s, 0] = hi
+        counts[s, 1] = lo
+        best[s] = value
+        if table.control[EXISTS] and (hi | lo):
+            return s - start + 1
+    return stop - start

@@ -1,0 +1,165 @@
+"""Find words on a board: every path of king's moves that spells one, as a mask of cells.
+
+Method: article 001, 1-1 and article 004, Algorithm 1: depth-first search from every cell along
+the trie, cut where no word begins like the path. A path's cells are a mask relative to its lowest
+cell (bit 0), so that boards of any size work as long as a word spans fewer than 64 cells. Its
+diagonal steps are a mask of 2 x 2 blocks, each named by its lower right cell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.bits import popcount
+from solvers.compiling import kernel
+
+WINDOW = 64
+"""Cells, from a path's lowest on, that a mask reaches."""
+PATH_MAX = 64
+TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
+NO_LETTER = 255
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def mask_path(
+    path: np.ndarray, length: int, rows: int, columns: int
+) -> tuple[int, np.uint64, np.uint64, int, bool]:
+    """Turn a path of cells into (lowest cell, cells, blocks, sides touched, whether it fits).
+
+    A diagonal step counts as a block only if both other cells of the block are not on the path:
+    only then can another word cross it, since a word may always cross itself.
+    """
+    low = path[0]
+    high = path[0]
+    for i in range(1, length):
+        low = min(low, path[i])
+        high = max(high, path[i])
+    if high - low >= WINDOW:
+        return 0, np.uint64(0), np.uint64(0), 0, False
+    cells = np.uint64(0)
+    sides = 0
+    for i in range(length):
+        cell = path[i]
+        cells |= _ONE << np.uint64(cell - low)
+        if cell < columns:
+            sides |= TOP
+        if cell >= (rows - 1) * columns:
+            sides |= BOTTOM
+        if cell % columns == 0:
+            sides |= LEFT
+        if cell % columns == columns - 1:
+            sides |= RIGHT
+    blocks = np.uint64(0)
+    for i in range(1, length):
+        a, b = min(path[i - 1], path[i]), max(path[i - 1], path[i])
+        if b - a == columns + 1:
+            one, other, corner = a + 1, b - 1, b
+        elif b - a == columns - 1 and a // columns != b // columns:
+            one, other, corner = a - 1, b + 1, b + 1
+        else:
+            continue
+        if one >= low and (cells >> np.uint64(one - low)) & _ONE:
+            continue
+        if other - low < WINDOW and (cells >> np.uint64(other - low)) & _ONE:
+            continue
+        if corner - low >= WINDOW:
+            return 0, cells, blocks, sides, False
+        blocks |= _ONE << np.uint64(corner - low)
+    return low, cells, blocks, sides, True
+
+
+@kernel
+def spans(sides: int) -> bool:
+    """Tell whether two opposite sides are among those touched."""
+    return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
+
+
+@kernel
+def find_words(
+    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
+    near: np.ndarray, rows: int, columns: int, min_letters: int, masks: np.ndarray,
+    numbers: np.ndarray,
+) -> int:  # fmt: skip
+    """Write every path of at least `min_letters` cells that spells a word.
+
+    `board` holds letter codes (NO_LETTER where the lexicon lacks the letter), `near` each cell's
+    neighbours (int32[cells, 8], -1 beyond the last). Row i of `masks` (uint64[n, 2]) gets cells
+    and blocks, of `numbers` (int32[n, 3]) word, lowest cell and sides. Returns how many paths
+    there are, which may be more than the arrays hold; -1 if one spans too many cells.
+    """
+    cells = rows * columns
+    path = np.empty(PATH_MAX, np.int64)
+    node = np.empty(PATH_MAX, np.int64)
+    turn = np.empty(PATH_MAX, np.int64)
+    on_path = np.zeros(cells, np.uint8)
+    found = 0
+    for start in range(cells):
+        letter = np.uint64(board[start])
+        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
+            continue
+        depth = 0
+        path[0] = start
+        node[0] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
+        turn[0] = -1
+        on_path[start] = 1
+        while depth >= 0:
+            at = node[depth]
+            if turn[depth] < 0:
+                turn[depth] = 0
+                if node_word[at] >= 0 and depth + 1 >= min_letters:
+                    low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
+                    if not fits:
+                        return -1
+                    if found < len(masks):
+                        masks[found, 0] = mask
+                        masks[found, 1] = blocks
+                        numbers[found, 0] = node_word[at]
+                        numbers[found, 1] = low
+                        numbers[found, 2] = sides
+                    found += 1
+            children = node_children[at]
+            cell = path[depth]
+            step = -1
+            if children != np.uint64(0) and depth + 1 < PATH_MAX:
+                while turn[depth] < 8:
+                    to = near[cell, turn[depth]]
+                    turn[depth] += 1
+                    if to < 0:
+                        turn[depth] = 8
+                        break
+                    if on_path[to] or board[to] == NO_LETTER:
+                        continue
+                    if (children >> np.uint64(board[to])) & _ONE:
+                        step = to
+                        break
+            if step < 0:
+                on_path[cell] = 0
+                depth -= 1
+                continue
+            letter = np.uint64(board[step])
+            depth += 1
+            path[depth] = step
+            node[depth] = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
+            turn[depth] = -1
+            on_path[step] = 1
+    return found
+
+
+def neighbours(rows: int, columns: int, *, diagonal: bool) -> np.ndarray:
+    """List each cell's neighbours: int32[cells, 8], -1 beyond the last."""
+    near = np.full((rows * columns, 8), -1, np.int32)
+    for r in range(rows):
+        for c in range(columns):
+            around = [
+                (r + i) * columns + c + j
+                for i in (-1, 0, 1)
+                for j in (-1, 0, 1)
+                if (i or j)
+                and (diagonal or not (i and j))
+                and 0 <= r + i < rows
+                and 0 <= c + j < columns
+            ]
+            near[r * columns + c, : len(around)] = around
+    return near
