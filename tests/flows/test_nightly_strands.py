@@ -1,0 +1,118 @@
+"""Nights of Strands: two asks a night, words of one's own, and a lake shared with Pips."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archive.gold import COUNTS_PATH
+from archive.lake import Lake
+from archive.ranks import RANKS_PATH
+from archive.tables import COUNTS_BY_DATE, RESULTS, STRANDS_RANKS
+from flows import steps
+from flows.nightly import run_nightly
+from flows.settings import NightlySettings
+from solvers.algebra import Ask
+from solvers.errors import PermanentError
+from tests.flows.nights import ROOT
+
+SAMPLE = ROOT / "service" / "sample" / "strands"
+DAYS = 3
+BEST = Ask(kind="best", limit=10)
+
+Night = Callable[..., NightlySettings]
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A word list that has the words of every board of the sample, and few others."""
+    found = {"cat", "dog", "star", "rest", "tree", "stone", "tone", "rain", "train"}
+    for path in SAMPLE.glob("*.json"):
+        payload = json.loads(path.read_text())
+        found |= {payload["spangram"], *payload["themeWords"]}
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("".join(f"{word}\n" for word in sorted(found)))
+    return str(path)
+
+
+@pytest.fixture
+def boards(tmp_path: Path) -> Path:
+    """The first days of the sample."""
+    folder = tmp_path / "strands"
+    folder.mkdir()
+    for path in sorted(SAMPLE.glob("*.json"))[:DAYS]:
+        shutil.copyfile(path, folder / path.name)
+    return folder
+
+
+def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words: str) -> None:
+    settings = night(boards, game="strands", lexicon=words)
+    report = run_nightly(settings, prefect=False)
+    assert (report.fetched, report.editions, report.quarantined) == (DAYS, DAYS, 0)
+    assert (report.planned, report.solved, report.ask) == (2 * DAYS, 2 * DAYS, "count, best(10)")
+    assert report.rules.startswith("spangram=required words=given")
+    lake = Lake.open(settings.workers.lake)
+    assert lake.exists(f"lexicons/{report.lexicon_id}.txt")
+    results = lake.read_table("results", RESULTS).to_pylist()
+    assert {(row["rules"], row["lexicon_id"]) for row in results} == {
+        (report.rules, report.lexicon_id)
+    }
+    for row in lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist():
+        assert (row["status"], row["official_solution_valid"]) == ("solved", True)
+        assert row["count"] >= 1
+    ranks = lake.read_table(RANKS_PATH, STRANDS_RANKS).to_pylist()
+    assert len(ranks) == DAYS
+    assert all(1 <= row["official_rank"] <= row["best_count"] <= 10 for row in ranks)
+    assert all(Path(path).exists() for path in report.paths.values())
+    assert "ranks" in report.paths
+
+
+def test_a_second_night_works_only_what_other_rules_ask(
+    boards: Path, night: Night, words: str
+) -> None:
+    run_nightly(night(boards, game="strands", lexicon=words), prefect=False)
+    again = run_nightly(night(boards, game="strands", lexicon=words), prefect=False)
+    assert (again.planned, again.already_known) == (0, 2 * DAYS)
+    other = night(boards, game="strands", lexicon=words, rules="words=any", asks=(BEST,))
+    report = run_nightly(other, prefect=False)
+    assert (report.planned, report.already_known, report.ask) == (DAYS, 0, "best(10)")
+    assert "words=any" in report.rules
+
+
+def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
+    source: Callable[[int], Path], boards: Path, night: Night, words: str
+) -> None:
+    pips, strands = night(source(2)), night(boards, game="strands", lexicon=words)
+    for settings in (pips, strands):
+        steps.fetch(settings)
+        steps.normalise(settings)
+        steps.plan(settings)
+    assert run_nightly(pips, prefect=False).resumed
+    report = run_nightly(strands, prefect=False)
+    assert (report.resumed, report.planned) == (True, 2 * DAYS)
+    lake = Lake.open(pips.workers.lake)
+    for game in ("pips", "strands"):
+        assert json.loads(lake.read_bytes(steps.report_path(game)))["game"] == game
+    assert lake.list("runs/nightly") == []
+    rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    assert [row["game"] for row in rows] == ["pips"] * 6 + ["strands"] * DAYS
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"rules": "colour=red"}, "rule 'colour=red'"),
+        ({"game": "pips", "lexicon": "words.txt"}, "pips is not played with words"),
+        ({"game": "pips", "rules": "words=any"}, "neither rules"),
+        ({"asks": (BEST, BEST)}, "expected each once"),
+    ],
+)
+def test_what_a_game_does_not_have_is_one_clear_error(
+    values: dict[str, object], sentence: str, night: Night
+) -> None:
+    with pytest.raises(PermanentError, match=sentence):
+        night("payloads", **{"game": "strands"} | values)

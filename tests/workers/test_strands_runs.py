@@ -1,0 +1,109 @@
+"""Runs and messages of a word game: rules and words travel, and divided is as good as whole."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import quick_settings
+
+import solvers.registry
+from archive import games, lexicons
+from archive.games import bind_game, job_of
+from archive.lake import Lake
+from archive.lexicons import lake_path
+from archive.puzzles import puzzles_table
+from archive.runs import plan_run
+from archive.strands import read_puzzles
+from archive.tables import RESULTS, SOLUTIONS
+from solvers.algebra import Ask, Budget, canonical_json
+from workers.driver import drive
+from workers.executors import InlineExecutor
+from workers.ondemand import result, solve_message, submit
+
+SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
+BOARDS = 3
+RULES = "words=any"
+
+
+@pytest.fixture(autouse=True)
+def real_games(toy_in_place_of_pips, monkeypatch):
+    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.games._open", {})
+
+
+@pytest.fixture(scope="module")
+def published():
+    """Boards of the sample, with their official solutions."""
+    files = sorted(SAMPLE.glob("*.json"))[:BOARDS]
+    return [found for path in files for found in read_puzzles(path.read_bytes(), path.name)]
+
+
+@pytest.fixture(scope="module")
+def words(published, tmp_path_factory):
+    """The words of the boards, and short ones that may be found in them besides."""
+    listed = {entry.word for found in published for entry in found.solution.entries}
+    listed |= {word[:4] for word in listed} | {word[-4:] for word in listed}
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("".join(f"{word}\n" for word in sorted(listed)))
+    return str(path)
+
+
+@pytest.mark.parametrize("split_ahead", [1, 4])
+@pytest.mark.parametrize("ask", ["count", "best(4)", "all", "first"])
+def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
+    tmp_path, published, words, ask, split_ahead
+):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    game = bind_game("strands", RULES, words)
+    wanted = Ask.parse(ask)
+    puzzles = [found.puzzle for found in published]
+    table = puzzles_table(game, puzzles)
+    run_id = plan_run(lake, game, table, wanted, Budget(), split_ahead=split_ahead)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": BOARDS}
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    stored = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank").to_pylist()
+    for puzzle in puzzles:
+        (row,) = [r for r in rows if r["puzzle_id"] == puzzle.puzzle_id]
+        assert (row["rules"], row["lexicon_id"]) == (game.rules, game.lexicon_id)
+        whole = game.solve(puzzle, wanted)
+        if ask != "first":
+            assert int(row["count"]) == whole.count
+        found = [r["solution"] for r in stored if r["puzzle_id"] == puzzle.puzzle_id]
+        expected = [canonical_json(game.solution_to_json(s)) for s in whole.solutions]
+        if ask == "first":
+            assert len(found) == 1
+        else:
+            assert [canonical_json(json.loads(text)) for text in found] == expected
+
+
+def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
+    sent = []
+    monkeypatch.setattr("workers.ondemand.publish", lambda *args: sent.append(args[-1]))
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    game = bind_game("strands", RULES, words)
+    puzzle, best = published[0].puzzle, Ask(kind="best", limit=2)
+    job = submit(
+        lake,
+        puzzle,
+        best,
+        game="strands",
+        rules=RULES,
+        lexicon=game.lexicon,
+        settings=settings,
+    )
+    assert job == job_of(game, puzzle.puzzle_id, best)
+    (message,) = sent
+    assert (message["rules"], message["lexicon_id"]) == (game.rules, game.lexicon_id)
+    assert lake.exists(lake_path(game.lexicon_id))
+    # Another machine, which has never seen these words, works it.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+    monkeypatch.setattr(lexicons, "_opened", {})
+    monkeypatch.setattr(games, "_open", {})
+    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    answer = result(lake, job)
+    assert (answer["rules"], answer["lexicon_id"]) == (game.rules, game.lexicon_id)
+    expected = game.solve(puzzle, best).solutions
+    assert answer["solutions"] == [game.solution_to_json(cover) for cover in expected]
