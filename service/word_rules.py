@@ -96,7 +96,8 @@ class WordRules:
         float | None,
         typer.Option(
             metavar="X",
-            help="Strands: least frequency of each of these words, on the Zipf scale. Default: 3.",
+            help="Strands: least frequency of those of these words that are short, on the Zipf "
+            "scale. Default: 3.",
             show_default=False,
         ),
     ] = None
