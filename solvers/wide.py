@@ -82,7 +82,7 @@ def times(
     """Multiply two counts."""
     if (hi_a | lo_a) == _ZERO or (hi_b | lo_b) == _ZERO:
         return _ZERO, _ZERO
-    if hi_a != _ZERO and hi_b != _ZERO:
+    if hi_a != _ZERO and hi_b != _ZERO:  # noqa: PLR1714  plain for the compiler
         return FULL, FULL
     hi, lo = _times_words(lo_a, lo_b)
     for high, low in ((hi_a, lo_b), (hi_b, lo_a)):

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays, Ask, Budget, Outcome, SolutionStream
+from solvers.algebra import (
+    MAX_COUNT,
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    Statistics,
+    Status,
+)
+from solvers.errors import PermanentError
+from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.cover import Cover, cover_from_json, cover_to_json
+from solvers.strands.engines import BudgetSpentError, engine_for
+from solvers.strands.paths import build_cover
+from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.table import DEAD, OUT_OF_BYTES
 
 Part = dict[str, Any]
+"""{"under": choices from the root, "from": first child, "to": behind the last}."""
+COUNT_TOO_LARGE, TOO_MANY_PIECES = 5, 6
+REASONS = (
+    "",
+    "the budget of nodes ran out",
+    "the budget of table bytes ran out",
+    "the budget of seconds ran out",
+    "more alternative paths than the solver has room for",
+    "the count is 10^38 or more",
+    "the board has more pieces, or wider ones, than the solver has room for",
+)
+WORDS_MAX = 250
+BOARD_S = 0.3
+"""What a published board costs."""
+COVER_BYTES = 2048
+"""A cover's share of a list of covers."""
 
 
 class StrandsGame:
@@ -23,12 +56,14 @@ class StrandsGame:
 
     name = "strands"
     solver_version = "strands-1"
-    reasons: tuple[str, ...] = ("",)
+    reasons: tuple[str, ...] = REASONS
 
     def __init__(self, rules: Rules, lexicon: Lexicon | None) -> None:
         self.bound_rules = rules
         self.lexicon = lexicon
         self.rules = str(rules)
+        self.on_progress: Callable[[int, int], None] | None = None
+        self._found: tuple[Puzzle, Found] | None = None
         self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
 
     def puzzle_from_json(self, value: object) -> Puzzle:
@@ -60,33 +95,327 @@ class StrandsGame:
         return from_arrays(arrays, row)
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
-        """Divide a job or a part by spangrams, and a spangram by its first pieces."""
-        raise NotImplementedError
+        """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
+        del ask
+        found = self.find(puzzle)
+        engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
+        under, start, stop = _range(part)
+        while True:
+            size = self._size(engine, under)
+            stop = size if stop is None else min(stop, size)
+            if stop - start != 1:
+                break
+            under, start, stop = [*under, start], 0, None
+            if not self._size(engine, under):
+                under, start, stop = under[:-1], under[-1], under[-1] + 1
+                break
+        many = max(1, min(into, stop - start))
+        cuts = [start + (stop - start) * i // many for i in range(many + 1)]
+        return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+
+    @staticmethod
+    def _size(engine: Any, under: list[int]) -> int:
+        if not under:
+            return int(engine.root_size())
+        return len(engine.children(_walk(engine, under)[1]))
 
     def solve(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
     ) -> Outcome[Cover]:
         """Answer the ask for the whole puzzle or one part of it."""
-        raise NotImplementedError
+        budget = budget or Budget()
+        if ask.kind in ("first", "all"):
+            return self._listed(puzzle, ask, part, budget)
+        engine = None
+        try:
+            found = self.find(puzzle)
+            engine = engine_for(puzzle, self.bound_rules, found, budget, exists=False)
+            engine.on_progress = self.on_progress
+            pieces, state, score = _walk(engine, _range(part)[0])
+            counts, bests, kids = _values(engine, part, state)
+            total = sum(counts)
+            if total > MAX_COUNT or any(count_is_full(count) for count in counts):
+                return self._over(COUNT_TOO_LARGE, engine)
+            if ask.kind == "count":
+                status = Status.SOLVED if total else Status.UNSOLVABLE
+                return Outcome(status=status, count=total, statistics=engine.statistics())
+            top = list(best_first(engine, ask.limit or 1, counts, bests, kids, score))
+            covers = tuple(
+                build_cover(
+                    pieces + more, value, puzzle, self.bound_rules, found, self.words_known()
+                )
+                for value, more in top
+            )
+            return Outcome(
+                status=Status.SOLVED if covers else Status.UNSOLVABLE,
+                count=len(covers),
+                solutions=covers,
+                statistics=engine.statistics(),
+            )
+        except BudgetSpentError as error:
+            return self._over(error.code, engine)
+        except TooManyPiecesError as error:
+            return Outcome(status=Status.OVER_BUDGET, reason=str(error))
+
+    def _over(self, code: int, engine: Any) -> Outcome[Cover]:
+        statistics = Statistics() if engine is None else engine.statistics()
+        return Outcome(status=Status.OVER_BUDGET, reason=REASONS[code], statistics=statistics)
+
+    def _listed(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
+    ) -> Outcome[Cover]:
+        stream = self.stream(puzzle, ask, part, budget)
+        most = budget.table_bytes // COVER_BYTES
+        covers: list[Cover] = []
+        for solution in stream:
+            covers.append(solution)
+            if len(covers) > most:
+                return self._over(OUT_OF_BYTES, stream.engine)
+        if stream.status is Status.OVER_BUDGET:
+            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+        return Outcome(
+            status=stream.status,
+            count=len(covers),
+            solutions=tuple(covers),
+            truncated=stream.truncated and ask.kind == "all",
+            statistics=stream.statistics,
+        )
 
     def stream(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
-    ) -> SolutionStream[Cover]:
-        """Answer `first` or `all(limit)` one solution at a time."""
-        raise NotImplementedError
+    ) -> CoverStream:
+        """Answer `first` or `all(limit)` one solution at a time.
 
-    def merge(self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Cover]]) -> Outcome[Cover]:
-        """Combine the outcomes of all parts into what solving whole would have given."""
-        raise NotImplementedError
+        Raises PermanentError for another ask.
+        """
+        if ask.kind not in ("first", "all"):
+            raise PermanentError(f"covers for {ask} are not streamed; ask for first or all")
+        limit = 1 if ask.kind == "first" else ask.limit
+        return CoverStream(self, puzzle, part, budget or Budget(), limit)
+
+    def merge(
+        self,
+        puzzle: Puzzle,  # noqa: ARG002  parts in the order of split are in canonical order
+        ask: Ask,
+        outcomes: Sequence[Outcome[Cover]],
+    ) -> Outcome[Cover]:
+        """Combine the outcomes of all parts, in the order of split, into that of the whole."""
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
+            for outcome in outcomes:
+                if outcome.status is status:
+                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        if ask.kind == "count":
+            count = sum(o.count or 0 for o in outcomes)
+            if count > MAX_COUNT:
+                return Outcome(
+                    status=Status.OVER_BUDGET,
+                    reason=REASONS[COUNT_TOO_LARGE],
+                    statistics=statistics,
+                )
+            status = Status.SOLVED if count else Status.UNSOLVABLE
+            return Outcome(status=status, count=count, statistics=statistics)
+        found = [cover for o in outcomes for cover in o.solutions]
+        if ask.kind == "best":
+            # Stable: covers of one score stay in canonical order.
+            found.sort(key=lambda cover: -cover.score)
+        most = 1 if ask.kind == "first" else ask.limit
+        kept = tuple(found[:most])
+        return Outcome(
+            status=Status.SOLVED if found else Status.UNSOLVABLE,
+            count=len(kept),
+            solutions=kept,
+            truncated=ask.kind == "all"
+            and (len(found) > len(kept) or any(o.truncated for o in outcomes)),
+            statistics=statistics,
+        )
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Count every row."""
-        raise NotImplementedError
+        """Count every row, one board after the other: each is milliseconds to seconds of work.
 
-    def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
+        Raises PermanentError for an ask other than `count`.
+        """
+        if ask.kind != "count":
+            raise PermanentError(f"a batch of Strands boards can be counted, not asked for {ask}")
+        rows = len(arrays["size"])
+        names = ("states", "nodes", "kernel_ns", "table_bytes")
+        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in names}
+        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
+        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
+        for row in range(rows):
+            outcome = self.solve(from_arrays(arrays, row), ask, None, budget)
+            out["status"][row] = STATUS_CODES.index(outcome.status)
+            if outcome.reason:
+                known = outcome.reason in REASONS
+                out["reason"][row] = REASONS.index(outcome.reason) if known else TOO_MANY_PIECES
+            out["count_hi"][row] = (outcome.count or 0) >> 64
+            out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
+            for name in names:
+                out[name][row] = getattr(outcome.statistics, name)
+        return out
+
+    def words_known(self) -> Lexicon:
+        """Return the lexicon, or raise PermanentError when bound to none."""
+        if self.lexicon is None:
+            raise PermanentError("Strands is solved with a lexicon; this game is bound to none")
+        return self.lexicon
+
+    def find(self, puzzle: Puzzle) -> Found:
+        """Find the pieces of a board; those of the last board asked for are kept."""
+        if (puzzle.theme_words or 0) > WORDS_MAX and self.bound_rules.words == "given":
+            raise TooManyPiecesError(
+                f"{puzzle.theme_words} theme words; the solver takes at most {WORDS_MAX}"
+            )
+        if self._found is None or self._found[0] != puzzle:
+            # Counting and ranking one board one after the other finds its pieces once.
+            self._found = puzzle, find_pieces(puzzle, self.bound_rules, self.words_known())
+        return self._found[1]
+
+    def cost_s(
+        self,
+        arrays: Arrays,
+        ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
+    ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
-        return np.full(len(arrays["size"]), 0.3)
+        return np.full(len(arrays["size"]), BOARD_S)
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
-        raise NotImplementedError
+        lexicon = compile_lexicon([("AB", 500), ("ABAB", 500), ("BA", 500)])
+        for words in (None, 1):
+            game = StrandsGame(Rules(min_letters=2), lexicon)
+            board = Puzzle(board=("ABAB", "BABA"), theme_words=words)
+            for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
+                game.solve(board, ask)
+
+
+def _range(part: Part | None) -> tuple[list[int], int, int | None]:
+    if part is None:
+        return [], 0, None
+    return list(part["under"]), part["from"], part["to"]
+
+
+def _walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
+    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
+    pieces: list[tuple[str, int]] = []
+    state, score = None, 0
+    for depth, choice in enumerate(under):
+        piece, value, state = (
+            engine.root_child(choice) if depth == 0 else engine.children(state)[choice]
+        )
+        pieces.append(piece)
+        score += value
+    return pieces, state, score
+
+
+def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:
+    """Value the children that a part names: counts, best scores, and (index, child) lists."""
+    _, start, stop = _range(part)
+    if state is None:
+        stop = engine.root_size() if stop is None else stop
+        counts, bests = engine.root_values(start, stop)
+        return counts, bests, [(i, None) for i in range(start, stop)]
+    counts, bests, kids = [], [], []
+    for i, child in list(enumerate(engine.children(state)))[start:stop]:
+        count, best = engine.value(child[2])
+        counts.append(count)
+        bests.append(best + child[1] if count else DEAD)
+        kids.append((i, child))
+    return counts, bests, kids
+
+
+def best_first(
+    engine: Any, limit: int, counts: list[int], bests: list[int], kids: list[Any], score: int
+) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+    """Yield the covers of the highest scores, ties in canonical order.
+
+    The values of states are exact, so that every state taken from the heap leads to a cover of
+    just its score: an A* search that never errs.
+    """
+    heap: list[Any] = [
+        (-(score + best), (index,), score, child, [])
+        for count, best, (index, child) in zip(counts, bests, kids, strict=True)
+        if count
+    ]
+    heapq.heapify(heap)
+    while heap and limit:
+        negative, key, before, child, pieces = heapq.heappop(heap)
+        piece, value, state = engine.root_child(key[0]) if child is None else child
+        now, placed = before + value, [*pieces, piece]
+        more = engine.children(state)
+        if not more:
+            yield -negative, placed
+            limit -= 1
+            continue
+        for i, step in enumerate(more):
+            count, best = engine.value(step[2])
+            if count:
+                heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, placed))
+
+
+class CoverStream:
+    """Covers in canonical order, searched for as they are asked for."""
+
+    def __init__(
+        self, game: StrandsGame, puzzle: Puzzle, part: Part | None, budget: Budget,
+        limit: int | None,
+    ) -> None:  # fmt: skip
+        self.game, self.puzzle, self.part = game, puzzle, part
+        self.budget, self.limit = budget, limit
+        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.engine: Any = None
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+        return Statistics() if self.engine is None else self.engine.statistics()
+
+    def __iter__(self) -> Iterator[Cover]:
+        """Search for the next cover when it is asked for."""
+        game, puzzle = self.game, self.puzzle
+        given = 0
+        try:
+            found = game.find(puzzle)
+            self.engine = engine_for(puzzle, game.bound_rules, found, self.budget, exists=True)
+            for score, pieces in self._walk_all():
+                if self.limit is not None and given == self.limit:
+                    self.truncated = True
+                    return
+                self.status = Status.SOLVED
+                given += 1
+                yield build_cover(
+                    pieces, score, puzzle, game.bound_rules, found, game.words_known()
+                )
+                if given == 1 and self.limit == 1:
+                    self.truncated = True
+                    return
+        except BudgetSpentError as error:
+            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+        except TooManyPiecesError as error:
+            self.status, self.reason = Status.OVER_BUDGET, str(error)
+
+    def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+        engine = self.engine
+        under, start, stop = _range(self.part)
+        pieces, state, score = _walk(engine, under)
+        if state is not None:
+            kids = engine.children(state)[start:stop]
+        else:
+            stop = engine.root_size() if stop is None else stop
+            kids = (engine.root_child(i) for i in range(start, stop))
+        yield from self._below(kids, pieces, score)
+
+    def _below(self, kids: Any, pieces: Any, score: int) -> Iterator[Any]:
+        engine = self.engine
+        for piece, value, state in kids:
+            if engine.value(state)[0]:
+                more = engine.children(state)
+                if more:
+                    yield from self._below(more, [*pieces, piece], score + value)
+                else:
+                    yield score + value, [*pieces, piece]
+
+
+def count_is_full(count: int) -> bool:
+    """Tell whether a kernel's count has reached its end and stands for more."""
+    return count >= 2**128 - 1

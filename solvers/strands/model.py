@@ -75,7 +75,7 @@ class Model:
         fields[:, 4] = -1
         cells = masks[self.piece]
         if not self.rules.repeats:
-            fields[:, 3] = _has_twin(cells, number, by_word, word_offsets)
+            fields[:, 3] = _has_twin(cells, by_word, word_offsets)
         bounds, places = _ragged(pieces.block_offsets, self.piece)
         self.names = names
         self.words = Words(
@@ -161,7 +161,7 @@ class Model:
                 fields[s, 1] = s
 
 
-def _has_twin(cells: Any, number: Any, by_word: Any, word_offsets: Any) -> npt.NDArray[np.bool_]:
+def _has_twin(cells: Any, by_word: Any, word_offsets: Any) -> npt.NDArray[np.bool_]:
     """Tell for each piece whether its word also fits on cells that it leaves free."""
     twin = np.zeros(len(cells), np.bool_)
     for w in np.flatnonzero(np.diff(word_offsets) > 1):

@@ -142,7 +142,7 @@ def _compounds(
                 "parts or a lower limit on their cost"
             )
     masks, numbers = masks[:found], numbers[:found]
-    codes, rank = np.unique(masks[:, 2:], axis=0, return_inverse=True) if found else (None, None)
+    rank = np.unique(masks[:, 2:], axis=0, return_inverse=True)[1] if found else None
     if rank is not None:
         costs_of = numbers[:, 0].copy()
         numbers[:, 0] = rank.reshape(-1)
@@ -230,5 +230,3 @@ def _least_sets(blocks: Any, bounds: Any) -> tuple[npt.NDArray[np.uint64], npt.N
                 least.append(mask)
     kept_before = np.concatenate([[0], np.cumsum(keep)])
     return blocks[keep], kept_before[bounds].astype(np.int32)
-
-

@@ -376,7 +376,7 @@ def _cover_zones(
             shares[depth, 1 - side, k, 0] = 0
             shares[depth, 1 - side, k, 1] = 0
         some = False
-        code, zone_closed, zone_several = narrow(
+        _, zone_closed, zone_several = narrow(
             closed, False, open_blocks(zone, ground.geometry[COLUMNS]), pool
         )
         banned = 0
@@ -404,7 +404,10 @@ def _cover_zones(
                         break
                 more_hi, more_lo = times(before_hi, before_lo, hi, lo)
                 score = np.int64(shares[depth, side, k, 2]) + best
-                at_hi, at_lo = shares[depth, 1 - side, k + own, 0], shares[depth, 1 - side, k + own, 1]
+                at_hi, at_lo = (
+                    shares[depth, 1 - side, k + own, 0],
+                    shares[depth, 1 - side, k + own, 1],
+                )
                 if not (at_hi | at_lo) or score > np.int64(shares[depth, 1 - side, k + own, 2]):
                     shares[depth, 1 - side, k + own, 2] = np.uint64(score)
                 at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
