@@ -141,10 +141,10 @@ def intern(values: np.ndarray, count: int, pool: Any) -> int:
     for i in range(count):
         h = (h ^ values[i]) * _MIX
         h ^= h >> np.uint64(31)
-    size = len(pool.index)
+    size = len(pool.slots)
     slot = np.int64(h & np.uint64(size - 1))
-    while pool.index[slot] >= 0:
-        number = pool.index[slot]
+    while pool.slots[slot] >= 0:
+        number = pool.slots[slot]
         start, stop = pool.offsets[number], pool.offsets[number + 1]
         if stop - start == count:
             same = True
@@ -155,13 +155,13 @@ def intern(values: np.ndarray, count: int, pool: Any) -> int:
             if same:
                 return number
         slot = (slot + 1) & (size - 1)
-    number = pool.count[0]
+    number = pool.held[0]
     start = pool.offsets[number]
     if 2 * (number + 1) > size or number + 2 > len(pool.offsets) or start + count > len(pool.sets):
         return -1
     for i in range(count):
         pool.sets[start + i] = values[i]
     pool.offsets[number + 1] = start + count
-    pool.index[slot] = number
-    pool.count[0] = number + 1
+    pool.slots[slot] = number
+    pool.held[0] = number + 1
     return number

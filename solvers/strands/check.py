@@ -31,7 +31,7 @@ def check_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> None:
         and len(cover.theme_words) != puzzle.theme_words
     ):
         raise PermanentError(f"{len(cover.theme_words)} theme words; expected {puzzle.theme_words}")
-    spanning = [e for e in cover.entries if touches_opposite_sides(puzzle, e.path)]
+    spanning = [e for e in cover.entries if touches_opposite_sides(e.path, puzzle)]
     if rules.spangram != "off" and (cover.spangram is None or cover.spangram not in spanning):
         raise PermanentError("no spangram touches two opposite sides")
     if rules.spangram == "one" and len(spanning) != 1:

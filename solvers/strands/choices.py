@@ -46,7 +46,7 @@ def zone_children(
             closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
             _ZERO, _ZERO, open_blocks(after, ground.geometry[COLUMNS]), pool,
         )  # fmt: skip
-        banned = 0
+        banned: Any = 0
         if code == 0 and (ban or words.fields[p, TWIN]):
             word = words.fields[p, WORD] if words.fields[p, TWIN] else np.int64(-1)
             banned = still_banned(ban, word, after, words, pool)

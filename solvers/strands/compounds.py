@@ -8,6 +8,8 @@ words in several ways; that is one compound, of the cheapest cut.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from solvers.bits import popcount
@@ -44,7 +46,7 @@ def cheapest_below(
 
 
 @kernel
-def _slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int) -> int:
+def _slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int) -> Any:
     h = (mask ^ (hi * _MIX)) * _MIX_2
     h ^= h >> np.uint64(29)
     h = (h ^ lo ^ np.uint64(low)) * _MIX

@@ -171,7 +171,7 @@ class ZoneEngine(Engine):
             if done < to - at or (self.table.control[EXISTS] and counts[at:to].any()):
                 break
         groups = self.group[start:stop]
-        values = [count_of(h, lo) for h, lo in counts]
+        values = [count_of(int(h), int(lo)) for h, lo in counts]
         scores = [int(best[g]) + self._score(start + i) if values[g] else DEAD
                   for i, g in enumerate(groups)]  # fmt: skip
         return [values[g] for g in groups], scores
@@ -189,7 +189,7 @@ class ZoneEngine(Engine):
             model.ground, self.table, self.pool,
         )  # fmt: skip
         self.check()
-        return count_of(hi, lo), int(best)
+        return count_of(int(hi), int(lo)), int(best)
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each word on the cell that is covered next."""
@@ -262,7 +262,7 @@ class SweepEngine(Engine):
             first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool
         )
         self.check()
-        return count_of(hi, lo), int(best)
+        return count_of(int(hi), int(lo)), int(best)
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each piece on the first free cell."""

@@ -142,15 +142,25 @@ def _compounds(
                 "parts or a lower limit on their cost"
             )
     masks, numbers = masks[:found], numbers[:found]
-    rank = np.unique(masks[:, 2:], axis=0, return_inverse=True)[1] if found else None
+    rank = _ranks(masks[:, 2], masks[:, 3]) if found else None
     if rank is not None:
         costs_of = numbers[:, 0].copy()
-        numbers[:, 0] = rank.reshape(-1)
+        numbers[:, 0] = rank
         numbers[:, 2] = TOP | BOTTOM
         pieces, rows_of = _merge(masks, numbers, scoring.compounds(costs_of), rules)
     else:
         pieces, rows_of = _merge(masks, numbers, np.empty(0, np.int64), rules)
     return pieces, masks[rows_of, 2:]
+
+
+def _ranks(hi: Any, lo: Any) -> npt.NDArray[np.int64]:
+    """Number equal codes alike, in ascending order."""
+    order = np.lexsort((lo, hi))
+    new = np.ones(len(order), np.int64)
+    new[1:] = (hi[order][1:] != hi[order][:-1]) | (lo[order][1:] != lo[order][:-1])
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.cumsum(new) - 1
+    return ranks
 
 
 _prices: dict[tuple[str, int], tuple[Any, Any]] = {}

@@ -98,7 +98,7 @@ def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
 
 
 @kernel
-def _ban_after(ban: int, word: int, first: int, covered: np.uint64, sweep: Any, pool: Any) -> int:
+def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, pool: Any) -> int:
     scratch = pool.scratch
     count = 0
     placed = word < 0
@@ -195,7 +195,7 @@ def place(
         now_closed = _ZERO
     else:
         now_closed >>= np.uint64(step)
-    now_ban = 0
+    now_ban: Any = 0
     if code == 0 and (ban or sweep.fields[p, SWEEP_TWIN]):
         word_no = sweep.fields[p, SWEEP_WORD] if sweep.fields[p, SWEEP_TWIN] else np.int64(-1)
         now_ban = _ban_after(ban, word_no, now_first, now, sweep, pool)
@@ -222,7 +222,7 @@ def _shift_sets(closed: np.uint64, step: int, pool: Any) -> tuple[np.uint64, boo
 def sweep_cover(
     first: int, covered: np.uint64, closed: np.uint64, several: bool, n: int, flag: int, ban: int,
     sweep: Any, table: Any, pool: Any,
-) -> tuple[np.uint64, np.uint64, int]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the ways to cover everything from cell `first` on; return (count, count, best).
 
     n: pieces left, or ANY. A budget that runs out shows in the table's status, and then the answer

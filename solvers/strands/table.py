@@ -42,8 +42,8 @@ class Pool(NamedTuple):
 
     sets: npt.NDArray[np.uint64]
     offsets: npt.NDArray[np.int64]
-    index: npt.NDArray[np.int32]
-    count: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.int32]
+    held: npt.NDArray[np.int64]
     scratch: npt.NDArray[np.uint64]
 
 
@@ -51,7 +51,7 @@ class Table(NamedTuple):
     """States, their index, and what the search counts and must not exceed."""
 
     states: npt.NDArray[np.uint64]
-    index: npt.NDArray[np.int32]
+    slots: npt.NDArray[np.int32]
     control: npt.NDArray[np.int64]
     timespec: npt.NDArray[np.int64]
 
@@ -61,15 +61,15 @@ POOL_SETS = 1 << 16
 
 def new_pool() -> Pool:
     """Make an empty pool, in which only the empty set is known, as number 0."""
-    index = np.full(2 * POOL_SETS, -1, np.int32)
+    slots = np.full(2 * POOL_SETS, -1, np.int32)
     pool = Pool(
         sets=np.zeros(16 * POOL_SETS, np.uint64),
         offsets=np.zeros(POOL_SETS + 1, np.int64),
-        index=index,
-        count=np.zeros(1, np.int64),
+        slots=slots,
+        held=np.zeros(1, np.int64),
         scratch=np.zeros(ALTERNATIVES_MAX, np.uint64),
     )
-    pool.count[0] = 1
+    pool.held[0] = 1
     return pool
 
 
@@ -78,7 +78,7 @@ def new_table(states_max: int) -> Table:
     bits = max(INDEX_BITS_FIRST, int(2 * states_max - 1).bit_length())
     table = Table(
         states=np.empty((states_max, STATE_WORDS), np.uint64),
-        index=np.empty(1 << bits, np.int32),
+        slots=np.empty(1 << bits, np.int32),
         control=np.zeros(CONTROL_WORDS, np.int64),
         timespec=np.zeros(2, np.int64),
     )
@@ -92,11 +92,11 @@ def clear(table: Table) -> None:
     table.control[STATES] = 0
     table.control[STATUS] = OK
     table.control[INDEX_BITS] = INDEX_BITS_FIRST
-    table.index[: 1 << INDEX_BITS_FIRST] = -1
+    table.slots[: 1 << INDEX_BITS_FIRST] = -1
 
 
 @kernel
-def slot_of(cells: np.uint64, closed: np.uint64, rest: np.uint64, bits: int) -> int:
+def slot_of(cells: np.uint64, closed: np.uint64, rest: np.uint64, bits: int) -> Any:
     """Hash a state to its first place in an index of 2^bits entries."""
     h = (cells ^ (closed * _MIX_2)) * _MIX
     h ^= h >> np.uint64(32)
@@ -112,7 +112,7 @@ def find(cells: np.uint64, closed: np.uint64, rest: np.uint64, table: Any) -> in
     slot = slot_of(cells, closed, rest, bits)
     states = table.states
     while True:
-        row = table.index[slot]
+        row = table.slots[slot]
         if row < 0:
             return -1
         if (
@@ -126,7 +126,7 @@ def find(cells: np.uint64, closed: np.uint64, rest: np.uint64, table: Any) -> in
 
 @kernel
 def keep(
-    cells: np.uint64, closed: np.uint64, rest: np.uint64, hi: np.uint64, lo: np.uint64, best: int,
+    cells: np.uint64, closed: np.uint64, rest: np.uint64, hi: np.uint64, lo: np.uint64, best: Any,
     table: Any,
 ) -> None:  # fmt: skip
     """Remember a state's value; without room left the search is over."""
@@ -154,16 +154,16 @@ def _place(row: int, table: Any) -> None:
     last = (1 << bits) - 1
     states = table.states
     slot = slot_of(states[row, CELLS], states[row, CLOSED], states[row, REST], bits)
-    while table.index[slot] >= 0:
+    while table.slots[slot] >= 0:
         slot = (slot + 1) & last
-    table.index[slot] = row
+    table.slots[slot] = row
 
 
 @kernel
 def _grow(table: Any) -> None:
     control = table.control
     control[INDEX_BITS] += 1
-    table.index[: 1 << control[INDEX_BITS]] = -1
+    table.slots[: 1 << control[INDEX_BITS]] = -1
     for row in range(control[STATES]):
         _place(row, table)
 

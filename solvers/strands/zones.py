@@ -125,7 +125,7 @@ def is_banned(word: int, ban: int, pool: Any) -> bool:
 
 
 @kernel
-def still_banned(ban: int, word: int, left: np.uint64, words: Any, pool: Any) -> int:
+def still_banned(ban: int, word: Any, left: np.uint64, words: Any, pool: Any) -> int:
     """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
     scratch = pool.scratch
     count = 0
@@ -252,7 +252,7 @@ def list_fitting(
 def cover_last(
     left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, low: int, high: int,
     words: Any, ground: Any, pool: Any,
-) -> tuple[np.uint64, np.uint64, int]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Cover what is left with one word."""
     count, best = _ZERO, np.int64(DEAD)
     for i in range(low, high):
@@ -276,7 +276,7 @@ def cover_last(
 def cover(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, low: int,
     high: int, depth: int, words: Any, ground: Any, table: Any, pool: Any,
-) -> tuple[np.uint64, np.uint64, int]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the ways to cover `left` with n >= 1 words; return (count, count, best score).
 
     Candidates are the pieces listed from `low` to `high`. `rank`: pieces that are spangrams of a
@@ -327,7 +327,7 @@ def cover(
                 closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
                 _ZERO, _ZERO, open_blocks(after, ground.geometry[COLUMNS]), pool,
             )  # fmt: skip
-            banned = 0
+            banned: Any = 0
             if code == 0 and (ban or words.fields[p, TWIN]):
                 word = words.fields[p, WORD] if words.fields[p, TWIN] else np.int64(-1)
                 banned = still_banned(ban, word, after, words, pool)
@@ -353,7 +353,7 @@ def cover(
 def _cover_zones(
     count: int, closed: np.uint64, n: int, ban: int, rank: int, low: int, high: int, depth: int,
     words: Any, ground: Any, table: Any, pool: Any,
-) -> tuple[np.uint64, np.uint64, int]:  # fmt: skip
+) -> tuple[Any, Any, Any]:  # fmt: skip
     """Cover the zones that stand at `depth` with n words together."""
     dead = (_ZERO, _ZERO, np.int64(DEAD))
     shares, zones, prices = ground.shares, ground.zones, ground.prices
@@ -379,7 +379,7 @@ def _cover_zones(
         _, zone_closed, zone_several = narrow(
             closed, False, open_blocks(zone, ground.geometry[COLUMNS]), pool
         )
-        banned = 0
+        banned: Any = 0
         if ban:
             banned = still_banned(ban, np.int64(-1), zone, words, pool)
             if banned < 0:
