@@ -17,8 +17,8 @@ from workers.supervisor import local_cluster
 
 
 @contextmanager
-def executor(kind: ExecutorKind, lake: Lake, settings: Settings) -> Iterator[Executor]:
-    """Open an executor for the length of a `with` block.
+def executor(kind: ExecutorKind, lake: Lake, settings: Settings, game: str) -> Iterator[Executor]:
+    """Open an executor for the length of a `with` block; workers of our own load that game alone.
 
     Raises TransientError when workers of our own do not become ready.
     """
@@ -31,7 +31,7 @@ def executor(kind: ExecutorKind, lake: Lake, settings: Settings) -> Iterator[Exe
     elif batch_is_served(settings):
         yield from _celery(settings)
     else:
-        with local_cluster(settings):
+        with local_cluster(settings.model_copy(update={"games": game})):
             yield from _celery(settings)
 
 

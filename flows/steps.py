@@ -207,7 +207,7 @@ def solve(
         return Solved(already_known=planned.already_known)
     lake = _lake(settings)
     summaries = []
-    with executor(settings.executor, lake, settings.workers) as hands:
+    with executor(settings.executor, lake, settings.workers, settings.game) as hands:
         for first in planned.runs:
             run = first
             while run.job_count:

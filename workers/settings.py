@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     """How long Redis keeps the results of on-demand solves; the lake keeps them for ever."""
 
     server_start_seconds: float = Field(default=20.0, gt=0)
-    workers_start_seconds: float = Field(default=120.0, gt=0)
+    workers_start_seconds: float = Field(default=300.0, gt=0)
     """How long a local cluster waits for its server and its workers (kernels may compile)."""
     stop_seconds: float = Field(default=15.0, ge=0)
     """How long stopping processes are waited for before they are killed."""

@@ -37,7 +37,7 @@ def source(tmp_path: Path) -> Callable[[int], Path]:
 @pytest.fixture
 def night(tmp_path: Path) -> Callable[..., NightlySettings]:
     def settings(source: Path, lake: str = "lake", **others: Any) -> NightlySettings:
-        workers = Settings(lake=str(tmp_path / lake))
+        workers = Settings(lake=str(tmp_path / lake), games="pips")
         return NightlySettings(source=str(source), executor="inline", workers=workers, **others)
 
     return settings
