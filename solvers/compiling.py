@@ -46,3 +46,12 @@ config.CACHE_DIR = str(cache_dir())
 def kernel(function: F) -> F:
     """Compile a function to machine code on first use and keep it in the on-disk cache."""
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def recursive_kernel(function: F) -> F:
+    """Compile a function that calls itself, anew in every process.
+
+    Numba 0.68 crashes when it loads from its cache a kernel that calls such a function from
+    another module.
+    """
+    return numba.njit(nogil=True, error_model="numpy")(function)

@@ -38,6 +38,7 @@ from solvers.strands.table import (
     OK,
     STATE_BYTES,
     STATES,
+    STATES_MAX,
     STATUS,
     TICK,
     Table,
@@ -67,9 +68,10 @@ def _table(budget: Budget) -> Table:
     if states <= STATES_KEPT:
         table = new_table(int(states))
     else:
-        if not _kept or _kept[0].control[6] < states:
+        if not _kept or len(_kept[0].states) < states:
             _kept[:] = [new_table(int(states))]
         table = _kept[0]
+        table.control[STATES_MAX] = states
     clear(table)
     return table
 

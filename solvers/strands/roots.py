@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import kernel
+from solvers.compiling import kernel, recursive_kernel
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.table import DEAD, EXISTS, OK, STATUS, TOO_MANY_SETS
 from solvers.strands.zones import cover, still_banned
@@ -46,7 +46,7 @@ def after_spangram(
     return code, left, closed, several, banned, spangrams.fields[s, OWN_RANK]
 
 
-@kernel
+@recursive_kernel
 def cover_beside(
     start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, ground: Any,
     table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,

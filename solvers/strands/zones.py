@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import kernel
+from solvers.compiling import kernel, recursive_kernel
 from solvers.strands.blocks import combine, crosses, intern, narrow, open_blocks
 from solvers.strands.prices import UNIT
 from solvers.strands.table import (
@@ -272,7 +272,7 @@ def cover_last(
     return _ZERO, count, best
 
 
-@kernel
+@recursive_kernel
 def cover(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, low: int,
     high: int, depth: int, words: Any, ground: Any, table: Any, pool: Any,
@@ -300,11 +300,76 @@ def cover(
         apart = ground.geometry[REPEATS] != 0 or not zones_share_words(
             left, count, slack, low, high, depth, words, ground
         )
-        # Alternatives that close blocks of two zones belong together.
+        # Alternatives that close blocks of two zones belong together. The product stands here
+        # because Numba cannot load two functions that call each other from its cache.
         if apart and not several:
-            return _cover_zones(
-                count, closed, n, ban, rank, low, high, depth, words, ground, table, pool
-            )
+            shares, zones, prices = ground.shares, ground.zones, ground.prices
+            fewest_after = 0
+            for z in range(count):
+                fewest_after += max(1, (price_of(zones[depth, z], prices) + UNIT - 1) // UNIT)
+            side = 0
+            for k in range(n + 1):
+                shares[depth, side, k, 0] = 0
+                shares[depth, side, k, 1] = 0
+            shares[depth, side, 0, 1] = 1
+            shares[depth, side, 0, 2] = 0
+            for z in range(count):
+                zone = zones[depth, z]
+                fewest = max(1, (price_of(zone, prices) + UNIT - 1) // UNIT)
+                most = popcount(zone) // least
+                fewest_after -= fewest
+                for k in range(n + 1):
+                    shares[depth, 1 - side, k, 0] = 0
+                    shares[depth, 1 - side, k, 1] = 0
+                some = False
+                _, zone_closed, zone_several = narrow(
+                    closed, False, open_blocks(zone, ground.geometry[COLUMNS]), pool
+                )
+                banned: Any = 0
+                if ban:
+                    banned = still_banned(ban, np.int64(-1), zone, words, pool)
+                    if banned < 0:
+                        table.control[STATUS] = TOO_MANY_SETS
+                        return dead
+                for own in range(fewest, min(most, n - fewest_after) + 1):
+                    known = False
+                    hi, lo, best = dead
+                    for k in range(n - fewest_after - own + 1):
+                        before_hi, before_lo = shares[depth, side, k, 0], shares[depth, side, k, 1]
+                        if not (before_hi | before_lo):
+                            continue
+                        if not known:
+                            known = True
+                            hi, lo, best = cover(
+                                zone, zone_closed, zone_several, own, banned, rank, low, high,
+                                depth + 1,
+                                words, ground, table, pool,
+                            )  # fmt: skip
+                            if table.control[STATUS] != OK:
+                                return dead
+                            if not (hi | lo):
+                                break
+                        more_hi, more_lo = times(before_hi, before_lo, hi, lo)
+                        score = np.int64(shares[depth, side, k, 2]) + best
+                        at_hi, at_lo = (
+                            shares[depth, 1 - side, k + own, 0],
+                            shares[depth, 1 - side, k + own, 1],
+                        )
+                        if not (at_hi | at_lo) or score > np.int64(
+                            shares[depth, 1 - side, k + own, 2]
+                        ):
+                            shares[depth, 1 - side, k + own, 2] = np.uint64(score)
+                        at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
+                        shares[depth, 1 - side, k + own, 0] = at_hi
+                        shares[depth, 1 - side, k + own, 1] = at_lo
+                        some = True
+                if not some:
+                    return dead
+                side = 1 - side
+            hi, lo = shares[depth, side, n, 0], shares[depth, side, n, 1]
+            if not (hi | lo):
+                return dead
+            return hi, lo, np.int64(shares[depth, side, n, 2])
     rest = pack(n, several, ban, rank)
     row = find(left, closed, rest, table)
     if row >= 0:
@@ -327,7 +392,7 @@ def cover(
                 closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
                 _ZERO, _ZERO, open_blocks(after, ground.geometry[COLUMNS]), pool,
             )  # fmt: skip
-            banned: Any = 0
+            banned = 0
             if code == 0 and (ban or words.fields[p, TWIN]):
                 word = words.fields[p, WORD] if words.fields[p, TWIN] else np.int64(-1)
                 banned = still_banned(ban, word, after, words, pool)
@@ -347,77 +412,3 @@ def cover(
                     break
     keep(left, closed, rest, hi, lo, best, table)
     return hi, lo, best
-
-
-@kernel
-def _cover_zones(
-    count: int, closed: np.uint64, n: int, ban: int, rank: int, low: int, high: int, depth: int,
-    words: Any, ground: Any, table: Any, pool: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Cover the zones that stand at `depth` with n words together."""
-    dead = (_ZERO, _ZERO, np.int64(DEAD))
-    shares, zones, prices = ground.shares, ground.zones, ground.prices
-    least = ground.geometry[MIN_LETTERS]
-    fewest_after = 0
-    for z in range(count):
-        fewest_after += max(1, (price_of(zones[depth, z], prices) + UNIT - 1) // UNIT)
-    side = 0
-    for k in range(n + 1):
-        shares[depth, side, k, 0] = 0
-        shares[depth, side, k, 1] = 0
-    shares[depth, side, 0, 1] = 1
-    shares[depth, side, 0, 2] = 0
-    for z in range(count):
-        zone = zones[depth, z]
-        fewest = max(1, (price_of(zone, prices) + UNIT - 1) // UNIT)
-        most = popcount(zone) // least
-        fewest_after -= fewest
-        for k in range(n + 1):
-            shares[depth, 1 - side, k, 0] = 0
-            shares[depth, 1 - side, k, 1] = 0
-        some = False
-        _, zone_closed, zone_several = narrow(
-            closed, False, open_blocks(zone, ground.geometry[COLUMNS]), pool
-        )
-        banned: Any = 0
-        if ban:
-            banned = still_banned(ban, np.int64(-1), zone, words, pool)
-            if banned < 0:
-                table.control[STATUS] = TOO_MANY_SETS
-                return dead
-        for own in range(fewest, min(most, n - fewest_after) + 1):
-            known = False
-            hi, lo, best = dead
-            for k in range(n - fewest_after - own + 1):
-                before_hi, before_lo = shares[depth, side, k, 0], shares[depth, side, k, 1]
-                if not (before_hi | before_lo):
-                    continue
-                if not known:
-                    known = True
-                    hi, lo, best = cover(
-                        zone, zone_closed, zone_several, own, banned, rank, low, high, depth + 1,
-                        words, ground, table, pool,
-                    )  # fmt: skip
-                    if table.control[STATUS] != OK:
-                        return dead
-                    if not (hi | lo):
-                        break
-                more_hi, more_lo = times(before_hi, before_lo, hi, lo)
-                score = np.int64(shares[depth, side, k, 2]) + best
-                at_hi, at_lo = (
-                    shares[depth, 1 - side, k + own, 0],
-                    shares[depth, 1 - side, k + own, 1],
-                )
-                if not (at_hi | at_lo) or score > np.int64(shares[depth, 1 - side, k + own, 2]):
-                    shares[depth, 1 - side, k + own, 2] = np.uint64(score)
-                at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
-                shares[depth, 1 - side, k + own, 0] = at_hi
-                shares[depth, 1 - side, k + own, 1] = at_lo
-                some = True
-        if not some:
-            return dead
-        side = 1 - side
-    hi, lo = shares[depth, side, n, 0], shares[depth, side, n, 1]
-    if not (hi | lo):
-        return dead
-    return hi, lo, np.int64(shares[depth, side, n, 2])
