@@ -1,7 +1,7 @@
 """Count every board of the archive on one core: times, official solutions, ranks.
 
-    python -m benchmarks.strands_archive --words ../shared/words/enable1.txt
-    python -m benchmarks.strands_archive --every 20 --best 10
+python -m benchmarks.strands_archive --words ../shared/words/enable1.txt
+python -m benchmarks.strands_archive --every 20 --best 10
 """
 
 from __future__ import annotations
