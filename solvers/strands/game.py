@@ -25,7 +25,8 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.cover import Cover, cover_from_json, cover_to_json
-from solvers.strands.engines import BudgetSpentError, engine_for
+from solvers.strands.engine import BudgetSpentError
+from solvers.strands.engines import engine_for
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle

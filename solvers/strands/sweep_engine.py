@@ -1,0 +1,152 @@
+"""The search cell by cell: states, their children in canonical order, their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, count_of
+from solvers.strands.engine import Engine, State
+from solvers.strands.model import edges
+from solvers.strands.pieces import Found
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.sweep import (
+    ANY,
+    COMPOUND,
+    OFF,
+    ONE,
+    PLAIN,
+    REQUIRED,
+    SPANNING,
+    SWEEP_FIELDS,
+    Sweep,
+    sweep_children,
+    sweep_cover,
+)
+from solvers.strands.table import DEAD, EXISTS
+
+
+class SweepEngine(Engine):
+    """Cell by cell; any rules, any number of words, boards of any length."""
+
+    def __init__(
+        self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
+    ) -> None:
+        super().__init__(budget, exists=exists)
+        self.found = found
+        self.sweep, self.refs = sweep_of(puzzle, rules, found)
+        words = puzzle.theme_words if rules.words == "given" else None
+        if words is None:
+            self.n = ANY
+        else:
+            self.n = words if rules.spangram == "off" else words + 1
+        self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
+        self.on_progress: Callable[[int, int], None] | None = None
+        zero = np.uint64(0)
+        self.root: State = (0, zero, zero, False, self.n, PLAIN, 0)
+        self._root_children = self.children(self.root)
+
+    def root_size(self) -> int:
+        """Count the root's children: one for each piece on the first cell."""
+        return len(self._root_children)
+
+    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
+        """Name the piece of a root's child, its score and the state after it."""
+        return self._root_children[index]
+
+    def root_values(self, start: int, stop: int) -> tuple[Any, Any]:
+        """Value the root's children start..stop: lists of counts and of best scores."""
+        counts, scores = [0] * (stop - start), [DEAD] * (stop - start)
+        for i in range(start, stop):
+            _, score, state = self._root_children[i]
+            count, best = self.value(state)
+            if count:
+                counts[i - start], scores[i - start] = count, score + best
+            if self.on_progress is not None:
+                self.on_progress(i + 1 - start, stop - start)
+            if count and self.table.control[EXISTS]:
+                break
+        return counts, scores
+
+    def value(self, state: State) -> tuple[int, int]:
+        """Count the covers below a state, and find the best score among them."""
+        first, covered, closed, several, n, flag, ban = state
+        hi, lo, best = sweep_cover(
+            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool
+        )
+        self.check()
+        return count_of(int(hi), int(lo)), int(best)
+
+    def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
+        """List (piece, score, state) after each piece on the first free cell."""
+        first, covered, closed, several, n, flag, ban = state
+        if n == 0 or first >= len(self.sweep.at) - 1:
+            return []
+        count = sweep_children(
+            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool,
+            self.out,
+        )  # fmt: skip
+        self.check()
+        return [
+            (
+                self.refs[int(row[0])],
+                int(self.sweep.fields[int(row[0]), 1]),
+                (int(row[1]), row[2], row[3], bool(row[4]), int(row[5]), int(row[6]), int(row[7])),
+            )
+            for row in self.out[:count].copy()
+        ]
+
+
+def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tuple[str, int]]]:
+    """Sort all pieces by lowest cell for the sweep, and name each."""
+    words, compounds = found.words, found.compounds
+    low = np.concatenate([words.low, compounds.low]).astype(np.int64)
+    order = np.argsort(low, kind="stable")
+    cells = np.concatenate([words.cells, compounds.cells])[order]
+    names, number = np.unique(words.word, return_inverse=True)
+    fields = np.zeros((len(low), SWEEP_FIELDS), np.int64)
+    fields[: len(words), 0] = number
+    fields[len(words) :, 0] = len(names)
+    fields[:, 1] = np.concatenate([words.score, compounds.score])
+    off = rules.spangram == "off"
+    fields[: len(words), 3] = np.where(words.spans & (not off), SPANNING, PLAIN)
+    fields[len(words) :, 3] = COMPOUND
+    by_word = np.argsort(number, kind="stable")
+    bounds = np.searchsorted(number[by_word], np.arange(len(names) + 2)).astype(np.int64)
+    if not rules.repeats:
+        fields[: len(words), 2] = np.diff(bounds)[number] > 1
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    sizes = np.concatenate([np.diff(words.block_offsets), np.diff(compounds.block_offsets)])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    sets = np.concatenate([words.blocks, compounds.blocks])
+    picked = [np.arange(starts[i], starts[i + 1]) for i in order] if (sizes > 1).any() else None
+    blocks = sets[starts[:-1][order]] if picked is None else sets[np.concatenate(picked)]
+    sweep = Sweep(
+        cells=cells,
+        fields=fields[order],
+        block_offsets=np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64),
+        blocks=blocks.astype(np.uint64),
+        at=np.searchsorted(low[order], np.arange(puzzle.cell_count + 1)).astype(np.int64),
+        low=low[order],
+        word_offsets=bounds,
+        word_pieces=place[by_word].astype(np.int64),
+        geometry=np.array(
+            [
+                puzzle.cell_count,
+                puzzle.column_count,
+                rules.min_letters,
+                rules.repeats,
+                {"required": REQUIRED, "one": ONE, "off": OFF}[rules.spangram],
+                rules.diagonal,
+            ],
+            np.int64,
+        ),
+        edges=edges(puzzle) if puzzle.cell_count <= 64 else np.zeros(2, np.uint64),
+    )
+    count = len(words)
+    refs = [("word", int(i)) if i < count else ("compound", int(i) - count) for i in order]
+    return sweep, refs

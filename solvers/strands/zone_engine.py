@@ -1,0 +1,129 @@
+"""The search by spangrams and zones: states, their children in canonical order, their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, count_of
+from solvers.strands.choices import zone_children
+from solvers.strands.engine import BudgetSpentError, Engine, State
+from solvers.strands.model import Model
+from solvers.strands.pieces import Found
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.roots import after_spangram, cover_beside
+from solvers.strands.rules import Rules
+from solvers.strands.table import DEAD, EXISTS
+from solvers.strands.zones import cover
+
+ROOT_STEP = 512
+"""Spangrams between two looks at the clock for whoever watches the progress."""
+
+
+class ZoneEngine(Engine):
+    """Spangram first, then its zones; the number of theme words is known."""
+
+    def __init__(
+        self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
+    ) -> None:
+        super().__init__(budget, exists=exists)
+        assert puzzle.theme_words is not None
+        self.found = found
+        self.n = puzzle.theme_words
+        self.model = Model(puzzle, rules, found, self.n)
+        self.group = np.repeat(
+            np.arange(len(self.model.spangrams.cells)), np.diff(self.model.member_offsets)
+        )
+        self.out = np.empty((len(self.model.words.cells), 8), np.uint64)
+        self.on_progress: Callable[[int, int], None] | None = None
+
+    def root_size(self) -> int:
+        """Count the root's children: one for each spangram."""
+        return len(self.group)
+
+    def _score(self, member: int) -> int:
+        kind = int(self.model.members[member])
+        if kind >= 0:
+            return int(self.found.compounds.score[kind])
+        return int(self.found.words.score[-1 - kind])
+
+    def root_child(self, member: int) -> tuple[tuple[str, int], int, State]:
+        """Name the piece of a root's child, its score and the state after it."""
+        model = self.model
+        kind = int(model.members[member])
+        piece = ("compound", kind) if kind >= 0 else ("word", -1 - kind)
+        code, left, closed, several, banned, rank = after_spangram(
+            int(self.group[member]), model.full, model.spangrams, model.words, model.ground,
+            self.pool,
+        )  # fmt: skip
+        if code == -2:
+            raise BudgetSpentError(4)
+        return (
+            piece,
+            self._score(member),
+            (np.uint64(left), np.uint64(closed), several, self.n, banned, rank),
+        )
+
+    def root_values(self, start: int, stop: int) -> tuple[Any, Any]:
+        """Value the root's children start..stop: lists of counts and of best scores."""
+        model = self.model
+        if stop <= start:
+            return [], []
+        first, last = int(self.group[start]), int(self.group[stop - 1]) + 1
+        size = len(model.spangrams.cells)
+        counts = np.zeros((size, 2), np.uint64)
+        best = np.full(size, DEAD, np.int64)
+        for at in range(first, last, ROOT_STEP):
+            to = min(at + ROOT_STEP, last)
+            done = cover_beside(
+                at, to, model.full, self.n, model.spangrams, model.words, model.ground,
+                self.table, self.pool, counts, best,
+            )  # fmt: skip
+            self.check()
+            if self.on_progress is not None:
+                self.on_progress(to - first, last - first)
+            if done < to - at or (self.table.control[EXISTS] and counts[at:to].any()):
+                break
+        groups = self.group[start:stop]
+        values = [count_of(int(h), int(lo)) for h, lo in counts]
+        scores = [int(best[g]) + self._score(start + i) if values[g] else DEAD
+                  for i, g in enumerate(groups)]  # fmt: skip
+        return [values[g] for g in groups], scores
+
+    def value(self, state: State) -> tuple[int, int]:
+        """Count the covers below a state, and find the best score among them."""
+        left, closed, several, n, banned, rank = state
+        if n == 0:
+            return (1, 0) if int(left) == 0 else (0, DEAD)
+        if int(left) == 0:
+            return 0, DEAD
+        model = self.model
+        hi, lo, best = cover(
+            left, closed, several, n, banned, rank, 0, len(model.words.cells), 0, model.words,
+            model.ground, self.table, self.pool,
+        )  # fmt: skip
+        self.check()
+        return count_of(int(hi), int(lo)), int(best)
+
+    def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
+        """List (piece, score, state) after each word on the cell that is covered next."""
+        left, closed, several, n, banned, rank = state
+        if n == 0 or int(left) == 0:
+            return []
+        model = self.model
+        count = zone_children(
+            left, closed, several, n, banned, rank, model.words, model.ground, self.table,
+            self.pool, self.out,
+        )  # fmt: skip
+        self.check()
+        rows = self.out[:count].copy()
+        return [
+            (
+                ("word", int(model.piece[int(row[0])])),
+                int(model.words.fields[int(row[0]), 2]),
+                (row[1], row[2], bool(row[3]), int(row[4]), int(row[5]), int(row[6])),
+            )
+            for row in rows
+        ]
