@@ -48,10 +48,19 @@ def kernel(function: F) -> F:
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
-def recursive_kernel(function: F) -> F:
-    """Compile a function that calls itself, anew in every process.
+def search_kernel(function: F) -> F:
+    """Compile a function that allocates nothing, without counting references to its arrays.
 
-    Numba 0.68 crashes when it loads from its cache a kernel that calls such a function from
-    another module.
+    Numba counts every array that is taken out of a tuple, with an atomic instruction; in a search
+    that passes tuples of arrays around this takes half of the time.
     """
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+
+
+def inlined_kernel(function: F) -> F:
+    """Compile a function as `search_kernel` does, into each of its callers.
+
+    For small steps: every array among the arguments is passed as seven words, which costs more.
+    """
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    return numba.njit(forceinline=True, **options)(function)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.compiling import kernel
+from solvers.compiling import inlined_kernel, search_kernel
 
 ALTERNATIVES_MAX = 256
 """Alternatives that one partial cover may have; more are refused, never cut."""
@@ -23,7 +23,7 @@ _ONE = np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
+@search_kernel
 def open_blocks(free: np.uint64, columns: int) -> np.uint64:
     """Mark the blocks in which both cells of a diagonal are free: only these still matter."""
     c = np.uint64(columns)
@@ -32,7 +32,7 @@ def open_blocks(free: np.uint64, columns: int) -> np.uint64:
     return falling | rising
 
 
-@kernel
+@inlined_kernel
 def combine(
     closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, up: np.uint64,
     down: np.uint64, matter: np.uint64, pool: Any,
@@ -47,6 +47,14 @@ def combine(
         if mask & closed:
             return -1, closed, False
         return 0, (closed | mask) & matter, False
+    return _combine_sets(closed, several, sets, start, stop, up, down, matter, pool)
+
+
+@search_kernel
+def _combine_sets(
+    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, up: np.uint64,
+    down: np.uint64, matter: np.uint64, pool: Any,
+) -> tuple[int, np.uint64, bool]:  # fmt: skip
     scratch = pool.scratch
     count = 0
     first, last = 0, 1
@@ -73,7 +81,7 @@ def combine(
     return 0, np.uint64(number), True
 
 
-@kernel
+@search_kernel
 def narrow(
     closed: np.uint64, several: bool, matter: np.uint64, pool: Any
 ) -> tuple[int, np.uint64, bool]:
@@ -93,7 +101,7 @@ def narrow(
     return 0, np.uint64(number), True
 
 
-@kernel
+@search_kernel
 def crosses(
     closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, pool: Any
 ) -> bool:
@@ -111,7 +119,7 @@ def crosses(
     return True
 
 
-@kernel
+@search_kernel
 def _least(masks: np.ndarray, count: int) -> int:
     """Sort, drop every set that contains another, return how many are left."""
     for i in range(1, count):
@@ -134,7 +142,7 @@ def _least(masks: np.ndarray, count: int) -> int:
     return kept
 
 
-@kernel
+@search_kernel
 def intern(values: np.ndarray, count: int, pool: Any) -> int:
     """Number a sorted set of 64-bit values, equal sets alike; -1 when there is no room."""
     h = np.uint64(count)

@@ -31,7 +31,7 @@ from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.table import DEAD, OUT_OF_BYTES
+from solvers.strands.table import OUT_OF_BYTES
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""
@@ -140,7 +140,7 @@ class StrandsGame:
             if ask.kind == "count":
                 status = Status.SOLVED if total else Status.UNSOLVABLE
                 return Outcome(status=status, count=total, statistics=engine.statistics())
-            top = list(best_first(engine, ask.limit or 1, counts, bests, kids, score))
+            top = list(best_first(engine, ask.limit or 1, bests, kids, score))
             covers = tuple(
                 build_cover(
                     pieces + more, value, puzzle, self.bound_rules, found, self.words_known()
@@ -310,23 +310,24 @@ def _walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, in
 
 
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:
-    """Value the children that a part names: counts, best scores, and (index, child) lists."""
+    """Value the children that a part names: counts, best scores, and (index, child) where any."""
     _, start, stop = _range(part)
     if state is None:
         stop = engine.root_size() if stop is None else stop
-        counts, bests = engine.root_values(start, stop)
-        return counts, bests, [(i, None) for i in range(start, stop)]
+        indices, counts, bests = engine.root_values(start, stop)
+        return counts, bests, [(i, None) for i in indices]
     counts, bests, kids = [], [], []
     for i, child in list(enumerate(engine.children(state)))[start:stop]:
         count, best = engine.value(child[2])
-        counts.append(count)
-        bests.append(best + child[1] if count else DEAD)
-        kids.append((i, child))
+        if count:
+            counts.append(count)
+            bests.append(best + child[1])
+            kids.append((i, child))
     return counts, bests, kids
 
 
 def best_first(
-    engine: Any, limit: int, counts: list[int], bests: list[int], kids: list[Any], score: int
+    engine: Any, limit: int, bests: list[int], kids: list[Any], score: int
 ) -> Iterator[tuple[int, list[tuple[str, int]]]]:
     """Yield the covers of the highest scores, ties in canonical order.
 
@@ -335,8 +336,7 @@ def best_first(
     """
     heap: list[Any] = [
         (-(score + best), (index,), score, child, [])
-        for count, best, (index, child) in zip(counts, bests, kids, strict=True)
-        if count
+        for best, (index, child) in zip(bests, kids, strict=True)
     ]
     heapq.heapify(heap)
     while heap and limit:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from solvers.strands.ground import (
+    GEOMETRY_FIELDS,
+    ZONES_MAX,
+    Ground,
+    Words,
+    index_cells,
+    largest_zones,
+    mark_twins,
+)
 from solvers.strands.pieces import Found, Pieces
 from solvers.strands.prices import UNIT, price_cells
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.roots import Spangrams
 from solvers.strands.rules import Rules
-from solvers.strands.zones import GEOMETRY_FIELDS, PIECE_FIELDS, ZONES_MAX, Ground, Words
+from solvers.strands.zones import F_FIELDS, F_LEFT
 
 WORD_CELLS = 64
 """Cells that one word of a mask holds."""
@@ -39,13 +49,25 @@ def _absolute_blocks(pieces: Pieces) -> npt.NDArray[np.uint64]:
     return absolute(pieces.blocks, np.repeat(pieces.low, sizes))
 
 
+_models: weakref.WeakKeyDictionary[Found, Model] = weakref.WeakKeyDictionary()
+
+
+def model_of(puzzle: Puzzle, rules: Rules, found: Found) -> Model:
+    """Return the model of a board's pieces; it is kept as long as they are.
+
+    `found` belongs to just one puzzle and one set of rules, and several asks may be made of it.
+    """
+    if found not in _models:
+        _models[found] = Model(puzzle, rules, found)
+    return _models[found]
+
+
 class Model:
     """A board of at most 64 cells, its theme words sorted by reduced cost, and its spangrams."""
 
-    def __init__(self, puzzle: Puzzle, rules: Rules, found: Found, words_max: int) -> None:
+    def __init__(self, puzzle: Puzzle, rules: Rules, found: Found) -> None:
         self.puzzle = puzzle
         self.rules = rules
-        self.found = found
         cells = puzzle.cell_count
         self.full = np.uint64((1 << cells) - 1)
         pieces = found.words
@@ -57,7 +79,7 @@ class Model:
         price_cells(masks[theme], cells, prices)
         self._order(pieces, theme, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
-        self.ground = _ground(puzzle, rules, prices, len(self.words.cells), words_max)
+        self.ground = _ground(puzzle, rules, prices, len(self.words.cells), puzzle.theme_words or 0)
 
     def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
         bits = (masks[theme, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
@@ -68,23 +90,37 @@ class Model:
         names, number = np.unique(pieces.word[self.piece], return_inverse=True)
         by_word = np.argsort(number, kind="stable")
         word_offsets = np.searchsorted(number[by_word], np.arange(len(names) + 1)).astype(np.int64)
-        fields = np.zeros((len(order), PIECE_FIELDS), np.int64)
-        fields[:, 0] = number
-        fields[:, 1] = reduced[order]
-        fields[:, 2] = pieces.score[self.piece]
-        fields[:, 4] = -1
         cells = masks[self.piece]
+        twin = np.zeros(len(order), np.bool_)
         if not self.rules.repeats:
-            fields[:, 3] = _has_twin(cells, by_word, word_offsets)
+            mark_twins(cells, by_word, word_offsets, twin)
         bounds, places = _ragged(pieces.block_offsets, self.piece)
+        blocks = _absolute_blocks(pieces)[places]
+        bits = bits[order].astype(np.bool_)
+        cell_pieces, on = np.nonzero(bits.T)[::-1]
+        slots = np.empty(1 << max(4, int(2 * len(order)).bit_length()), np.int32)
+        same_cells = np.empty(len(order), np.int32)
+        index_cells(cells, slots, same_cells)
         self.names = names
         self.words = Words(
             cells=cells,
-            fields=fields,
+            reduced=reduced[order],
+            score=pieces.score[self.piece],
+            word=number,
+            twin=twin,
+            rank=np.full(len(order), -1, np.int64),
             block_offsets=bounds,
-            blocks=_absolute_blocks(pieces)[places],
+            blocks=blocks,
             word_offsets=word_offsets,
             word_pieces=by_word.astype(np.int64),
+            on_cell=_bitsets(bits),
+            on_block=_bitsets(_on_every_path(blocks, bounds)),
+            twins=_bitsets(twin[:, None])[0],
+            spanning=np.empty(0, np.int64),
+            cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.int64),
+            cell_pieces=cell_pieces.astype(np.int32),
+            slots=slots,
+            same_cells=same_cells,
         )
 
     def _spangrams(self, found: Found, masks: Any) -> tuple[Spangrams, Any, Any]:
@@ -109,7 +145,9 @@ class Model:
         ).astype(np.uint64)
         kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
         first_block = blocks[offsets[:-1]] if len(sizes) else blocks
-        largest = largest_zones(cells, self.puzzle)
+        largest = np.empty(len(cells), np.int64)
+        geometry = geometry_of(self.puzzle, self.rules)
+        largest_zones(cells, self.full, geometry, edges(self.puzzle), largest)
         order = np.lexsort((kinds, first_block, cells, largest))
         single = sizes[order] == 1
         joins = np.zeros(len(order), np.bool_)
@@ -152,44 +190,13 @@ class Model:
         rank_of = np.full(len(found.words), -1, np.int64)
         rank_of[piece] = own
         ranks = rank_of[self.piece]
-        self.words.fields[:, 4] = ranks
         spanning = np.flatnonzero(ranks >= 0)
+        self.words = self.words._replace(rank=ranks, spanning=spanning)
         for s in own:
             lower = spanning[ranks[spanning] < s]
             if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
                 # Ranks begin at 0 and the field at 1: the kernel leaves out ranks below it.
                 fields[s, 1] = s
-
-
-def _has_twin(cells: Any, by_word: Any, word_offsets: Any) -> npt.NDArray[np.bool_]:
-    """Tell for each piece whether its word also fits on cells that it leaves free."""
-    twin = np.zeros(len(cells), np.bool_)
-    for w in np.flatnonzero(np.diff(word_offsets) > 1):
-        pieces = by_word[word_offsets[w] : word_offsets[w + 1]]
-        apart = (cells[pieces, None] & cells[None, pieces]) == 0
-        twin[pieces] = apart.any(axis=1)
-    return twin
-
-
-def largest_zones(cells: Any, puzzle: Puzzle) -> npt.NDArray[np.int64]:
-    """Count the cells of the largest zone that each spangram leaves (king's moves)."""
-    full = np.uint64((1 << puzzle.cell_count) - 1)
-    columns = np.uint64(min(puzzle.column_count, 63))
-    left_edge, right_edge = edges(puzzle)
-    one = np.uint64(1)
-    rest = full & ~cells
-    largest = np.zeros(len(cells), np.int64)
-    while rest.any():
-        zone = rest & (~rest + one)
-        while True:
-            wide = zone | ((zone & ~right_edge) << one) | ((zone & ~left_edge) >> one)
-            grown = (wide | (wide << columns) | (wide >> columns)) & rest
-            if np.array_equal(grown, zone):
-                break
-            zone = grown
-        largest = np.maximum(largest, np.bitwise_count(zone).astype(np.int64))
-        rest = rest & ~zone
-    return largest
 
 
 def edges(puzzle: Puzzle) -> npt.NDArray[np.uint64]:
@@ -199,7 +206,8 @@ def edges(puzzle: Puzzle) -> npt.NDArray[np.uint64]:
     return np.array([left, left << (width - 1)], np.uint64)
 
 
-def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: int) -> Ground:
+def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
+    """Write size and rules as the kernels read them: int64[GEOMETRY_FIELDS]."""
     geometry = np.zeros(GEOMETRY_FIELDS, np.int64)
     geometry[:] = (
         puzzle.row_count,
@@ -208,17 +216,44 @@ def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: i
         rules.repeats,
         rules.diagonal,
     )
+    return geometry
+
+
+def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: int) -> Ground:
     depth = 2 * words_max + 4
-    listed = np.empty(pieces * (words_max + 3), np.int32)
-    listed[:pieces] = np.arange(pieces)
-    return Ground(
-        geometry=geometry,
+    bitset = (pieces + 63) // 64
+    ground = Ground(
+        geometry=geometry_of(puzzle, rules),
         edges=edges(puzzle),
         prices=prices,
-        listed=listed,
-        counts=np.zeros(WORD_CELLS, np.int64),
+        frames=np.zeros((depth, F_FIELDS), np.uint64),
+        fitting=np.zeros((depth, bitset), np.uint64),
+        chosen=np.zeros((depth, bitset), np.uint64),
         zones=np.zeros((depth, ZONES_MAX), np.uint64),
         shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
         stamps=np.zeros(max(pieces, 1), np.int64),
         stamp=np.zeros(1, np.int64),
+    )
+    ground.frames[0, F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
+    ground.fitting[0] = ~np.uint64(0)
+    return ground
+
+
+def _bitsets(bits: Any) -> npt.NDArray[np.uint64]:
+    """Turn bool[pieces, sets] into uint64[sets, bitset words]."""
+    pieces, sets = bits.shape
+    padded = np.zeros((sets, (pieces + 63) // 64 * 64), np.bool_)
+    padded[:, :pieces] = bits.T
+    packed = np.packbits(padded, axis=1, bitorder="little")
+    words: npt.NDArray[np.uint64] = packed.view(np.dtype("<u8")).astype(np.uint64)
+    return words
+
+
+def _on_every_path(blocks: Any, bounds: Any) -> npt.NDArray[np.bool_]:
+    """Tell for each piece which blocks all its sets of blocks hold: bool[pieces, 64]."""
+    if not len(blocks):
+        return np.zeros((0, WORD_CELLS), np.bool_)
+    every = np.bitwise_and.reduceat(blocks, bounds[:-1])
+    return ((every[:, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)).astype(
+        np.bool_
     )

@@ -49,7 +49,7 @@ class Pieces:
         return len(self.low)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Found:
     """Everything that may lie on a board."""
 

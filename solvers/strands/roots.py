@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import kernel, recursive_kernel
+from solvers.compiling import search_kernel
 from solvers.strands.blocks import combine, open_blocks
+from solvers.strands.candidates import still_banned
+from solvers.strands.ground import price_of
+from solvers.strands.prices import UNIT
 from solvers.strands.table import DEAD, EXISTS, OK, STATUS, TOO_MANY_SETS
-from solvers.strands.zones import cover, still_banned
+from solvers.strands.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
 _ZERO = np.uint64(0)
@@ -27,7 +30,7 @@ class Spangrams(NamedTuple):
     blocks: npt.NDArray[np.uint64]
 
 
-@kernel
+@search_kernel
 def after_spangram(
     s: int, full: np.uint64, spangrams: Any, words: Any, ground: Any, pool: Any
 ) -> tuple[int, np.uint64, np.uint64, bool, int, int]:
@@ -46,7 +49,7 @@ def after_spangram(
     return code, left, closed, several, banned, spangrams.fields[s, OWN_RANK]
 
 
-@recursive_kernel
+@search_kernel
 def cover_beside(
     start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, ground: Any,
     table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,
@@ -56,8 +59,12 @@ def cover_beside(
     Writes counts (uint64[spangrams, 2]) and best scores of the theme words; returns how many
     were worked before the budget ran out (or, when existence is asked, up to the first cover).
     """
-    pieces = len(words.cells)
     for s in range(start, stop):
+        counts[s, 0] = _ZERO
+        counts[s, 1] = _ZERO
+        best[s] = DEAD
+        if price_of(full ^ spangrams.cells[s], ground.prices) > n * UNIT:
+            continue
         code, left, closed, several, banned, rank = after_spangram(
             s, full, spangrams, words, ground, pool
         )
@@ -71,7 +78,7 @@ def cover_beside(
             hi, lo, value = _ZERO, _ZERO, np.int64(DEAD)
         else:
             hi, lo, value = cover(
-                left, closed, several, n, banned, rank, 0, pieces, 0, words, ground, table, pool
+                left, closed, several, n, banned, rank, words, ground, table, pool
             )
         if table.control[STATUS] != OK:
             return s - start

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from solvers.strands.sweep import (
     sweep_children,
     sweep_cover,
 )
-from solvers.strands.table import DEAD, EXISTS
+from solvers.strands.table import EXISTS
 
 
 class SweepEngine(Engine):
@@ -57,19 +56,21 @@ class SweepEngine(Engine):
         """Name the piece of a root's child, its score and the state after it."""
         return self._root_children[index]
 
-    def root_values(self, start: int, stop: int) -> tuple[Any, Any]:
-        """Value the root's children start..stop: lists of counts and of best scores."""
-        counts, scores = [0] * (stop - start), [DEAD] * (stop - start)
+    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
+        """Value the root's children start..stop that have covers: indices, counts, best scores."""
+        indices, counts, scores = [], [], []
         for i in range(start, stop):
             _, score, state = self._root_children[i]
             count, best = self.value(state)
             if count:
-                counts[i - start], scores[i - start] = count, score + best
+                indices.append(i)
+                counts.append(count)
+                scores.append(score + best)
             if self.on_progress is not None:
                 self.on_progress(i + 1 - start, stop - start)
             if count and self.table.control[EXISTS]:
                 break
-        return counts, scores
+        return indices, counts, scores
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
-from solvers.compiling import kernel
+from solvers.compiling import inlined_kernel, search_kernel
 from solvers.strands.blocks import ALTERNATIVES_MAX
 
 STATE_WORDS = 6
@@ -95,7 +95,7 @@ def clear(table: Table) -> None:
     table.slots[: 1 << INDEX_BITS_FIRST] = -1
 
 
-@kernel
+@inlined_kernel
 def slot_of(cells: np.uint64, closed: np.uint64, rest: np.uint64, bits: int) -> Any:
     """Hash a state to its first place in an index of 2^bits entries."""
     h = (cells ^ (closed * _MIX_2)) * _MIX
@@ -104,7 +104,7 @@ def slot_of(cells: np.uint64, closed: np.uint64, rest: np.uint64, bits: int) -> 
     return np.int64(h >> np.uint64(64 - bits))
 
 
-@kernel
+@inlined_kernel
 def find(cells: np.uint64, closed: np.uint64, rest: np.uint64, table: Any) -> int:
     """Look a state up; return its row, or -1."""
     bits = table.control[INDEX_BITS]
@@ -124,7 +124,7 @@ def find(cells: np.uint64, closed: np.uint64, rest: np.uint64, table: Any) -> in
         slot = (slot + 1) & last
 
 
-@kernel
+@search_kernel
 def keep(
     cells: np.uint64, closed: np.uint64, rest: np.uint64, hi: np.uint64, lo: np.uint64, best: Any,
     table: Any,
@@ -148,7 +148,7 @@ def keep(
     _place(row, table)
 
 
-@kernel
+@search_kernel
 def _place(row: int, table: Any) -> None:
     bits = table.control[INDEX_BITS]
     last = (1 << bits) - 1
@@ -159,7 +159,7 @@ def _place(row: int, table: Any) -> None:
     table.slots[slot] = row
 
 
-@kernel
+@search_kernel
 def _grow(table: Any) -> None:
     control = table.control
     control[INDEX_BITS] += 1
@@ -168,7 +168,7 @@ def _grow(table: Any) -> None:
         _place(row, table)
 
 
-@kernel
+@inlined_kernel
 def spend(table: Any) -> bool:
     """Count one node; tell whether the budget is used up."""
     control = table.control

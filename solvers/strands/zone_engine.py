@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from solvers.algebra import Budget, count_of
 from solvers.strands.choices import zone_children
 from solvers.strands.engine import BudgetSpentError, Engine, State
-from solvers.strands.model import Model
+from solvers.strands.model import model_of
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.roots import after_spangram, cover_beside
@@ -32,7 +31,7 @@ class ZoneEngine(Engine):
         assert puzzle.theme_words is not None
         self.found = found
         self.n = puzzle.theme_words
-        self.model = Model(puzzle, rules, found, self.n)
+        self.model = model_of(puzzle, rules, found)
         self.group = np.repeat(
             np.arange(len(self.model.spangrams.cells)), np.diff(self.model.member_offsets)
         )
@@ -66,15 +65,14 @@ class ZoneEngine(Engine):
             (np.uint64(left), np.uint64(closed), several, self.n, banned, rank),
         )
 
-    def root_values(self, start: int, stop: int) -> tuple[Any, Any]:
-        """Value the root's children start..stop: lists of counts and of best scores."""
+    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
+        """Value the root's children start..stop that have covers: indices, counts, best scores."""
         model = self.model
         if stop <= start:
-            return [], []
+            return [], [], []
         first, last = int(self.group[start]), int(self.group[stop - 1]) + 1
-        size = len(model.spangrams.cells)
-        counts = np.zeros((size, 2), np.uint64)
-        best = np.full(size, DEAD, np.int64)
+        counts = np.zeros((len(model.spangrams.cells), 2), np.uint64)
+        best = np.full(len(counts), DEAD, np.int64)
         for at in range(first, last, ROOT_STEP):
             to = min(at + ROOT_STEP, last)
             done = cover_beside(
@@ -87,10 +85,13 @@ class ZoneEngine(Engine):
             if done < to - at or (self.table.control[EXISTS] and counts[at:to].any()):
                 break
         groups = self.group[start:stop]
-        values = [count_of(int(h), int(lo)) for h, lo in counts]
-        scores = [int(best[g]) + self._score(start + i) if values[g] else DEAD
-                  for i, g in enumerate(groups)]  # fmt: skip
-        return [values[g] for g in groups], scores
+        covered = np.flatnonzero((counts[:, 0] | counts[:, 1])[groups])
+        indices = [start + int(i) for i in covered]
+        return (
+            indices,
+            [count_of(*counts[groups[i]].tolist()) for i in covered],
+            [int(best[groups[i - start]]) + self._score(i) for i in indices],
+        )
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""
@@ -101,8 +102,8 @@ class ZoneEngine(Engine):
             return 0, DEAD
         model = self.model
         hi, lo, best = cover(
-            left, closed, several, n, banned, rank, 0, len(model.words.cells), 0, model.words,
-            model.ground, self.table, self.pool,
+            left, closed, several, n, banned, rank, model.words, model.ground, self.table,
+            self.pool,
         )  # fmt: skip
         self.check()
         return count_of(int(hi), int(lo)), int(best)
@@ -122,7 +123,7 @@ class ZoneEngine(Engine):
         return [
             (
                 ("word", int(model.piece[int(row[0])])),
-                int(model.words.fields[int(row[0]), 2]),
+                int(model.words.score[int(row[0])]),
                 (row[1], row[2], bool(row[3]), int(row[4]), int(row[5]), int(row[6])),
             )
             for row in rows

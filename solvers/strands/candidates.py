@@ -1,0 +1,160 @@
+"""Which theme words fit on what is left: as bitsets, from those that fitted before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import popcount, trailing_zeros
+from solvers.compiling import inlined_kernel, search_kernel
+from solvers.strands.blocks import intern
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_63 = np.int64(63)
+
+
+@inlined_kernel
+def within(slack: int, reduced: np.ndarray) -> int:
+    """Count the pieces, sorted by reduced cost, whose reduced cost is at most `slack`."""
+    low, high = 0, len(reduced)
+    while low < high:
+        middle = (low + high) >> 1
+        if reduced[middle] <= slack:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined_kernel
+def fit(
+    fitting: np.ndarray, before: int, now: int, taken: np.uint64, closed: np.uint64,
+    several: bool, pieces: int, on_cell: np.ndarray, on_block: np.ndarray,
+) -> int:  # fmt: skip
+    """Write to row `now` which of the first `pieces` of row `before` still fit.
+
+    `taken` and `closed` are the cells and blocks taken since. Returns the words of the bitset
+    that were written. Pieces that have several paths, or cross one of several alternatives, may
+    fit no more and still be in it.
+    """
+    size = (pieces + 63) >> 6
+    for i in range(size):
+        fitting[now, i] = fitting[before, i]
+    if pieces & _63:
+        fitting[now, size - 1] &= (_ONE << np.uint64(pieces & _63)) - _ONE
+    while taken:
+        c = trailing_zeros(taken)
+        taken &= taken - _ONE
+        for i in range(size):
+            fitting[now, i] &= ~on_cell[c, i]
+    if not several:
+        while closed:
+            b = trailing_zeros(closed)
+            closed &= closed - _ONE
+            for i in range(size):
+                fitting[now, i] &= ~on_block[b, i]
+    return size
+
+
+@inlined_kernel
+def rarest_cell(
+    left: np.uint64, fitting: np.ndarray, now: int, size: int, on_cell: np.ndarray
+) -> int:
+    """Choose the cell that the fewest pieces of row `now` cover; -1 if none covers some cell."""
+    cell: Any = np.int64(-1)
+    fewest = np.int64(2**62)
+    while left:
+        c = trailing_zeros(left)
+        left &= left - _ONE
+        count = np.int64(0)
+        for i in range(size):
+            count += popcount(fitting[now, i] & on_cell[c, i])
+        if count < fewest:
+            cell, fewest = c, count
+            if fewest == 0:
+                return -1
+    return cell
+
+
+@inlined_kernel
+def is_banned(word: int, ban: int, sets: np.ndarray, offsets: np.ndarray) -> bool:
+    """Tell whether a word stands in an interned set of words."""
+    for i in range(offsets[ban], offsets[ban + 1]):
+        if sets[i] == np.uint64(word):
+            return True
+    return False
+
+
+@search_kernel
+def ban_pieces(fitting: np.ndarray, now: int, size: int, ban: int, words: Any, pool: Any) -> None:
+    """Take the pieces of banned words out of row `now`."""
+    for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
+        word = np.int64(pool.sets[i])
+        for j in range(words.word_offsets[word], words.word_offsets[word + 1]):
+            p = words.word_pieces[j]
+            if p >> 6 < size:
+                fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+
+
+@search_kernel
+def leave_out_ranks(fitting: np.ndarray, now: int, size: int, rank: int, words: Any) -> None:
+    """Take the pieces that are spangrams of a lower rank out of row `now`."""
+    for i in range(len(words.spanning)):
+        p = words.spanning[i]
+        if words.rank[p] < rank and p >> 6 < size:
+            fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+
+
+@search_kernel
+def still_banned(ban: int, word: Any, left: np.uint64, words: Any, pool: Any) -> int:
+    """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
+    scratch = pool.scratch
+    count = 0
+    placed = word < 0
+    first, last = pool.offsets[ban], pool.offsets[ban + 1]
+    i = first
+    while i < last or not placed:
+        if placed or (i < last and pool.sets[i] < np.uint64(word)):
+            candidate = np.int64(pool.sets[i])
+            i += 1
+        else:
+            candidate = word
+            placed = True
+        for j in range(words.word_offsets[candidate], words.word_offsets[candidate + 1]):
+            if not (words.cells[words.word_pieces[j]] & ~left):
+                if count == len(scratch):
+                    return -1
+                scratch[count] = np.uint64(candidate)
+                count += 1
+                break
+    if count == 0:
+        return 0
+    return intern(scratch, count, pool)
+
+
+@search_kernel
+def zones_share_words(
+    fitting: np.ndarray, before: int, pieces: int, left: np.uint64, zones: np.ndarray, depth: int,
+    count: int, words: Any, stamps: np.ndarray, stamp: np.ndarray,
+) -> bool:  # fmt: skip
+    """Tell whether a word of row `before`'s first pieces fits in two of the zones of `left`."""
+    base = stamp[0]
+    stamp[0] = base + count
+    for i in range((pieces + 63) >> 6):
+        bits = fitting[before, i] & words.twins[i]
+        while bits:
+            p = (i << 6) + trailing_zeros(bits)
+            bits &= bits - _ONE
+            cells = words.cells[p]
+            if p >= pieces or cells & ~left:
+                continue
+            word = words.word[p]
+            for z in range(count):
+                if cells & zones[depth, z]:
+                    if stamps[word] > base and stamps[word] != base + 1 + z:
+                        return True
+                    stamps[word] = base + 1 + z
+                    break
+    return False

@@ -1,0 +1,91 @@
+"""The last one and the last two words of a cover: looked up, not searched for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import popcount, trailing_zeros
+from solvers.compiling import search_kernel
+from solvers.strands.blocks import combine, crosses, open_blocks
+from solvers.strands.candidates import is_banned
+from solvers.strands.ground import COLUMNS, MIN_LETTERS, REPEATS, first_on
+from solvers.strands.table import DEAD
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+@search_kernel
+def cover_with_one(
+    left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, other: int,
+    words: Any, pool: Any,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Count the words that stand on just what is left; return (count, best score).
+
+    `other`: a word that must not come again, -1: none.
+    """
+    count, best = _ZERO, np.int64(DEAD)
+    p: Any = first_on(left, words.cells, words.slots)
+    while p >= 0:
+        q, p = p, np.int64(words.same_cells[p])
+        if closed != _ZERO and crosses(
+            closed, several, words.blocks, words.block_offsets[q], words.block_offsets[q + 1], pool
+        ):
+            continue
+        if words.word[q] == other or 0 <= words.rank[q] < rank:
+            continue
+        if ban and is_banned(words.word[q], ban, pool.sets, pool.offsets):
+            continue
+        count += _ONE
+        best = max(best, words.score[q])
+    return count, best
+
+
+@search_kernel
+def cover_with_two(
+    left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, slack: int,
+    words: Any, ground: Any, pool: Any,
+) -> tuple[int, Any, Any]:  # fmt: skip
+    """Cover what is left with two words; return (code, count, best score), code -2 when full."""
+    count, best = _ZERO, np.int64(DEAD)
+    # The cell that the fewest pieces of the whole board cover.
+    cell, fewest = 0, np.int64(2**62)
+    cells = left
+    while cells:
+        c = trailing_zeros(cells)
+        cells &= cells - _ONE
+        on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
+        if on_it < fewest:
+            cell, fewest = c, on_it
+    roomy = popcount(left) - ground.geometry[MIN_LETTERS]
+    for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
+        p = np.int64(words.cell_pieces[i])
+        mask = words.cells[p]
+        if mask & ~left:
+            continue
+        if words.reduced[p] > slack:
+            break
+        rest = left ^ mask
+        if popcount(mask) > roomy or first_on(rest, words.cells, words.slots) < 0:
+            continue
+        if 0 <= words.rank[p] < rank:
+            continue
+        word = words.word[p]
+        if ban and is_banned(word, ban, pool.sets, pool.offsets):
+            continue
+        code, now_closed, now_several = combine(
+            closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
+            _ZERO, _ZERO, open_blocks(rest, ground.geometry[COLUMNS]), pool,
+        )  # fmt: skip
+        if code == -1:
+            continue
+        if code == -2:
+            return -2, _ZERO, np.int64(DEAD)
+        other: Any = word if ground.geometry[REPEATS] == 0 else np.int64(-1)
+        more, value = cover_with_one(rest, now_closed, now_several, ban, rank, other, words, pool)
+        if more:
+            count += more
+            best = max(best, value + words.score[p])
+    return 0, count, best
