@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import kernel
+from solvers.compiling import inlined_kernel, search_kernel
 from solvers.strands.blocks import combine, intern
+from solvers.strands.supports import WINDOW, Supports, has_lost_cell
 from solvers.strands.table import (
     BEST,
     DEAD,
     EXISTS,
     HI,
     LO,
-    OK,
     STATUS,
     TOO_MANY_SETS,
     find,
@@ -32,18 +32,19 @@ from solvers.wide import add
 
 ANY = 255
 """Number of words left where any will do."""
-WINDOW = 64
 PLAIN, SPANNING, COMPOUND = range(3)
 """Kinds of pieces: a word, a word that touches two opposite sides, a compound."""
 REQUIRED, ONE, OFF = range(3)
 SWEEP_WORD, SWEEP_SCORE, SWEEP_TWIN, SWEEP_KIND = range(4)
 SWEEP_FIELDS = 4
-CELLS_IN_ALL, WIDTH, LEAST, AGAIN, RULE, SLANTED = range(6)
-SWEEP_GEOMETRY = 6
+CELLS_IN_ALL, WIDTH, LEAST, RULE = range(4)
+FRAME_WORDS = 8
+"""A frame of the search's stack: a state, the piece to try next, and what was found so far."""
+F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_BAN = np.uint64(32)
 
 
 class Sweep(NamedTuple):
@@ -61,11 +62,10 @@ class Sweep(NamedTuple):
     word_offsets: npt.NDArray[np.int64]
     word_pieces: npt.NDArray[np.int64]
     geometry: npt.NDArray[np.int64]
-    edges: npt.NDArray[np.uint64]
-    """The left and the right column of a board of at most 64 cells."""
+    supports: Supports
 
 
-@kernel
+@inlined_kernel
 def pack_sweep(first: int, n: int, flag: int, several: bool, ban: int) -> np.uint64:
     """Pack the rest of a state into one word."""
     return (
@@ -73,11 +73,21 @@ def pack_sweep(first: int, n: int, flag: int, several: bool, ban: int) -> np.uin
         | (np.uint64(several) << np.uint64(8))
         | (np.uint64(flag) << np.uint64(9))
         | (np.uint64(first) << np.uint64(11))
-        | (np.uint64(ban) << np.uint64(32))
+        | (np.uint64(ban) << _BAN)
     )
 
 
-@kernel
+@inlined_kernel
+def _unpack(rest: np.uint64) -> tuple[Any, Any, Any]:
+    # (pieces left, kind of the spangram so far, whether `closed` numbers a set)
+    return (
+        np.int64(rest & np.uint64(0xFF)),
+        np.int64((rest >> np.uint64(9)) & np.uint64(3)),
+        ((rest >> np.uint64(8)) & _ONE) != _ZERO,
+    )
+
+
+@inlined_kernel
 def _open_from(covered: np.uint64, columns: int) -> np.uint64:
     # Blocks with both cells of a diagonal free; cells beyond the window are free.
     c = np.uint64(columns)
@@ -87,7 +97,7 @@ def _open_from(covered: np.uint64, columns: int) -> np.uint64:
     return (free & (free << (c + _ONE))) | ((free << _ONE) & (free << c))
 
 
-@kernel
+@inlined_kernel
 def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
     ahead = sweep.low[p] - first
     if ahead < 0:
@@ -97,7 +107,7 @@ def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
     return not (covered & (sweep.cells[p] << np.uint64(ahead)))
 
 
-@kernel
+@search_kernel
 def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, pool: Any) -> int:
     scratch = pool.scratch
     count = 0
@@ -122,34 +132,7 @@ def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, 
     return intern(scratch, count, pool)
 
 
-@kernel
-def _has_small_pocket(first: int, covered: np.uint64, sweep: Any) -> bool:
-    # Only boards that one mask holds are looked at: it saves time, nothing else.
-    cells, least = sweep.geometry[CELLS_IN_ALL], sweep.geometry[LEAST]
-    if cells > WINDOW or least == 1:
-        return False
-    left = ~covered << np.uint64(first)
-    if cells < WINDOW:
-        left &= (_ONE << np.uint64(cells)) - _ONE
-    columns = np.uint64(min(sweep.geometry[WIDTH], 63))
-    not_left, not_right = ~sweep.edges[0], ~sweep.edges[1]
-    slanted = sweep.geometry[SLANTED] != 0
-    while left:
-        zone = left & (~left + _ONE)
-        while True:
-            wide = zone | ((zone & not_right) << _ONE) | ((zone & not_left) >> _ONE)
-            high = wide if slanted else zone
-            grown = (wide | (high << columns) | (high >> columns)) & left
-            if grown == zone:
-                break
-            zone = grown
-        if popcount(zone) < least:
-            return True
-        left &= ~zone
-    return False
-
-
-@kernel
+@inlined_kernel
 def place(
     p: int, first: int, covered: np.uint64, closed: np.uint64, several: bool, flag: int, ban: int,
     sweep: Any, pool: Any,
@@ -204,7 +187,7 @@ def place(
     return code, now_first, now, now_closed, now_several, max(flag, kind), now_ban
 
 
-@kernel
+@search_kernel
 def _shift_sets(closed: np.uint64, step: int, pool: Any) -> tuple[np.uint64, bool, int]:
     start, stop = pool.offsets[closed], pool.offsets[closed + _ONE]
     scratch = pool.scratch
@@ -218,62 +201,105 @@ def _shift_sets(closed: np.uint64, step: int, pool: Any) -> tuple[np.uint64, boo
     return np.uint64(number), True, 0
 
 
-@kernel
+@inlined_kernel
+def _settle(
+    first: int, covered: np.uint64, closed: np.uint64, rest: np.uint64, sweep: Any, table: Any
+) -> tuple[bool, Any, Any, Any]:
+    # (whether a state's value is known, count, count, best) without a look at its children.
+    n, flag, several = _unpack(rest)
+    cells = sweep.geometry[CELLS_IN_ALL]
+    if first >= cells:
+        rule = sweep.geometry[RULE]
+        if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
+            return True, _ZERO, _ONE, np.int64(0)
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    if has_lost_cell(first, covered, _ZERO if several else closed, sweep.supports):
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    row = find(covered, closed, rest, table)
+    if row < 0:
+        return False, _ZERO, _ZERO, np.int64(DEAD)
+    states = table.states
+    return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
+
+
+@inlined_kernel
+def _enter(
+    first: int, covered: np.uint64, closed: np.uint64, rest: np.uint64, sweep: Any, frame: Any
+) -> None:
+    frame[F_FIRST], frame[F_NEXT] = np.uint64(first), np.uint64(sweep.at[first])
+    frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = covered, closed, rest
+    frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(DEAD)
+
+
+@inlined_kernel
+def _credit(hi: np.uint64, lo: np.uint64, best: Any, sweep: Any, table: Any, frame: Any) -> None:
+    # The piece placed last is the one before the next.
+    if not hi | lo:
+        return
+    score = sweep.fields[np.int64(frame[F_NEXT]) - 1, SWEEP_SCORE]
+    frame[F_HI], frame[F_LO] = add(frame[F_HI], frame[F_LO], hi, lo)
+    frame[F_BEST] = np.uint64(max(np.int64(frame[F_BEST]), best + score))
+    if table.control[EXISTS]:
+        frame[F_NEXT] = np.uint64(sweep.at[np.int64(frame[F_FIRST]) + 1])
+
+
+@search_kernel
 def sweep_cover(
     first: int, covered: np.uint64, closed: np.uint64, several: bool, n: int, flag: int, ban: int,
-    sweep: Any, table: Any, pool: Any,
+    sweep: Any, table: Any, pool: Any, stack: np.ndarray,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the ways to cover everything from cell `first` on; return (count, count, best).
 
-    n: pieces left, or ANY. A budget that runs out shows in the table's status, and then the answer
-    means nothing.
+    n: pieces left, or ANY. `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. A budget that runs
+    out shows in the table's status, and then the answer means nothing.
     """
-    dead = (_ZERO, _ZERO, np.int64(DEAD))
-    cells = sweep.geometry[CELLS_IN_ALL]
-    rule = sweep.geometry[RULE]
-    if first >= cells:
-        if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
-            return _ZERO, _ONE, np.int64(0)
-        return dead
-    if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
-        return dead
-    if _has_small_pocket(first, covered, sweep):
-        return dead
     rest = pack_sweep(first, n, flag, several, ban)
-    row = find(covered, closed, rest, table)
-    if row >= 0:
-        states = table.states
-        return states[row, HI], states[row, LO], np.int64(states[row, BEST])
-    if spend(table):
-        return dead
-    hi, lo, best = dead
-    for p in range(sweep.at[first], sweep.at[first + 1]):
-        if sweep.cells[p] & covered:
+    known, hi, lo, best = _settle(first, covered, closed, rest, sweep, table)
+    if known or spend(table):
+        return hi, lo, best
+    _enter(first, covered, closed, rest, sweep, stack[0])
+    depth = 0
+    while depth >= 0:
+        frame = stack[depth]
+        covered, rest = frame[F_COVERED], frame[F_REST]
+        at: Any = np.int64(frame[F_FIRST])
+        p: Any = np.int64(frame[F_NEXT])
+        stop = sweep.at[at + 1]
+        while p < stop and sweep.cells[p] & covered:
+            p += 1
+        if p == stop:
+            hi, lo, best = frame[F_HI], frame[F_LO], np.int64(frame[F_BEST])
+            keep(covered, frame[F_CLOSED], rest, hi, lo, best, table)
+            depth -= 1
+            if depth >= 0:
+                _credit(hi, lo, best, sweep, table, stack[depth])
             continue
-        code, now_first, now, now_closed, now_several, now_flag, now_ban = place(
-            p, first, covered, closed, several, flag, ban, sweep, pool
+        frame[F_NEXT] = np.uint64(p + 1)
+        n, flag, several = _unpack(rest)
+        last_ban: Any = np.int64(rest >> _BAN)
+        code, first, covered, closed, several, flag, ban = place(
+            p, at, covered, frame[F_CLOSED], several, flag, last_ban, sweep, pool
         )
         if code == 1:
             continue
         if code:
             table.control[STATUS] = TOO_MANY_SETS
-            return dead
-        after = n if n == ANY else n - 1
-        more_hi, more_lo, more_best = sweep_cover(
-            now_first, now, now_closed, now_several, after, now_flag, now_ban, sweep, table, pool
-        )
-        if table.control[STATUS] != OK:
-            return dead
-        if more_hi | more_lo:
-            hi, lo = add(hi, lo, more_hi, more_lo)
-            best = max(best, more_best + sweep.fields[p, SWEEP_SCORE])
-            if table.control[EXISTS]:
-                break
-    keep(covered, closed, rest, hi, lo, best, table)
+            break
+        rest = pack_sweep(first, n if n == ANY else n - 1, flag, several, ban)
+        known, hi, lo, best = _settle(first, covered, closed, rest, sweep, table)
+        if known:
+            _credit(hi, lo, best, sweep, table, frame)
+            continue
+        if spend(table):
+            break
+        depth += 1
+        _enter(first, covered, closed, rest, sweep, stack[depth])
     return hi, lo, best
 
 
-@kernel
+@search_kernel
 def sweep_children(
     first: int, covered: np.uint64, closed: np.uint64, several: bool, n: int, flag: int, ban: int,
     sweep: Any, table: Any, pool: Any, out: np.ndarray,

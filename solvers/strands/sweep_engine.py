@@ -8,13 +8,14 @@ import numpy as np
 
 from solvers.algebra import Budget, count_of
 from solvers.strands.engine import Engine, State
-from solvers.strands.model import edges
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.supports import supports_of
 from solvers.strands.sweep import (
     ANY,
     COMPOUND,
+    FRAME_WORDS,
     OFF,
     ONE,
     PLAIN,
@@ -43,6 +44,7 @@ class SweepEngine(Engine):
         else:
             self.n = words if rules.spangram == "off" else words + 1
         self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
+        self.stack = np.empty((puzzle.cell_count + 1, FRAME_WORDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
         zero = np.uint64(0)
         self.root: State = (0, zero, zero, False, self.n, PLAIN, 0)
@@ -76,8 +78,9 @@ class SweepEngine(Engine):
         """Count the covers below a state, and find the best score among them."""
         first, covered, closed, several, n, flag, ban = state
         hi, lo, best = sweep_cover(
-            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool
-        )
+            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool,
+            self.stack,
+        )  # fmt: skip
         self.check()
         return count_of(int(hi), int(lo)), int(best)
 
@@ -126,6 +129,7 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tu
     sets = np.concatenate([words.blocks, compounds.blocks])
     picked = [np.arange(starts[i], starts[i + 1]) for i in order] if (sizes > 1).any() else None
     blocks = sets[starts[:-1][order]] if picked is None else sets[np.concatenate(picked)]
+    sure = np.bitwise_and.reduceat(sets, starts[:-1]) if len(low) else sets
     sweep = Sweep(
         cells=cells,
         fields=fields[order],
@@ -140,13 +144,13 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tu
                 puzzle.cell_count,
                 puzzle.column_count,
                 rules.min_letters,
-                rules.repeats,
                 {"required": REQUIRED, "one": ONE, "off": OFF}[rules.spangram],
-                rules.diagonal,
             ],
             np.int64,
         ),
-        edges=edges(puzzle) if puzzle.cell_count <= 64 else np.zeros(2, np.uint64),
+        supports=supports_of(
+            low, np.concatenate([words.cells, compounds.cells]), sure, puzzle.cell_count
+        ),
     )
     count = len(words)
     refs = [("word", int(i)) if i < count else ("compound", int(i) - count) for i in order]
