@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from archive.games import job_of
 from archive.lake import Lake
+from archive.official import is_same_cover
 from archive.results import find_results, solutions_of
 from archive.tables import STRANDS_RANKS
 from solvers.algebra import Ask, Game, Status
@@ -19,8 +20,9 @@ RANKS_PATH = "gold/strands_ranks.parquet"
 def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
     """Look every official solution up among the covers that `best(k)` found, 1 for the first.
 
-    Two covers with the same words on the same cells are the same, whatever their paths. An edition
-    whose board was not solved has no rank and its status says why.
+    Two covers with the same words on the same cells are the same, whatever their paths; of a word
+    that the payload does not place, the word alone counts. An edition whose board was not solved
+    has no rank and its status says why.
     """
     rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
     jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], ask) for row in rows}
@@ -43,8 +45,8 @@ def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask
 
 
 def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
-    wanted = game.solution_from_json(official).identity
+    wanted = game.solution_from_json(official)
     for rank, text in enumerate(best, 1):
-        if game.solution_from_json(json.loads(text)).identity == wanted:
+        if is_same_cover(wanted, game.solution_from_json(json.loads(text))):
             return rank
     return None
