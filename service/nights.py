@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.console import complain, duration, emit, note, say, say_table
+from service.console import complain, emit, note, say, say_table
 from service.exits import Exit
-from service.options import BatchProcesses, Json, LakeOption, parse_date, read_settings
+from service.options import (
+    BatchProcesses,
+    Json,
+    LakeOption,
+    check_game,
+    parse_date,
+    read_settings,
+)
 from service.progress import ProgressLine, warm
+from service.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from service.word_rules import WordRules, with_word_rules
 from solvers.errors import PermanentError
 
@@ -20,8 +28,8 @@ if TYPE_CHECKING:
     from flows.report import NightlyReport
     from flows.settings import NightlySettings
 
-SAMPLE = Path(__file__).with_name("sample") / "pips"
-"""The bundled archive: what `nightgrid generate` writes when nothing else is said."""
+SAMPLES = {name: Path(__file__).with_name("sample") / name for name in ("pips", "strands")}
+"""The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
 MAX_FAILURES_SHOWN = 10
 """Dates that could not be fetched are named one by one up to this number."""
@@ -114,30 +122,45 @@ def demo(
     lake: Annotated[
         str, typer.Option("--lake", metavar="FOLDER|URL", help="Where the results go.")
     ] = DEMO_LAKE,
+    game: Annotated[
+        str | None,
+        typer.Option(metavar="GAME", help="pips or strands alone. Default: one after the other."),
+    ] = None,
     workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     json: Json = False,
 ) -> int:
-    """Run the nightly job over the bundled sample archive and show what it found.
+    """Run the nightly job over the bundled sample archives and show what it found.
 
-    The boards are random ones of the project's own. Exit code: 0 done, 1 something outside
-    failed.
+    The boards are the project's own: random ones of Pips, random layouts of a few themes of
+    Strands. Exit code: 0 done, 1 something outside failed.
     """
-    settings = _night(source=str(SAMPLE), lake=lake, workers=workers, inline=inline)
-    report = _run(settings, prefect=False if no_prefect else None)
-    if report is None:
-        return Exit.INTERRUPTED
-    counts = list(_counts(settings))
+    check_game(game)
+    worst = Exit.OK
+    for name in SAMPLES if game is None else (game,):
+        settings = _night(
+            source=str(SAMPLES[name]), lake=lake, game=name, workers=workers, inline=inline
+        )
+        report = _run(settings, prefect=False if no_prefect else None)
+        if report is None:
+            return Exit.INTERRUPTED
+        _show(settings, report, json=json)
+        worst = max(worst, _exit(report))
+    return worst
+
+
+def _show(settings: NightlySettings, report: NightlyReport, *, json: bool) -> None:
+    counts = list(counts_by_date(settings))
     if json:
         for row in counts:
             emit(row)
         emit(report.to_json())
-        return _exit(report)
-    _say_counts(counts)
-    _say_runtimes(settings)
+        return
+    say_counts(counts, official_ranks(settings))
+    say_runtimes(settings)
     _say_end(report)
-    return _exit(report)
+    say()
 
 
 def _rules_of(rules: WordRules, game: str) -> str:
@@ -225,80 +248,3 @@ def _say_end(report: NightlyReport) -> None:
     width = max((len(name) for name in report.paths), default=0)
     for name, path in report.paths.items():
         say(f"  {name:<{width}}  {path}")
-
-
-def _counts(settings: NightlySettings) -> Iterator[dict[str, Any]]:
-    """Read the counts by date, as JSON values."""
-    from archive.lake import Lake
-    from archive.tables import COUNTS_BY_DATE
-
-    table = Lake.open(settings.workers.lake).read_table(
-        "gold/counts_by_date.parquet", COUNTS_BY_DATE
-    )
-    for row in table.to_pylist():
-        if row["game"] != settings.game:
-            continue
-        count = row["count"]
-        yield row | {
-            "date": row["date"].isoformat(),
-            "count": None if count is None else int(count),
-        }
-
-
-def _say_counts(counts: list[dict[str, Any]]) -> None:
-    """Show one line a date, with the count and the time of every level."""
-    levels = sorted({row["level"] for row in counts}, key=_level_rank)
-    by_date: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in counts:
-        by_date.setdefault(row["date"], {})[row["level"]] = row
-    headings = ["date"]
-    for level in levels:
-        headings += [level, f"{level} time"]
-    lines = []
-    for date, rows in sorted(by_date.items()):
-        line = [date]
-        for level in levels:
-            if level not in rows:
-                line += ["", ""]
-                continue
-            row = rows[level]
-            count = row["count"]
-            line.append(f"{count:,}" if row["status"] == "solved" else row["status"])
-            line.append(duration(row["kernel_ns"]))
-        lines.append(line)
-    say_table(headings, lines, title="Number of solutions", numbers=headings[1:])
-
-
-def _level_rank(level: str) -> tuple[int, str]:
-    from solvers.pips.mix import LEVELS
-
-    return (LEVELS.index(level) if level in LEVELS else len(LEVELS), level)
-
-
-def _say_runtimes(settings: NightlySettings) -> None:
-    from archive.lake import Lake
-    from archive.tables import RUNTIMES
-
-    table = Lake.open(settings.workers.lake).read_table("gold/runtimes.parquet", RUNTIMES)
-    mine = (row for row in table.to_pylist() if row["game"] == settings.game)
-    rows = sorted(mine, key=lambda row: (_level_rank(row["level"]), row["ask"] or ""))
-    headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
-    say_table(
-        headings,
-        [
-            (
-                row["level"],
-                row["ask"] or "",
-                f"{row['job_count']:,}",
-                f"{row['solved_count']:,}",
-                duration(row["kernel_ns_p50"]),
-                duration(row["kernel_ns_p99"]),
-                duration(row["kernel_ns_max"]),
-                duration(row["kernel_ns_total"]),
-                f"{row['states_total']:,}",
-            )
-            for row in rows
-        ],
-        title="Time inside the kernels",
-        numbers=headings[2:],
-    )

@@ -89,6 +89,14 @@ LakeOption = Annotated[
 ]
 
 
+def check_game(name: str | None) -> None:
+    """Raise PermanentError for a name of --game that is none; None is nothing said."""
+    from solvers.registry import GAMES
+
+    if name is not None and name not in GAMES:
+        raise PermanentError(f"--game is {name!r:.40}; expected one of {', '.join(GAMES)}")
+
+
 def chosen_ask(
     *,
     text: str | None = None,

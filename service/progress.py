@@ -57,21 +57,21 @@ class ProgressLine:
 
 
 @contextmanager
-def spangram_bar(game: Any) -> Iterator[None]:
+def spangram_bar(game: Any) -> Iterator[SpangramBar]:
     """Show how many spangrams are done while a game solves; nothing when it tells nothing."""
-    bar = _SpangramBar()
+    bar = SpangramBar()
     # Games that have much to tell call this attribute with (done, total).
     if hasattr(game, "on_progress"):
         game.on_progress = bar
     try:
-        yield
+        yield bar
     finally:
         if hasattr(game, "on_progress"):
             game.on_progress = None
         bar.close()
 
 
-class _SpangramBar:
+class SpangramBar:
     """A bar on a terminal, a line now and then elsewhere, from BAR_PATIENCE_S on."""
 
     def __init__(self) -> None:
@@ -82,6 +82,7 @@ class _SpangramBar:
         self._task: Any = None
 
     def __call__(self, done: int, total: int) -> None:
+        """Show how far it is, unless that was shown a moment ago."""
         now = time.monotonic()
         if now < self._next_at:
             return
@@ -95,7 +96,14 @@ class _SpangramBar:
         self._bar.update(self._task, completed=done, total=total)
         self._bar.refresh()
 
+    def give_way(self) -> None:
+        """Leave the terminal to an answer that is written now, until nothing came for a while."""
+        if self._moving and sys.stdout.isatty():
+            self.close()
+            self._next_at = time.monotonic() + BAR_PATIENCE_S
+
     def close(self) -> None:
+        """Take the bar away."""
         if self._bar is not None:
             self._bar.stop()
         self._bar = None

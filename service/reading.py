@@ -11,8 +11,8 @@ from archive.published import Fault, Published
 from archive.readers import reader
 from archive.strict_json import read_members
 from service.console import note
+from service.options import check_game
 from solvers.errors import PermanentError
-from solvers.registry import GAMES
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
@@ -44,8 +44,7 @@ def read_sources(
     file that lacks one of them is a fault. A file that cannot be read is a fault. Raises
     PermanentError for a game that is none.
     """
-    if game is not None and game not in GAMES:
-        raise PermanentError(f"--game is {game!r:.40}; expected one of {', '.join(GAMES)}")
+    check_game(game)
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
         try:

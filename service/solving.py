@@ -306,14 +306,16 @@ class _Solve:
         if json:
             emit_start(head_json(self.found, self.puzzle), "solutions")
         stream = self.game.stream(self.puzzle, self.ask, None, self.budget)
-        for count, solution in enumerate(stream, start=1):
-            kept = kept or (solution,)
-            if json:
-                emit_item(self.game.solution_to_json(solution), first=count == 1)
-            else:
-                say(f"{count:,}:")
-                say_drawing(shown.solution(self.puzzle, solution, scored=True))
-                say()
+        with spangram_bar(self.game) as bar:
+            for count, solution in enumerate(stream, start=1):
+                kept = kept or (solution,)
+                bar.give_way()
+                if json:
+                    emit_item(self.game.solution_to_json(solution), first=count == 1)
+                else:
+                    say(f"{count:,}:")
+                    say_drawing(shown.solution(self.puzzle, solution, scored=True))
+                    say()
         outcome: Outcome[Any] = Outcome(
             status=stream.status,
             count=None if stream.status == "over_budget" else count,

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from solvers.algebra import Game
 
 CENTI = 100
-"""Frequencies are kept in hundredths of the Zipf scale."""
+"""Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
 ZIPF_MAX = 10.0
+DECADES_MAX = 100.0
 
 Spangram = Literal["required", "one", "off"]
 
@@ -101,6 +102,15 @@ class WordRules:
             show_default=False,
         ),
     ] = None
+    compound_decades: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Strands: how improbable a spangram of several words may be, in powers of ten. "
+            "Default: 12.5.",
+            show_default=False,
+        ),
+    ] = None
 
     def given(self) -> tuple[str, ...]:
         """Name the options that were given."""
@@ -127,7 +137,10 @@ class WordRules:
             "diagonal": self.diagonal,
             "min_letters": self.min_length,
             "compound_parts": self.compound_parts,
-            "part_centizipf": self._part_centizipf(),
+            "part_centizipf": _hundredths(self.part_zipf, "--part-zipf", ZIPF_MAX),
+            "compound_centibels": _hundredths(
+                self.compound_decades, "--compound-decades", DECADES_MAX
+            ),
         }
         self.theme_words()
         try:
@@ -191,16 +204,16 @@ class WordRules:
                 f"{', '.join(given)} {verb} for Strands; this is {game.capitalize()}"
             )
 
-    def _part_centizipf(self) -> int | None:
-        zipf = self.part_zipf
-        if zipf is None:
-            return None
-        if not 0 <= zipf <= ZIPF_MAX:
-            raise PermanentError(f"--part-zipf is {zipf}; expected 0 to {ZIPF_MAX:g}")
-        return round(CENTI * zipf)
-
 
 _BOUNDED = {"min_letters": "--min-length", "compound_parts": "--compound-parts"}
+
+
+def _hundredths(value: float | None, option: str, most: float) -> int | None:
+    if value is None:
+        return None
+    if not 0 <= value <= most:
+        raise PermanentError(f"{option} is {value}; expected 0 to {most:g}")
+    return round(CENTI * value)
 
 
 def _option(name: str, value: object) -> str:

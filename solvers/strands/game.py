@@ -403,8 +403,14 @@ class CoverStream:
             kids = engine.children(state)[start:stop]
         else:
             stop = engine.root_size() if stop is None else stop
-            kids = (engine.root_child(i) for i in range(start, stop))
+            kids = self._roots(start, stop)
         yield from self._below(kids, pieces, score)
+
+    def _roots(self, start: int, stop: int) -> Iterator[Any]:
+        for i in range(start, stop):
+            if self.game.on_progress is not None:
+                self.game.on_progress(i - start, stop - start)
+            yield self.engine.root_child(i)
 
     def _below(self, kids: Any, pieces: Any, score: int) -> Iterator[Any]:
         engine = self.engine

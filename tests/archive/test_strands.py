@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from archive.published import Fault, Published
 from archive.strands import read_payload, read_puzzles
-from service.sampling import FOLDER, THEMES, payloads
+from service.themes import THEMES
 from solvers.strands.cover import Cover
 from solvers.strands.generator import generate, to_payload
 
@@ -304,17 +304,6 @@ def test_doors_say_how_to_solve_a_board_whose_answer_is_wrong() -> None:
     value = payload(spangramCoords=WHOLE["spangramCoords"][:-1])
     (found,) = read_puzzles(json.dumps(value).encode(), "board.json")
     assert "remove spangram, themeWords, themeCoords, spangramCoords" in str(found)
-
-
-def test_bundled_sample_is_what_its_module_makes() -> None:
-    shipped = {path.name: path.read_text() for path in sorted(FOLDER.iterdir())}
-    made = {f"{date}.json": text for date, text in payloads().items()}
-    assert made == shipped, "run: python -m service.sampling"
-    for date, text in payloads().items():
-        (found,) = read_payload(text.encode(), date)
-        assert isinstance(found, Published)
-        assert len(found.solution.entries) == found.puzzle.theme_words + 1
-        assert all(entry.path for entry in found.solution.entries)
 
 
 @pytest.mark.archive

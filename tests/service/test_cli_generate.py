@@ -6,26 +6,37 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from archive import strands
 from archive.pips import Published, read_payload, read_puzzles
-from service.nights import SAMPLE
+from service.nights import SAMPLES
+from service.themes import THEMES
 from solvers.pips.check import check_solution
+from solvers.strands.placing import place_words
 
 Invoke = Callable[..., tuple[int, str, str]]
 
 
-def test_bundled_sample_is_what_generate_writes(invoke: Invoke, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("game", "days", "boards"), [("pips", 30, "3 boards"), ("strands", 5, "1 board")]
+)
+def test_bundled_sample_is_what_generate_writes(
+    invoke: Invoke, tmp_path: Path, game: str, days: int, boards: str
+) -> None:
     out = tmp_path / "sample"
-    code, _, err = invoke("generate", "--out", str(out))
-    assert (code, err) == (0, f"wrote 30 payloads of 3 boards to {out}\n")
+    code, _, err = invoke("generate", "--game", game, "--out", str(out))
+    assert (code, err) == (0, f"wrote {days} payloads of {boards} to {out}\n")
     written = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-    shipped = {path.name: path.read_bytes() for path in sorted(SAMPLE.iterdir())}
-    assert list(shipped) == [f"2026-01-{day:02d}.json" for day in range(1, 31)]
-    assert written == shipped, "run: nightgrid generate --out service/sample/pips --force"
+    shipped = {path.name: path.read_bytes() for path in sorted(SAMPLES[game].iterdir())}
+    assert list(shipped) == [f"2026-01-{day:02d}.json" for day in range(1, days + 1)]
+    again = f"nightgrid generate --game {game} --out service/sample/{game} --force"
+    assert written == shipped, f"run: {again}"
 
 
 def test_bundled_sample_reads_as_published_payloads() -> None:
     ids = set()
-    for path in sorted(SAMPLE.iterdir()):
+    for path in sorted(SAMPLES["pips"].iterdir()):
         found = read_payload(path.read_bytes(), _date(path))
         assert [type(item) for item in found] == [Published] * 3
         for item in found:
@@ -34,6 +45,39 @@ def test_bundled_sample_reads_as_published_payloads() -> None:
             check_solution(item.puzzle, item.solution)
             ids.add(item.puzzle.puzzle_id)
     assert len(ids) == 90
+
+
+def test_themes_of_strands_are_laid_anew_for_every_payload(invoke: Invoke) -> None:
+    days = len(THEMES) + 1
+    code, out, _ = invoke("generate", "--game", "strands", "--days", str(days), "--seed", "7")
+    assert code == 0
+    payloads = [json.loads(line) for line in out.splitlines()]
+    boards = set()
+    for payload in payloads:
+        (found,) = strands.read_puzzles(json.dumps(payload).encode(), "generated")
+        assert isinstance(found, Published)
+        assert len(found.solution.entries) == found.puzzle.theme_words + 1
+        if payload["spangramCoords"] is not None:
+            assert all(entry.path for entry in found.solution.entries)
+        boards.add(found.puzzle.board)
+    assert len(boards) == days
+    assert payloads[0]["clue"] == payloads[-1]["clue"]
+
+
+def test_words_of_the_bundled_boards_have_but_one_place() -> None:
+    for path in sorted(SAMPLES["strands"].iterdir()):
+        (found,) = strands.read_payload(path.read_bytes(), _date(path))
+        assert isinstance(found, Published)
+        words = [entry.word for entry in found.solution.theme_words]
+        assert len(place_words(found.puzzle, found.solution.spangram.word, words)) == 1
+
+
+def test_what_shapes_boards_of_pips_does_not_shape_those_of_strands(invoke: Invoke) -> None:
+    words = ["generate", "--game", "strands", "--level", "easy", "--max-pip", "3"]
+    code, _, err = invoke(*words)
+    assert (code, err) == (3, "nightgrid: --level, --max-pip are for Pips; this is Strands\n")
+    code, _, err = invoke("generate", "--game", "chess")
+    assert (code, err) == (3, "nightgrid: --game is 'chess'; expected one of pips, strands\n")
 
 
 def _date(path: Path):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ import pytest
 
 from archive.sources import Politeness
 from flows.report import NightlyReport
-from service.nights import MAX_FAILURES_SHOWN, SAMPLE, _note_failures
+from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
 from service.progress import describe
 from solvers.algebra import Ask
 from solvers.pips.puzzle import Puzzle
@@ -29,7 +29,7 @@ def source(tmp_path: Path) -> Path:
     folder = tmp_path / "source"
     folder.mkdir()
     for day in (1, 2, 3):
-        shutil.copy(SAMPLE / f"2026-01-{day:02d}.json", folder)
+        shutil.copy(SAMPLES["pips"] / f"2026-01-{day:02d}.json", folder)
     return folder
 
 
@@ -67,11 +67,11 @@ def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> Non
 
 
 def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) -> None:
-    code, out, _ = invoke("demo", *PLAIN, "--json")
+    code, out, _ = invoke("demo", *PLAIN, "--game", "pips", "--json")
     *counts, report = (json.loads(line) for line in out.splitlines())
     assert code == 0
     assert (len(counts), report["solved"]) == (90, 90)
-    payload = json.loads((SAMPLE / "2026-01-09.json").read_text())
+    payload = json.loads((SAMPLES["pips"] / "2026-01-09.json").read_text())
     for row in counts:
         if row["date"] == "2026-01-09":
             puzzle = Puzzle.from_json(payload[row["level"]])
@@ -80,13 +80,32 @@ def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) ->
     assert (tmp_path / "var" / "demo" / "lake" / "gold").is_dir()
 
 
-def test_demo_shows_a_table_of_counts_and_times(invoke: Invoke) -> None:
+@pytest.fixture
+def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the demo have the first day of every sample."""
+    samples = {}
+    for name, folder in SAMPLES.items():
+        samples[name] = tmp_path / "samples" / name
+        samples[name].mkdir(parents=True)
+        shutil.copy(folder / "2026-01-01.json", samples[name])
+    monkeypatch.setattr("service.nights.SAMPLES", samples)
+
+
+@pytest.mark.usefixtures("short_samples")
+def test_demo_shows_counts_and_times_of_every_game(invoke: Invoke) -> None:
     code, out, _ = invoke("demo", *PLAIN)
     assert code == 0
-    for words in ("Number of solutions", "2026-01-30", "easy time", "Time inside the kernels"):
-        assert words in out
-    assert "The Parquet lies in:" in out
-    assert "counts_by_date.parquet" in out
+    pips, strands = out.split("The Parquet lies in:")[:2]
+    for words in ("Number of solutions", "2026-01-01", "easy time", "Time inside the kernels"):
+        assert words in pips
+    assert "counts_by_date.parquet" in strands
+    for words in ("daily time", "official among the best", "best(10)", "2 strands jobs worked"):
+        assert words in strands
+    _, out, _ = invoke("demo", *PLAIN, "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["game"] for row in rows] == ["pips"] * 4 + ["strands"] * 2
+    assert rows[-2]["official_solution_valid"] is True
+    assert rows[-1]["already_known"] == 2
 
 
 def test_progress_is_one_line() -> None:
@@ -103,9 +122,11 @@ def test_progress_is_one_line() -> None:
 
 @pytest.mark.cluster
 def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgrid: Run) -> None:
-    done = nightgrid("demo", "--no-prefect", "--workers", "1", "--json", "--lake", "celery")
+    done = nightgrid(
+        "demo", "--game", "pips", "--no-prefect", "--workers", "1", "--json", "--lake", "celery"
+    )
     assert done.returncode == 0, done.stderr
-    _, out, _ = invoke("demo", *PLAIN, "--json", "--lake", "inline")
+    _, out, _ = invoke("demo", *PLAIN, "--game", "pips", "--json", "--lake", "inline")
 
     def counts(text: str) -> list[tuple[str, str, int, int]]:
         rows = [json.loads(line) for line in text.splitlines()[:-1]]

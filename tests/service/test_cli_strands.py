@@ -13,11 +13,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from archive.games import bind_game
 from archive.strands import read_puzzles
 from service import progress
 from service.boards.strands_grid import draw_cover, draw_letters
 from service.boards.styled import text_of
-from service.sampling import FOLDER, THEMES
+from service.nights import SAMPLES
+from service.themes import THEMES
 from service.word_rules import WordRules
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
@@ -29,7 +31,7 @@ from solvers.strands.rules import Rules
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
 
-SAMPLE = FOLDER / "2026-01-01.json"
+SAMPLE = SAMPLES["strands"] / "2026-01-01.json"
 THEME = THEMES[0]
 (PUBLISHED,) = read_puzzles(SAMPLE.read_bytes(), SAMPLE.name)
 PUZZLE = PUBLISHED.puzzle
@@ -150,6 +152,7 @@ def test_asks_reach_the_solver_and_the_json(
         ("--min-length 3 --compound-parts 4 --part-zipf 2.75", {
             "min_letters": 3, "compound_parts": 4, "part_centizipf": 275,
         }),
+        ("--compound-decades 9.5", {"compound_centibels": 950}),
     ],
 )  # fmt: skip
 def test_options_switch_the_rules(
@@ -235,6 +238,7 @@ def test_picture_is_written_beside_the_answer(
         ("solve {strands} --min-length 0", "--min-length is 0; expected 1 to 64"),
         ("solve {strands} --compound-parts 5", "--compound-parts is 5; expected 1 to 4"),
         ("solve {strands} --part-zipf nan", "--part-zipf is nan; expected 0 to 10"),
+        ("solve {strands} --compound-decades -1", "--compound-decades is -1.0; expected 0 to 100"),
         ("solve {strands} --lexicon no/such/list", "no/such/list"),
         ("solve {strands} --best 0", "--best"),
         ("solve {strands} --best 2 --count", "--count and --best exclude one another"),
@@ -248,7 +252,7 @@ def test_picture_is_written_beside_the_answer(
 def test_wrong_options_are_one_line_and_exit_3(
     invoke: Invoke, tmp_path: Path, words: str, says: str
 ) -> None:
-    pips = FOLDER.parent / "pips" / "2026-01-01.json"
+    pips = SAMPLES["pips"] / "2026-01-01.json"
     line = words.format(pips=pips, strands=SAMPLE).split()
     if line[0] == "solve" and str(pips) in line:
         line += ["--level", "easy"]
@@ -338,6 +342,35 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
         now[0] += 0.2
         solver.on_progress(3, 100)
         assert "3/100" in capsys.readouterr().err
+
+
+def test_bar_gives_way_to_answers_on_the_same_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for same in (True, False):
+        monkeypatch.setattr("sys.stdout.isatty", lambda same=same: same)
+        with progress.spangram_bar(StrandsGame(Rules(), None)) as bar:
+            now[0] += 1.5
+            bar(1, 100)
+            assert "1/100" in capsys.readouterr().err
+            bar.give_way()
+            now[0] += 0.5
+            bar(2, 100)
+            assert ("2/100" in capsys.readouterr().err) is not same
+            now[0] += 1.0
+            bar(3, 100)
+            assert "3/100" in capsys.readouterr().err
+
+
+def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
+    told: list[tuple[int, int]] = []
+    game = bind_game("strands", "", words)
+    game.on_progress = lambda done, total: told.append((done, total))
+    assert len(list(game.stream(PUZZLE, Ask(kind="all")))) >= 1
+    assert [done for done, _ in told] == list(range(told[0][1]))
 
 
 def test_result_draws_the_best_cover_and_ranks_the_others(

@@ -1,20 +1,16 @@
-"""Make the bundled Strands archive: boards of the project's own, from the words below.
-
-`python -m service.sampling FOLDER` writes FOLDER/DATE.json; the same everywhere.
-"""
+"""Themes of the project's own, and Strands payloads made from them."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from solvers.strands.generator import generate, to_payload
 
-FOLDER = Path(__file__).with_name("sample") / "strands"
-START = dt.date(2026, 1, 1)
+BOARDS_A_SEED = 100_000
+"""The layouts of a seed have numbers of their own, as long as there are no more of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,21 +54,15 @@ THEMES = (
 )
 
 
-def payloads() -> dict[dt.date, str]:
-    """Write the text of every payload, by date."""
-    texts = {}
-    for number, theme in enumerate(THEMES):
-        date = START + dt.timedelta(days=number)
-        puzzle, cover = generate("".join(theme.parts), theme.theme_words, date.toordinal())
+def strands_payloads(start: dt.date, days: int, seed: int) -> Iterator[tuple[dt.date, str]]:
+    """Lay one theme a day, in turn, and write it as compact JSON without a line break."""
+    for day in range(days):
+        theme = THEMES[day % len(THEMES)]
+        date = start + dt.timedelta(days=day)
+        puzzle, cover = generate(
+            "".join(theme.parts), theme.theme_words, seed * BOARDS_A_SEED + day
+        )
         value = to_payload(date, puzzle, cover, theme.clue)
         if not theme.coordinates:
             value |= {"themeCoords": None, "spangramCoords": None}
-        texts[date] = json.dumps(value, separators=(",", ":")) + "\n"
-    return texts
-
-
-if __name__ == "__main__":
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    out.mkdir(parents=True, exist_ok=True)
-    for day, content in payloads().items():
-        (out / f"{day}.json").write_text(content, encoding="ascii")
+        yield date, json.dumps(value, separators=(",", ":"))
