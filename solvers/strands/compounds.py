@@ -1,201 +1,357 @@
 """Find compounds on a board: words run together along one path that touches two opposite sides.
 
-The search walks the trie of part words and begins again at its root where a part ends. A
-compound's parts may cost only so much together (solvers.lexicon.parts), so a branch is cut where
-even the cheapest word below the trie's node costs too much. The same letters may be cut into
-words in several ways; that is one compound, of the cheapest cut.
+Parts are found once, as paths, and joined: a part follows another when it begins beside its last
+cell, shares no cell with what is before it, and the costs together (solvers.lexicon.parts) stay
+within the limit. Of what may still follow a cell, the least cost that reaches the missing sides is
+known beforehand, so that hardly anything is joined that does not span in the end. The same letters
+may be cut into words in several ways; that is one compound, with the best score among its cuts.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvers.bits import popcount
-from solvers.compiling import kernel
-from solvers.strands.words import NO_LETTER, PATH_MAX, mask_path, spans
+from solvers.compiling import kernel, search_kernel
+from solvers.strands.known import (
+    Prices,
+    hash_codes,
+    hash_phrases,
+    hash_slot,
+    is_known,
+    phrase_score,
+)
+from solvers.strands.part_paths import (
+    CELLS,
+    CODE_BITS,
+    CODE_HI,
+    CODE_LO,
+    COST,
+    FALLING,
+    FIRST,
+    HIGH,
+    LAST,
+    LETTERS,
+    LETTERS_MAX,
+    LOW,
+    RISING,
+    SIDES,
+    WORD,
+    Parts,
+    diagonal,
+    longer,
+)
+from solvers.strands.words import WINDOW, spans
 
-CODE_BITS = 6
-LETTERS_MAX = 21
-"""Longest compound: its letters are kept in 126 bits, so that equal letters are found exactly."""
-TOO_MANY, TOO_WIDE = -1, -2
+FIRST_ROWS = 1 << 15
+TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
+SIDES_SETS = 16
+TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
+BLOCKS = FALLING
+"""Column of the blocks in rows of compounds; the others are those of parts."""
 
 _ONE = np.uint64(1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ZERO = np.uint64(0)
 _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
+_UNREACHED = 1 << 30
+
+
+class Board(NamedTuple):
+    """What does not change while a board's parts are joined."""
+
+    parts: Parts
+    prices: Prices
+    bounds: np.ndarray
+    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the parts that begin beside cell c."""
+    listed: np.ndarray
+    need: np.ndarray
+    """int64[m, cell, sides so far]: see `_needs`."""
+    row_of: np.ndarray
+    spelled: np.ndarray
+    phrase_keys: np.ndarray
+    phrase_scores: np.ndarray
+    columns: int
+    wide: bool
+    """Whether a mask cannot hold the whole board."""
+    crossing: bool
+    min_letters: int
+    parts_max: int
+    cost_max: int
+
+
+class Joined(NamedTuple):
+    """What has been joined so far: entry n is the first n parts."""
+
+    at: np.ndarray
+    """int64: where in the followers the next part comes from."""
+    stop: np.ndarray
+    chosen: np.ndarray
+    """int64: the last part."""
+    masks: np.ndarray
+    """uint64[., 5], as those of parts."""
+    sums: np.ndarray
+    """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
+
+
+@search_kernel
+def _row_slot(masks: np.ndarray, row: int, low: int, size: int) -> Any:
+    mixed = masks[row, CELLS] ^ (masks[row, BLOCKS] * _MIX_2)
+    return hash_slot(mixed, low, masks[row, CODE_HI], masks[row, CODE_LO], size)
 
 
 @kernel
-def cheapest_below(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
-    no_part: int, cheapest: np.ndarray,
-) -> None:  # fmt: skip
-    """Write for every node of the trie the cost of the cheapest part at or below it.
+def _followers(parts: Parts, near: np.ndarray) -> Any:
+    """List for each cell the parts that begin beside it, the cheapest first."""
+    cells, fields = len(near), parts.fields
+    bounds = np.zeros(cells + 1, np.int64)
+    for i in range(len(fields)):
+        for k in range(8):
+            to = near[fields[i, FIRST], k]
+            if to < 0:
+                break
+            bounds[to + 1] += 1
+    for cell in range(cells):
+        bounds[cell + 1] += bounds[cell]
+    ends = bounds[:-1].copy()
+    listed = np.empty(bounds[cells], np.int32)
+    for i in range(len(fields)):
+        # Beside is mutual.
+        for k in range(8):
+            to = near[fields[i, FIRST], k]
+            if to < 0:
+                break
+            listed[ends[to]] = i
+            ends[to] += 1
+    return bounds, listed
 
-    Children stand after their parents (solvers.lexicon.compile).
+
+@kernel
+def _needs(parts: Parts, bounds: np.ndarray, listed: np.ndarray, more_max: int) -> np.ndarray:
+    """Find what 1 to m more parts after a cell cost at least if they are to reach two sides.
+
+    int64[m, cell, sides so far]; cells that are used twice are not minded.
     """
-    for at in range(len(node_word) - 1, -1, -1):
-        best = no_part
-        if node_word[at] >= 0:
-            best = min(best, costs[node_word[at]])
-        first = node_first[at]
-        for child in range(first, first + popcount(node_children[at])):
-            best = min(best, cheapest[child])
-        cheapest[at] = best
+    cells, fields = len(bounds) - 1, parts.fields
+    need = np.full((more_max + 1, cells, SIDES_SETS), _UNREACHED, np.int64)
+    for m in range(1, more_max + 1):
+        for cell in range(cells):
+            for k in range(bounds[cell], bounds[cell + 1]):
+                i = listed[k]
+                cost, last, sides = fields[i, COST], fields[i, LAST], fields[i, SIDES]
+                for before in range(SIDES_SETS):
+                    after = before | sides
+                    rest = np.int64(0) if spans(after) else need[m - 1, last, after]
+                    need[m, cell, before] = min(need[m, cell, before], cost + rest)
+    return need
 
 
-@kernel
-def _slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int) -> Any:
-    h = (mask ^ (hi * _MIX)) * _MIX_2
-    h ^= h >> np.uint64(29)
-    h = (h ^ lo ^ np.uint64(low)) * _MIX
-    h ^= h >> np.uint64(32)
-    return np.int64(h & np.uint64(size - 1))
+@search_kernel
+def _overlap(fields: np.ndarray, paths: np.ndarray, one: int, other: int) -> bool:
+    """Tell whether two parts share a cell, on a board of any size."""
+    for i in range(fields[one, LETTERS]):
+        for j in range(fields[other, LETTERS]):
+            if paths[one, i] == paths[other, j]:
+                return True
+    return False
 
 
-@kernel
-def find_compounds(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
-    cheapest: np.ndarray, board: np.ndarray, near: np.ndarray, rows: int, columns: int,
-    min_letters: int, parts_max: int, cost_max: int, masks: np.ndarray, numbers: np.ndarray,
-    index: np.ndarray,
+@search_kernel
+def _blocks(
+    cells: np.uint64, falling: np.uint64, rising: np.uint64, low: int, columns: int
+) -> tuple[np.uint64, np.uint64, bool]:
+    """Turn a path's masks into (cells, blocks, whether it fits), from its lowest cell on.
+
+    Blocks are those of solvers.strands.words.mask_path; the path spans at most WINDOW cells.
+    """
+    by = np.uint64(low & 63)
+    back = np.uint64(64 - (low & 63)) & np.uint64(63)
+    c = np.uint64(min(columns, 63))
+    cells = (cells >> by) | (cells << back)
+    falling = (falling >> by) | (falling << back)
+    rising = (rising >> by) | (rising << back)
+    # The lowest cell is no block's last: what stands there is one beyond the window.
+    if rising & _ONE and not (cells >> (np.uint64(63) - c)) & _ONE:
+        return cells, _ZERO, False
+    open_falling = falling & ~((cells << _ONE) | (cells << c))
+    open_rising = rising & ~(cells | (cells << c << _ONE))
+    return cells, open_falling | open_rising, True
+
+
+@search_kernel
+def _join_from(
+    first: int, board: Board, stack: Joined, rows: np.ndarray, numbers: np.ndarray,
+    index: np.ndarray, found: int,
 ) -> int:  # fmt: skip
-    """Write every compound of 2 to `parts_max` parts, once for each of its masks of blocks.
-
-    Row i of `masks` (uint64[n, 4]) gets cells, blocks and the letters' 126-bit code, of `numbers`
-    (int32[n, 3]) the cost, lowest cell and letters. Rows of one compound on the same cells share
-    the first three of their four masks but for the blocks; the cost of each row is its own path's
-    cheapest. `index` (int32, a power of two) is scratch, all -1. Returns the number of rows, or
-    TOO_MANY or TOO_WIDE.
-    """
-    cells = rows * columns
-    path = np.empty(PATH_MAX, np.int64)
-    node = np.empty(PATH_MAX, np.int64)
-    whole = np.empty(PATH_MAX, np.int64)
-    part = np.empty(PATH_MAX, np.int64)
-    spent = np.empty(PATH_MAX, np.int64)
-    turn = np.empty(PATH_MAX, np.int64)
-    code_hi = np.zeros(PATH_MAX + 1, np.uint64)
-    code_lo = np.zeros(PATH_MAX + 1, np.uint64)
-    on_path = np.zeros(cells, np.uint8)
-    shift = np.uint64(CODE_BITS)
-    carry = np.uint64(64 - CODE_BITS)
-    found = 0
-    size = len(index)
-    root = np.int64(0)
-    for start in range(cells):
-        if board[start] == NO_LETTER:
+    """Write the compounds that begin with one part; return the number of rows, or what is wrong."""
+    fields, shapes, paths = board.parts.fields, board.parts.masks, board.parts.paths
+    bounds, listed, need, row_of = board.bounds, board.listed, board.need, board.row_of
+    spelled, keys, phrases = board.spelled, board.phrase_keys, board.phrase_scores
+    part_scores, count_scores = board.prices.parts, board.prices.counts
+    columns, wide, crossing = board.columns, board.wide, board.crossing
+    min_letters, parts_max, cost_max = board.min_letters, board.parts_max, board.cost_max
+    at, stop, chosen = stack.at, stack.stop, stack.chosen
+    joined, sums = stack.masks, stack.sums
+    vocabulary = len(part_scores)
+    depth = 0
+    at[0], stop[0] = first, first + 1
+    while depth >= 0:
+        if at[depth] == stop[depth]:
+            depth -= 1
             continue
-        letter = np.uint64(board[start])
-        if not (node_children[root] >> letter) & _ONE:
+        i = first if depth == 0 else np.int64(listed[at[depth]])
+        at[depth] += 1
+        spent = sums[depth, SPENT] + fields[i, COST]
+        if spent > cost_max:
+            depth -= 1  # The others cost no less.
             continue
-        depth = 0
-        path[0] = start
-        node[0] = node_first[root] + popcount(node_children[root] & ((_ONE << letter) - _ONE))
-        whole[0] = node[0]
-        part[0] = 0
-        spent[0] = 0
-        turn[0] = -1
-        code_hi[1] = 0
-        # A leading one tells codes of different lengths apart.
-        code_lo[1] = (_ONE << shift) | letter
-        on_path[start] = 1
-        while depth >= 0:
-            at = node[depth]
-            cell = path[depth]
-            ends = node_word[at] >= 0 and spent[depth] + costs[node_word[at]] <= cost_max
-            if turn[depth] < 0:
-                turn[depth] = 0
-                # A word of the lexicon is a word, however it may be cut.
-                is_word = whole[depth] >= 0 and node_word[whole[depth]] >= 0
-                if ends and part[depth] > 0 and depth + 1 >= min_letters and not is_word:
-                    low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
-                    if spans(sides):
-                        if not fits:
-                            return TOO_WIDE
-                        cost = spent[depth] + costs[node_word[at]]
-                        hi, lo = code_hi[depth + 1], code_lo[depth + 1]
-                        slot = _slot(mask ^ (blocks * _MIX_2), low, hi, lo, size)
-                        while True:
-                            row = index[slot]
-                            if row < 0:
-                                if 2 * found >= size or found >= len(masks):
-                                    return TOO_MANY
-                                index[slot] = found
-                                masks[found, 0] = mask
-                                masks[found, 1] = blocks
-                                masks[found, 2] = hi
-                                masks[found, 3] = lo
-                                numbers[found, 0] = cost
-                                numbers[found, 1] = low
-                                numbers[found, 2] = depth + 1
-                                found += 1
-                                break
-                            if (
-                                masks[row, 0] == mask
-                                and masks[row, 1] == blocks
-                                and masks[row, 2] == hi
-                                and masks[row, 3] == lo
-                                and numbers[row, 1] == low
-                            ):
-                                numbers[row, 0] = min(numbers[row, 0], cost)
-                                break
-                            slot = (slot + 1) & (size - 1)
-            # Turns 0-7 go on with the part, turns 8-15 begin the next one.
-            step = -1
-            begins = False
-            children = node_children[at]
-            if depth + 1 < LETTERS_MAX:
-                while turn[depth] < 16:
-                    begins = turn[depth] >= 8
-                    if begins and not (ends and part[depth] + 1 < parts_max):
-                        turn[depth] = 16
-                        break
-                    to = near[cell, turn[depth] & 7]
-                    turn[depth] += 1
-                    if to < 0:
-                        turn[depth] = 8 if not begins else 16
-                        continue
-                    if on_path[to] or board[to] == NO_LETTER:
-                        continue
-                    letter = np.uint64(board[to])
-                    if begins:
-                        if (node_children[root] >> letter) & _ONE:
-                            child = node_first[root] + popcount(
-                                node_children[root] & ((_ONE << letter) - _ONE)
-                            )
-                            if spent[depth] + costs[node_word[at]] + cheapest[child] <= cost_max:
-                                step = to
-                                node[depth + 1] = child
-                                part[depth + 1] = part[depth] + 1
-                                spent[depth + 1] = spent[depth] + costs[node_word[at]]
-                                break
-                    elif (children >> letter) & _ONE:
-                        child = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
-                        # The first part leaves room for a second.
-                        room = cheapest[root] if part[depth] == 0 else 0
-                        if spent[depth] + cheapest[child] + room <= cost_max:
-                            step = to
-                            node[depth + 1] = child
-                            part[depth + 1] = part[depth]
-                            spent[depth + 1] = spent[depth]
-                            break
-            if step < 0:
-                on_path[cell] = 0
-                depth -= 1
+        if shapes[i, CELLS] & joined[depth, CELLS]:
+            if not wide:
                 continue
-            letter = np.uint64(board[step])
-            above = whole[depth]
+            overlap = False
+            for d in range(1, depth + 1):
+                overlap |= _overlap(fields, paths, chosen[d], int(i))
+            if overlap:
+                continue
+        touched = sums[depth, TOUCHED] | np.int64(fields[i, SIDES])
+        ends = depth > 0 and spans(touched)
+        last = fields[i, LAST]
+        left = parts_max - depth - 1
+        goes_on = left > 0 and spent + need[left, last, touched] <= cost_max
+        length = sums[depth, LENGTH] + fields[i, LETTERS]
+        if not (ends or goes_on) or length > LETTERS_MAX:
+            continue
+        bits = np.uint64(CODE_BITS * fields[i, LETTERS])
+        hi, lo = joined[depth, CODE_HI], joined[depth, CODE_LO]
+        if bits < np.uint64(64):
+            hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
+            lo = lo << bits
+        else:
+            hi, lo = lo << (bits - np.uint64(64)), _ZERO
+        hi |= shapes[i, CODE_HI]
+        lo |= shapes[i, CODE_LO]
+        value = sums[depth, SCORE] + part_scores[fields[i, WORD]]
+        falling, rising = shapes[i, FALLING], shapes[i, RISING]
+        if depth > 0:
+            before = chosen[depth]
+            value += phrase_score(fields[before, WORD], fields[i, WORD], vocabulary, keys, phrases)
+            more_falling, more_rising = diagonal(
+                fields[before, LAST], fields[i, FIRST], columns, row_of
+            )
+            falling |= joined[depth, FALLING] | more_falling
+            rising |= joined[depth, RISING] | more_rising
+        cells = shapes[i, CELLS] | joined[depth, CELLS]
+        lowest, highest = (
+            min(sums[depth, LOWEST], fields[i, LOW]),
+            max(sums[depth, HIGHEST], fields[i, HIGH]),
+        )
+        if ends and length >= min_letters and not is_known(hi, lo, spelled):
+            if highest - lowest >= WINDOW:
+                return TOO_WIDE
+            shape, blocks, fits = _blocks(cells, falling, rising, lowest, columns)
+            if not fits:
+                return TOO_WIDE
+            if found == len(rows):
+                return FULL
+            rows[found, CELLS] = shape
+            rows[found, BLOCKS] = _ZERO if crossing else blocks
+            rows[found, CODE_HI] = hi
+            rows[found, CODE_LO] = lo
+            numbers[found, 0] = lowest
+            numbers[found, 1] = value + count_scores[depth + 1]
+            slot = _row_slot(rows, found, lowest, len(index))
+            while index[slot] >= 0:
+                row = index[slot]
+                if (
+                    rows[row, CELLS] == shape
+                    and rows[row, CODE_LO] == lo
+                    and rows[row, CODE_HI] == hi
+                    and rows[row, BLOCKS] == rows[found, BLOCKS]
+                    and numbers[row, 0] == lowest
+                ):
+                    numbers[row, 1] = max(numbers[row, 1], numbers[found, 1])
+                    break
+                slot = (slot + 1) & (len(index) - 1)
+            else:
+                index[slot] = found
+                found += 1
+        if goes_on:
             depth += 1
-            path[depth] = step
-            turn[depth] = -1
-            on_path[step] = 1
-            whole[depth] = -1
-            if above >= 0 and (node_children[above] >> letter) & _ONE:
-                whole[depth] = node_first[above] + popcount(
-                    node_children[above] & ((_ONE << letter) - _ONE)
-                )
-            code_hi[depth + 1] = (code_hi[depth] << shift) | (code_lo[depth] >> carry)
-            code_lo[depth + 1] = (code_lo[depth] << shift) | letter
+            chosen[depth] = i
+            joined[depth, CELLS] = cells
+            joined[depth, FALLING] = falling
+            joined[depth, RISING] = rising
+            joined[depth, CODE_HI] = hi
+            joined[depth, CODE_LO] = lo
+            sums[depth, TOUCHED] = touched
+            sums[depth, SPENT] = spent
+            sums[depth, SCORE] = value
+            sums[depth, LENGTH] = length
+            sums[depth, LOWEST], sums[depth, HIGHEST] = lowest, highest
+            at[depth], stop[depth] = bounds[last], bounds[last + 1]
     return found
+
+
+@kernel
+def join_parts(
+    parts: Parts, prices: Prices, words: np.ndarray, near: np.ndarray, rows: int, columns: int,
+    min_letters: int, parts_max: int, cost_max: int, crossing: bool, rows_max: int,
+) -> Any:  # fmt: skip
+    """Join 2 to `parts_max` parts in every way that spans and that spells none of `words`.
+
+    `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])
+    is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
+    `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
+    compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond
+    `rows_max` rows, TOO_WIDE where one spans more cells than a mask holds.
+    """
+    bounds, listed = _followers(parts, near)
+    phrase_keys, phrase_scores = hash_phrases(parts, prices)
+    board = Board(
+        parts=parts,
+        prices=prices,
+        bounds=bounds,
+        listed=listed,
+        need=_needs(parts, bounds, listed, parts_max - 1),
+        row_of=np.arange(rows * columns) // columns,
+        spelled=hash_codes(words),
+        phrase_keys=phrase_keys,
+        phrase_scores=phrase_scores,
+        columns=columns,
+        wide=rows * columns > WINDOW,
+        crossing=crossing,
+        min_letters=min_letters,
+        parts_max=parts_max,
+        cost_max=cost_max,
+    )
+    stack = Joined(
+        at=np.zeros(parts_max + 1, np.int64),
+        stop=np.zeros(parts_max + 1, np.int64),
+        chosen=np.zeros(parts_max + 1, np.int64),
+        masks=np.zeros((parts_max + 1, 5), np.uint64),
+        sums=np.zeros((parts_max + 1, 6), np.int64),
+    )
+    stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
+    stack.sums[0, LOWEST] = rows * columns
+    room = min(FIRST_ROWS, rows_max)
+    masks, numbers = np.empty((room, 5), np.uint64), np.empty((room, 2), np.int64)
+    index = np.full(4 * FIRST_ROWS, -1, np.int32)
+    found = 0
+    for first in range(len(parts.fields)):
+        while True:
+            now = _join_from(first, board, stack, masks, numbers, index, found)
+            if now == TOO_WIDE or (now == FULL and 2 * len(masks) > rows_max):
+                return TOO_MANY if now == FULL else now, masks, numbers
+            if now != FULL:
+                found = now
+                break
+            # Begin with this part anew: what it has given so far is found to be known.
+            found = len(masks)
+            masks, numbers = longer(masks), longer(numbers)
+            index = np.full(4 * len(masks), -1, np.int32)
+            for row in range(found):
+                slot = _row_slot(masks, row, numbers[row, 0], len(index))
+                while index[slot] >= 0:
+                    slot = (slot + 1) & (len(index) - 1)
+                index[slot] = row
+    return found, masks, numbers

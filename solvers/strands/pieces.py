@@ -15,14 +15,16 @@ import numpy.typing as npt
 
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import NO_PART, part_costs
-from solvers.strands.compounds import TOO_MANY, TOO_WIDE, cheapest_below, find_compounds
+from solvers.strands.compound_rows import merge_rows, number_codes
+from solvers.strands.compounds import TOO_MANY, TOO_WIDE, join_parts
+from solvers.strands.known import Prices
+from solvers.strands.part_paths import CODE_BITS, LETTERS_MAX, cheapest_below, find_parts
 from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from solvers.strands.rules import PARTS_MAX, Rules
 from solvers.strands.score import FREQUENCY, Scoring
 from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, find_words, neighbours
 
 FIRST_ROWS = 1 << 13
-COMPOUND_ROWS = 1 << 18
 COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
 
@@ -37,7 +39,7 @@ class Pieces:
     low: npt.NDArray[np.int32]
     cells: npt.NDArray[np.uint64]
     word: npt.NDArray[np.int64]
-    """Index in the lexicon; for compounds the rank of their letters."""
+    """Index in the lexicon; for compounds a number for the same letters, counted from the first."""
     score: npt.NDArray[np.int64]
     spans: npt.NDArray[np.bool_]
     """Whether it touches two opposite sides."""
@@ -81,7 +83,7 @@ def find_pieces(
             compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules)[0],
             codes=nothing[:, 2:],
         )
-    compounds, codes = _compounds(lexicon, board, near, rows, columns, rules, scoring)
+    compounds, codes = _compounds(lexicon, board, near, rows, columns, rules, scoring, words)
     return Found(words=words, compounds=compounds, codes=codes)
 
 
@@ -118,57 +120,59 @@ def _words(
 
 def _compounds(
     lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
-    scoring: Scoring,
+    scoring: Scoring, words: Pieces,
 ) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
-    costs, cheapest = _priced(lexicon, rules)
-    room = COMPOUND_ROWS
-    while True:
-        masks = np.empty((room, 4), np.uint64)
-        numbers = np.empty((room, 3), np.int32)
-        index = np.full(4 * room, -1, np.int32)
-        found = find_compounds(
-            lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board,
-            near, rows, columns, rules.min_letters, rules.compound_parts, rules.compound_centibels,
-            masks, numbers, index,
-        )  # fmt: skip
-        if found == TOO_WIDE:
-            raise TooManyPiecesError(_too_wide(rows, columns))
-        if found != TOO_MANY:
-            break
-        room *= 4
-        if room > COMPOUND_ROWS_MAX:
-            raise TooManyPiecesError(
-                f"more than {COMPOUND_ROWS_MAX:,} compound spangrams; expected rules with fewer "
-                "parts or a lower limit on their cost"
-            )
-    masks, numbers = masks[:found], numbers[:found]
-    rank = _ranks(masks[:, 2], masks[:, 3]) if found else None
-    if rank is not None:
-        costs_of = numbers[:, 0].copy()
-        numbers[:, 0] = rank
-        numbers[:, 2] = TOP | BOTTOM
-        pieces, rows_of = _merge(masks, numbers, scoring.compounds(costs_of), rules)
-    else:
-        pieces, rows_of = _merge(masks, numbers, np.empty(0, np.int64), rules)
-    return pieces, masks[rows_of, 2:]
+    costs, cheapest, prices = _priced(lexicon, rules, scoring)
+    parts = find_parts(
+        lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board, near,
+        rows, columns, rules.compound_centibels,
+    )  # fmt: skip
+    found, masks, numbers = join_parts(
+        parts, prices, _codes(lexicon, np.unique(words.word[words.spans])), near, rows, columns,
+        rules.min_letters, rules.compound_parts, rules.compound_centibels, rules.crossing,
+        COMPOUND_ROWS_MAX,
+    )  # fmt: skip
+    if found == TOO_WIDE:
+        raise TooManyPiecesError(_too_wide(rows, columns))
+    if found == TOO_MANY:
+        raise TooManyPiecesError(
+            f"more than {COMPOUND_ROWS_MAX:,} compound spangrams; expected rules with fewer "
+            "parts or a lower limit on their cost"
+        )
+    low, cells, codes, scores, block_offsets, blocks = merge_rows(masks, numbers, found)
+    pieces = Pieces(
+        low=low,
+        cells=cells,
+        word=number_codes(codes),
+        score=scores,
+        spans=np.ones(len(low), np.bool_),
+        block_offsets=block_offsets,
+        blocks=blocks,
+    )
+    return pieces, codes
 
 
-def _ranks(hi: Any, lo: Any) -> npt.NDArray[np.int64]:
-    """Number equal codes alike, in ascending order."""
-    order = np.lexsort((lo, hi))
-    new = np.ones(len(order), np.int64)
-    new[1:] = (hi[order][1:] != hi[order][:-1]) | (lo[order][1:] != lo[order][:-1])
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.cumsum(new) - 1
-    return ranks
+def _codes(lexicon: Lexicon, words: Any) -> npt.NDArray[np.uint64]:
+    """Write words as compounds are written; those that are longer than a compound are left out."""
+    codes = np.empty((len(words), 2), np.uint64)
+    count = 0
+    for word in words:
+        letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
+        if len(letters) <= LETTERS_MAX:
+            code = 1
+            for letter in letters.tolist():
+                code = code << CODE_BITS | letter
+            codes[count] = code >> 64, code & (2**64 - 1)
+            count += 1
+    return codes[:count]
 
 
-_prices: dict[tuple[str, int], tuple[Any, Any]] = {}
+_prices: dict[tuple[str, int, str], tuple[Any, Any, Prices]] = {}
 _PRICES_KEPT = 8
 
 
-def _priced(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any]:
-    key = (lexicon.lexicon_id, rules.part_centizipf)
+def _priced(lexicon: Lexicon, rules: Rules, scoring: Scoring) -> tuple[Any, Any, Prices]:
+    key = (lexicon.lexicon_id, rules.part_centizipf, scoring.name)
     if key not in _prices:
         if len(_prices) >= _PRICES_KEPT:
             _prices.clear()
@@ -178,7 +182,14 @@ def _priced(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any]:
             lexicon.node_children, lexicon.node_first, lexicon.node_word, costs,
             int(np.int64(NO_PART)), cheapest,
         )  # fmt: skip
-        _prices[key] = costs, cheapest
+        prices = Prices(
+            parts=scoring.parts(lexicon),
+            phrase_offsets=lexicon.phrase_offsets,
+            phrase_second=lexicon.phrase_second,
+            phrases=scoring.phrases(lexicon),
+            counts=scoring.counts(PARTS_MAX),
+        )
+        _prices[key] = costs, cheapest, prices
     return _prices[key]
 
 

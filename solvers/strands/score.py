@@ -13,9 +13,6 @@ import numpy.typing as npt
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import CERTAIN_CENTIZIPF
 
-COMPOUND_PRIOR = 0
-"""Added to every compound."""
-
 
 class Scoring(Protocol):
     """Any additive score: a whole number for every piece, the higher the better."""
@@ -26,8 +23,14 @@ class Scoring(Protocol):
     def words(self, lexicon: Lexicon, words: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Score pieces that are words of the lexicon, given by index."""
 
-    def compounds(self, costs: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Score compounds, given the costs of their parts together (solvers.lexicon.parts)."""
+    def parts(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
+        """Score every word of the lexicon as a part of a compound."""
+
+    def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
+        """Score every phrase of the lexicon: added where its words are parts in a row."""
+
+    def counts(self, parts_max: int) -> npt.NDArray[np.int64]:
+        """Score numbers of parts, 0 to `parts_max`: added to a compound of so many."""
 
 
 class Frequency:
@@ -42,9 +45,20 @@ class Frequency:
         scores: npt.NDArray[np.int64] = lexicon.centizipf[words].astype(np.int64)
         return scores - CERTAIN_CENTIZIPF
 
-    def compounds(self, costs: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Score compounds by the frequencies of their parts."""
-        return COMPOUND_PRIOR - costs.astype(np.int64)
+    def parts(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
+        """Score parts by their frequency."""
+        if not lexicon.has_frequencies:
+            return np.zeros(len(lexicon), np.int64)
+        scores: npt.NDArray[np.int64] = lexicon.centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
+        return np.minimum(0, scores)
+
+    def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
+        """Score no phrase."""
+        return np.zeros(len(lexicon.phrase_second), np.int64)
+
+    def counts(self, parts_max: int) -> npt.NDArray[np.int64]:
+        """Score all numbers of parts alike."""
+        return np.zeros(parts_max + 1, np.int64)
 
 
 FREQUENCY = Frequency()

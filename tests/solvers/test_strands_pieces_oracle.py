@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import random
 
+import pytest
 from hypothesis import assume, given, settings
 
 from solvers.lexicon.compile import compile_lexicon
-from solvers.strands.pieces import Pieces, find_pieces
+from solvers.strands.paths import spell as spelled
+from solvers.strands.pieces import Pieces, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
 from tests.oracles.strands_brute_force import (
     Cell,
+    Path,
     Piece,
     Steps,
     TooLargeError,
+    Vocabulary,
+    cells_of,
     diagonals_of,
     pieces_of,
     spans,
 )
-from tests.solvers.strands_boards import Instance, instances
+from tests.solvers.strands_boards import Instance, instances, spell, walk
 
 Blocks = frozenset[Cell]
 """2 x 2 blocks by their upper left cells."""
@@ -54,30 +60,62 @@ def as_found(puzzle: Puzzle, pieces: Pieces, row: int) -> tuple[frozenset[Cell],
 @settings(max_examples=150, deadline=None)
 @given(instance=instances(most_cells=14))
 def test_pieces_are_those_of_brute_force(instance: Instance) -> None:
-    puzzle, rules, vocabulary = instance.puzzle, instance.rules, instance.vocabulary
     try:
-        expected = pieces_of(puzzle, rules, vocabulary, Steps(MOST_STEPS))
+        expected = pieces_of(
+            instance.puzzle, instance.rules, instance.vocabulary, Steps(MOST_STEPS)
+        )
     except TooLargeError:
         assume(False)
+    hold_to(expected, instance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pieces_are_those_of_brute_force_on_boards_wider_than_a_mask(seed: int) -> None:
+    rng = random.Random(seed)
+    rules = Rules(min_letters=2, crossing=seed % 3 == 0, compound_parts=2 + seed % 3)
+    puzzle = Puzzle(board=tuple("".join(rng.choices("ABCDEF", k=3)) for _ in range(25)))
+    walks = [walk(puzzle, rules, cells_of(puzzle), rng.randint(1, 3), rng) for _ in range(12)]
+    words = {spell(puzzle, path): rng.choice((300, 450, 733)) for path in walks}
+    instance = Instance(puzzle=puzzle, rules=rules, vocabulary=Vocabulary(words=words))
+    expected = pieces_of(puzzle, rules, instance.vocabulary, Steps(10**6))
+    assert any(word not in words for word, _ in expected)
+    hold_to(expected, instance)
+
+
+@pytest.mark.parametrize("rows", [7, 8])
+def test_a_compound_that_reaches_beyond_a_mask_is_refused(rows: int) -> None:
+    puzzle = Puzzle(board=("A" + "Z" * 9, *["B" + "Z" * 9] * (rows - 2), "A" + "Z" * 9))
+    lexicon = compile_lexicon([("A" + "B" * (rows - 3), 500), ("BA", 500)])
+    if rows == 7:
+        assert len(find_pieces(puzzle, Rules(), lexicon).compounds) == 1
+    else:
+        with pytest.raises(TooManyPiecesError, match="spans more than 64 cells"):
+            find_pieces(puzzle, Rules(), lexicon)
+
+
+def hold_to(expected: dict[Piece, list[Path]], instance: Instance) -> None:
+    """Compare what the solver finds with every piece and its paths."""
+    puzzle, rules, vocabulary = instance.puzzle, instance.rules, instance.vocabulary
     lexicon = compile_lexicon(vocabulary.words.items())
     found = find_pieces(puzzle, rules, lexicon)
-    words: set[Piece] = set()
-    for row in range(len(found.words)):
-        cells, ways = as_found(puzzle, found.words, row)
-        piece = lexicon.word(int(found.words.word[row])), cells
-        words.add(piece)
-        assert piece in expected
-        assert found.words.score[row] == vocabulary.score(rules, [piece])
-        assert found.words.spans[row] == spans(puzzle, cells)
-        round_it = {ways_round(piece, diagonals_of(path)) for path in expected[piece]}
-        least = {way for way in round_it if not any(other < way for other in round_it)}
-        assert ways == ({frozenset()} if rules.crossing else least)
-    assert len(words) == len(found.words)
-    assert words == {piece for piece in expected if piece[0] in vocabulary.words}
-    compounds = {piece for piece in expected if piece[0] not in vocabulary.words}
-    by_cells = Counter(
-        (as_found(puzzle, found.compounds, row)[0], int(found.compounds.score[row]))
-        for row in range(len(found.compounds))
-    )
-    assert by_cells == Counter((p[1], vocabulary.score(rules, [p])) for p in compounds)
-    assert all(found.compounds.spans)
+    for kind, pieces in (("word", found.words), ("compound", found.compounds)):
+        seen: set[Piece] = set()
+        for row in range(len(pieces)):
+            cells, ways = as_found(puzzle, pieces, row)
+            piece = spelled((kind, row), found, lexicon), cells
+            seen.add(piece)
+            assert piece in expected
+            assert pieces.score[row] == vocabulary.score(rules, [piece])
+            assert pieces.spans[row] == spans(puzzle, cells)
+            round_it = {ways_round(piece, diagonals_of(path)) for path in expected[piece]}
+            least = {way for way in round_it if not any(other < way for other in round_it)}
+            assert ways == ({frozenset()} if rules.crossing else least)
+        assert len(seen) == len(pieces)
+        is_word = kind == "word"
+        assert seen == {p for p in expected if (p[0] in vocabulary.words) == is_word}
+    compounds = found.compounds
+    number = dict(zip(map(tuple, found.codes.tolist()), compounds.word.tolist(), strict=True))
+    assert [number[tuple(code)] for code in found.codes.tolist()] == compounds.word.tolist()
+    assert len(set(number.values())) == len(number)
+    order = list(zip(compounds.low, compounds.cells, *found.codes.T, strict=True))
+    assert order == sorted(set(order))
