@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import shutil
 from collections.abc import Callable
@@ -11,8 +12,9 @@ import pytest
 
 from archive.gold import COUNTS_PATH
 from archive.lake import Lake
+from archive.normalise import editions_path
 from archive.ranks import RANKS_PATH
-from archive.tables import COUNTS_BY_DATE, RESULTS, STRANDS_RANKS
+from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, STRANDS_RANKS
 from flows import steps
 from flows.nightly import run_nightly
 from flows.settings import NightlySettings
@@ -22,6 +24,7 @@ from tests.flows.nights import ROOT
 
 SAMPLE = ROOT / "service" / "sample" / "strands"
 DAYS = 3
+TO_COME = dt.date(2199, 1, 1)
 BEST = Ask(kind="best", limit=10)
 
 Night = Callable[..., NightlySettings]
@@ -81,6 +84,33 @@ def test_a_second_night_works_only_what_other_rules_ask(
     report = run_nightly(other, prefect=False)
     assert (report.planned, report.already_known, report.ask) == (DAYS, 0, "best(10)")
     assert "words=any" in report.rules
+
+
+def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
+    boards: Path, night: Night, words: str
+) -> None:
+    sample = sorted(SAMPLE.glob("*.json"))[DAYS:]
+
+    def foretell(path: Path) -> None:
+        payload = json.loads(path.read_text()) | {"printDate": str(TO_COME)}
+        (boards / f"{TO_COME}.json").write_text(json.dumps(payload))
+
+    foretell(sample[0])
+    settings = night(boards, game="strands", lexicon=words)
+    lake = Lake.open(settings.workers.lake)
+    report = run_nightly(settings, prefect=False)
+    assert (report.editions, report.planned, report.solved) == (DAYS + 1,) + 2 * (2 * DAYS + 2,)
+    # The draft is changed before its day has come: only the new board is work.
+    foretell(sample[1])
+    report = run_nightly(settings, prefect=False)
+    assert (report.new_payloads, report.revisions, report.planned) == (1, 1, 2)
+    editions = lake.read_table(editions_path("strands"), EDITIONS).to_pylist()
+    drafts = [(row["date"], row["revision"]) for row in editions if row["draft"]]
+    assert drafts == [(TO_COME, 1), (TO_COME, 2)]
+    for path, schema in ((COUNTS_PATH, COUNTS_BY_DATE), (RANKS_PATH, STRANDS_RANKS)):
+        dates = [row["date"] for row in lake.read_table(path, schema).to_pylist()]
+        assert len(dates) == DAYS
+        assert TO_COME not in dates
 
 
 def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(

@@ -12,10 +12,11 @@ from archive.games import bind_game, job_of
 from archive.lake import Lake
 from archive.lexicons import lake_path
 from archive.puzzles import puzzles_table
-from archive.runs import plan_run
+from archive.runs import finish_run, open_run, plan_run
 from archive.strands import read_puzzles
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, canonical_json
+from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import InlineExecutor
 from workers.ondemand import result, solve_message, submit
@@ -76,6 +77,75 @@ def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
             assert len(found) == 1
         else:
             assert [canonical_json(json.loads(text)) for text in found] == expected
+
+
+def solved_inline(lake, settings, game, puzzles, ask, budget=None, **planning):
+    """Plan a run and work it in this process; return its id and its summary."""
+    table = puzzles_table(game, puzzles)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), budget or Budget(), **planning)
+    return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+
+def test_an_answer_holds_for_its_rules_and_its_words_alone(tmp_path, published, words):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    fewer = tmp_path / "fewer.txt"
+    fewer.write_text("".join(f"{entry.word}\n" for entry in published[0].solution.entries))
+    puzzles = [published[0].puzzle]
+    bound = [
+        bind_game("strands", RULES, words),
+        bind_game("strands", "", words),
+        bind_game("strands", RULES, str(fewer)),
+    ]
+    runs = {}
+    for game in bound:
+        run_id, summary = solved_inline(lake, settings, game, puzzles, "count")
+        assert (summary.answered_count, summary.job_count) == (0, 1)
+        runs[run_id] = game
+    rows = lake.read_table("results", RESULTS).to_pylist()
+    assert len({row["job_id"] for row in rows}) == len(runs) == len(bound)
+    for row in rows:
+        game = runs[row["run_id"]]
+        assert (row["rules"], row["lexicon_id"]) == (game.rules, game.lexicon_id)
+        assert int(row["count"]) == game.solve(puzzles[0], Ask(kind="count")).count
+    for game in bound:
+        _, summary = solved_inline(lake, settings, game, puzzles, "count")
+        assert (summary.answered_count, summary.job_count) == (1, 0)
+
+
+def test_over_budget_is_asked_again_with_more_and_only_then(tmp_path, published, words):
+    settings = quick_settings(tmp_path, split_depth_max=0)
+    lake = Lake.open(settings.lake)
+    game = bind_game("strands", RULES, words)
+    puzzles = [published[0].puzzle]
+    _, summary = solved_inline(lake, settings, game, puzzles, "count", Budget(nodes=1))
+    assert summary.statuses == {"over_budget": 1}
+    _, summary = solved_inline(lake, settings, game, puzzles, "count", Budget(nodes=1))
+    assert (summary.answered_count, summary.job_count) == (1, 0)
+    _, summary = solved_inline(lake, settings, game, puzzles, "count")
+    assert summary.statuses == {"solved": 1}
+
+
+def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, words, monkeypatch):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    game = bind_game("strands", RULES, words)
+    puzzle, best = published[0].puzzle, Ask(kind="best", limit=4)
+    run_id = plan_run(lake, game, puzzles_table(game, [puzzle]), best, Budget(), split_ahead=4)
+    for ref in open_run(lake, run_id).chunks():
+        solve_chunk(lake, ref, settings, "w")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+    monkeypatch.setattr(lexicons, "_opened", {})
+    monkeypatch.setattr(games, "_open", {})
+    assert finish_run(lake, run_id)["statuses"] == {"solved": 1}
+    table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS)
+    rows = table.to_pylist()
+    assert [row["rank"] for row in rows] == list(range(len(rows)))
+    covers = [json.loads(row["solution"]) for row in rows]
+    scores = [cover["score"] for cover in covers]
+    assert scores == sorted(scores, reverse=True)
+    expected = game.solve(puzzle, best).solutions
+    assert covers == [game.solution_to_json(cover) for cover in expected]
 
 
 def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
