@@ -1,10 +1,13 @@
-"""Draw the README's pictures from real output: `python docs/picture.py`.
+"""Draw the README's pictures from real output: `python docs/picture.py [NAME ...]`.
 
-Runs the commands, keeps what they print, and writes it as SVG without any outside font.
+Terminal pictures run the commands, keep what they print, and write it as SVG without any outside
+font. Pictures of published Strands boards are drawn of the best cover that the solver finds; they
+need the folder of published payloads (NIGHTGRID_ARCHIVE) and are skipped without it.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import os
 import re
@@ -20,13 +23,18 @@ from rich.text import Text
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 FONT_FACE = re.compile(r"@font-face \{.*?\}\n?", re.DOTALL)
-LAST_LINE = re.compile(r"pips jobs worked")
-"""Of the demo's output everything up to here is shown; after it come the folders of a machine."""
+LAST_LINE = re.compile(r"strands jobs worked")
+"""Of the demo's output everything up to here is shown."""
+PLACES = re.compile(r"^(The Parquet lies in:|  [a-z ]+  \S*/)")
+"""Lines that name the folders of a machine are not."""
 
 PICTURES = {
     "solve.svg": ["solve", "service/sample/pips/2026-01-05.json", "--level", "hard"],
     "demo.svg": ["demo", "--no-prefect"],
 }
+ARCHIVE = Path(os.environ.get("NIGHTGRID_ARCHIVE") or ROOT.parent / "shared" / "puzzles")
+STRANDS = ("2025-04-10", "2024-04-18")
+"""Published boards of which the best cover is drawn, as pictures/strands-DATE.svg."""
 
 
 def run(arguments: list[str]) -> list[str]:
@@ -40,7 +48,7 @@ def run(arguments: list[str]) -> list[str]:
         text=True,
         env=os.environ | colour,
     )
-    lines = done.stdout.rstrip("\n").split("\n")
+    lines = [line for line in done.stdout.rstrip("\n").split("\n") if not PLACES.match(line)]
     last = [i for i, line in enumerate(lines) if LAST_LINE.search(line)]
     return lines[: last[0] + 1] if last else lines
 
@@ -59,8 +67,39 @@ def draw(name: str, arguments: list[str]) -> None:
     (DOCS / name).write_text(svg)
 
 
+def draw_strands(date: str) -> None:
+    """Draw a published board with its best cover, and say whether that is the official answer."""
+    from archive.games import bind_game
+    from archive.official import is_same_cover
+    from archive.published import Published
+    from archive.strands import read_payload
+    from service.boards.strands_svg import draw_svg
+    from solvers.algebra import Ask
+
+    path = ARCHIVE / "strands" / f"{date}.json"
+    if not path.exists():
+        print(f"skipped strands-{date}.svg: there is no {path}; set NIGHTGRID_ARCHIVE")
+        return
+    (found,) = read_payload(path.read_bytes(), dt.date.fromisoformat(date))
+    assert isinstance(found, Published)
+    game = bind_game("strands")
+    count = game.solve(found.puzzle, Ask(kind="count")).count
+    (best,) = game.solve(found.puzzle, Ask(kind="best", limit=1)).solutions
+    official = found.solution is not None and is_same_cover(found.solution, best)
+    note = f"Best of {count:,} covers{', and the official one' if official else ''}."
+    picture = DOCS / "pictures" / f"strands-{date}.svg"
+    picture.parent.mkdir(exist_ok=True)
+    picture.write_text(draw_svg(found.puzzle, best, f"{date}: {found.clue}", note))
+    print(f"{picture.name}: {note}")
+
+
 if __name__ == "__main__":
-    # The demo shows its first run, not that there is nothing left to do.
-    shutil.rmtree(ROOT / "var" / "demo" / "lake", ignore_errors=True)
-    for picture, words in PICTURES.items():
-        draw(picture, words)
+    names = sys.argv[1:] or [*PICTURES, *STRANDS]
+    if "demo.svg" in names:
+        # The demo shows its first run, not that there is nothing left to do.
+        shutil.rmtree(ROOT / "var" / "demo" / "lake", ignore_errors=True)
+    for name in names:
+        if name in STRANDS:
+            draw_strands(name)
+        else:
+            draw(name, PICTURES[name])

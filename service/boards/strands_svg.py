@@ -19,6 +19,8 @@ RADIUS_PX = 21
 STROKE_PX = 14
 LETTER_PX = 24
 TEXT_PX = 16
+CHAR_PX = 10
+"""Width of a capital letter in TEXT_PX, about: fonts differ."""
 LINE_PX = 24
 MARGIN_PX = 24
 LINE_CHARS = 38
@@ -35,12 +37,23 @@ WORDS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9d
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
-def draw_svg(puzzle: Puzzle, cover: Cover | None = None, title: str | None = None) -> str:
-    """Draw a board, with the words of a cover, as the text of an SVG file."""
+def draw_svg(
+    puzzle: Puzzle,
+    cover: Cover | None = None,
+    title: str | None = None,
+    note: str | None = None,
+) -> str:
+    """Draw a board, with the words of a cover, as the text of an SVG file.
+
+    `title` stands above it, `note` below the words.
+    """
     fills = {} if cover is None else dict(zip(cover.entries, _fills(cover), strict=True))
     columns_px = (puzzle.column_count - 1) * STEP_PX + 2 * (MARGIN_PX + RADIUS_PX)
-    captions = _captions(cover, max(LINE_CHARS, columns_px // 9))
-    width = max(columns_px, 2 * MARGIN_PX + max((len(text) for text, _ in captions), default=0) * 9)
+    captions = _captions(cover, max(LINE_CHARS, columns_px // CHAR_PX))
+    if note:
+        captions.append((_legal(note), False))
+    longest = max((len(text) for text, _ in captions), default=0)
+    width = max(columns_px, 2 * MARGIN_PX + longest * CHAR_PX)
     top = MARGIN_PX + (LINE_PX if title else 0)
     board_px = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
     height = top + board_px + MARGIN_PX + (len(captions) * LINE_PX)

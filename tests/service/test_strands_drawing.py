@@ -188,6 +188,15 @@ def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
     assert list(lines.values()).count(SPANGRAM) == 1
 
 
+def test_picture_says_below_the_words_what_is_noted() -> None:
+    puzzle, cover = generate("WEATHERREPORT", WORDS, 3)
+    svg = ET.fromstring(draw_svg(puzzle, cover, "Take an umbrella", "Best of 3 covers."))
+    *_, words, noted = svg.findall(f"{SVG}text")[-3:]
+    assert noted.text == "Best of 3 covers."
+    assert int(noted.attrib["y"]) > int(words.attrib["y"])
+    assert int(noted.attrib["y"]) < int(svg.attrib["height"])
+
+
 def test_picture_escapes_what_it_is_given() -> None:
     board = Puzzle(board=("<&", '">'))
     text = draw_svg(board, None, 'a <b> & "c" \x00')

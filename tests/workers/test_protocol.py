@@ -14,6 +14,7 @@ from archive.runs import finish_run
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Ask, Budget, job_id
 from solvers.pips.game import PIPS
+from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
 from workers.chunks import solve_chunk
 from workers.ondemand import JobStatus, record_path, submit
@@ -63,14 +64,19 @@ def test_every_file_of_a_run_is_on_the_page(lake, run_folder):
 
 def test_table_rows_have_the_columns_of_their_schemas():
     rows = [e for e in EXAMPLES if "part_path" in e and "status" not in e]
-    assert len(rows) == 2
+    assert len(rows) == 3
     for row in rows:
         assert list(row) == [field.name for field in MANIFEST_HEAD]
     assert json.loads(rows[1]["part"])
+    assert set(json.loads(rows[2]["part"])) == {"under", "from", "to"}
     parts = [e for e in EXAMPLES if "children" in e]
     assert [row["status"] for row in parts] == ["solved", "split"]
     for row in parts:
         assert list(row) == PARTS.names
+
+
+def test_rules_of_strands_are_on_the_page_as_they_are_written():
+    assert f'"{Rules()}"' in PAGE
 
 
 def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
