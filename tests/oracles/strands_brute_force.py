@@ -174,18 +174,20 @@ def pieces_of(
     words = {w for w in vocabulary.words if is_word(w, rules, vocabulary) and is_at_hand(w)}
     compounds: set[str] = set()
     if rules.spangram != "off":
-        costs = vocabulary.parts(rules)
-        parts = sorted(part for part in costs if is_at_hand(part))
-        for count in range(2, rules.compound_parts + 1):
-            for chosen in itertools.product(parts, repeat=count):
-                text = "".join(chosen)
-                if (
-                    sum(costs[part] for part in chosen) <= rules.compound_centibels
-                    and len(text) >= rules.min_letters
-                    and text not in vocabulary.words
-                    and is_at_hand(text)
-                ):
-                    compounds.add(text)
+        costs = {part: cost for part, cost in vocabulary.parts(rules).items() if is_at_hand(part)}
+
+        def run_together(text: str, cost: int, count: int) -> None:
+            if steps is not None:
+                steps.take()
+            if cost > rules.compound_centibels or not is_at_hand(text):
+                return
+            if count >= 2 and len(text) >= rules.min_letters and text not in vocabulary.words:
+                compounds.add(text)
+            if count < rules.compound_parts:
+                for part, more in costs.items():
+                    run_together(text + part, cost + more, count + 1)
+
+        run_together("", 0, 0)
     found: dict[Piece, list[Path]] = defaultdict(list)
     for text in sorted(words | compounds):
         for path in paths_of(puzzle, rules, text, steps=steps):

@@ -17,8 +17,9 @@ from ortools.sat.python import cp_model
 
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from tests.oracles.strands_brute_force import Cell, Covering, Vocabulary
+from tests.oracles.strands_brute_force import Cell, Covering, Steps, Vocabulary
 
+MOST_STEPS = 400_000
 Corner = tuple[int, int]
 """The upper left cell of a 2 x 2 block."""
 
@@ -59,8 +60,11 @@ class _Collector(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
             self.stop_search()
 
 
-def rows_of(puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary) -> set[Row]:
+def rows_of(
+    puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, steps: Steps | None = None
+) -> set[Row]:
     """Walk from every cell for as long as what is spelled can still become a piece."""
+    taken = steps or Steps(MOST_STEPS)
     height, width = len(puzzle.board), len(puzzle.board[0])
     starts = {word[:i] for word in vocabulary.words for i in range(1, len(word) + 1)}
     parts = vocabulary.parts(rules)
@@ -87,17 +91,18 @@ def rows_of(puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary) -> set[Row]:
             )
         )
 
-    steps = [
+    moves = [
         (dr, dc)
         for dr, dc in itertools.product((-1, 0, 1), repeat=2)
         if (dr or dc) and (rules.diagonal or not dr or not dc)
     ]
 
     def walk(text: str, path: tuple[Cell, ...]) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+        taken.take()
         if not may_grow(text):
             return
         yield text, path
-        for dr, dc in steps:
+        for dr, dc in moves:
             r, c = path[-1][0] + dr, path[-1][1] + dc
             if 0 <= r < height and 0 <= c < width and (r, c) not in path:
                 yield from walk(text + puzzle.board[r][c], (*path, (r, c)))
@@ -132,13 +137,13 @@ def rows_of(puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary) -> set[Row]:
 
 
 def build_model(
-    puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary
+    puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, steps: Steps | None = None
 ) -> tuple[cp_model.CpModel, dict[Row, cp_model.IntVar]]:
     """Model a board; return the model and the Boolean of each row."""
     model = cp_model.CpModel()
     laid = {
         row: model.new_bool_var(f"row {number}")
-        for number, row in enumerate(rows_of(puzzle, rules, vocabulary))
+        for number, row in enumerate(rows_of(puzzle, rules, vocabulary, steps))
     }
     for cell in itertools.product(range(puzzle.row_count), range(puzzle.column_count)):
         model.add(sum(chosen for row, chosen in laid.items() if cell in row.cells) == 1)
@@ -175,9 +180,13 @@ def enumerate_covers(
     *,
     limit: int | None = None,
     time_limit_s: float | None = None,
+    most_steps: int = MOST_STEPS,
 ) -> Enumeration:
-    """Enumerate every cover on one thread, up to a limit in number or seconds."""
-    model, laid = build_model(puzzle, rules, vocabulary)
+    """Enumerate every cover on one thread, up to a limit in number or seconds.
+
+    Raises TooLargeError after `most_steps` cells walked.
+    """
+    model, laid = build_model(puzzle, rules, vocabulary, Steps(most_steps))
     solver = cp_model.CpSolver()
     solver.parameters.enumerate_all_solutions = True
     solver.parameters.num_workers = 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
@@ -22,6 +23,7 @@ from tests.oracles.strands_brute_force import (
     are_neighbours,
     cells_of,
     enumerate_covers,
+    spans,
 )
 
 needs_solver = pytest.mark.skipif(
@@ -29,7 +31,12 @@ needs_solver = pytest.mark.skipif(
     reason="the solver of Strands is not there yet",
 )
 
-ALPHABETS = ("A", "AB", "AB", "ABC", "ABC", "ABCD", "ABCDEF", "\u00c9\u0416")
+ALPHABETS = (
+    "A", "AB", "AB", "ABC", "ABC", "ABCD", "ABCDEF", "\u00c9\u0416", "\u00df7\U00010400-"
+)  # fmt: skip
+"""Few letters, so that words stand in many places; the last two beyond A to Z."""
+LONGEST = 12
+"""Letters of a planted spangram: longer ones have too many paths where letters are few."""
 FREQUENCIES = (0, 150, 299, 300, 301, 450, 733)
 
 
@@ -81,12 +88,99 @@ def planted(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Random) -> l
     return paths
 
 
+def planted_spangram(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Random) -> list[Path]:
+    """Cut the board into a path that spans it and others, too short ones as few as luck has it."""
+    best: list[Path] = []
+    for _ in range(30):
+        start = rng.choice([c for c in cells_of(puzzle) if 0 in c])
+        path: Path = (start,)
+        while not spans(puzzle, path):
+            near = [
+                cell
+                for cell in cells_of(puzzle)
+                if cell not in path and are_neighbours(path[-1], cell, rules)
+            ]
+            if not near or len(path) > LONGEST:
+                break
+            path = (*path, rng.choice(near))
+        if not spans(puzzle, path) or len(path) > min(LONGEST, puzzle.cell_count * 3 // 4):
+            continue
+        free = set(cells_of(puzzle)) - set(path)
+        paths = [path]
+        while free:
+            # From the cell with the fewest free neighbours, or it would be left alone.
+            first = min(
+                sorted(free), key=lambda a: sum(are_neighbours(a, b, rules) for b in free)
+            )  # fmt: skip
+            word: Path = (first,)
+            most = rng.randint(min(rules.min_letters, longest), longest)
+            while len(word) < most:
+                near = [
+                    c for c in sorted(free) if c not in word and are_neighbours(word[-1], c, rules)
+                ]
+                if not near:
+                    break
+                word = (*word, rng.choice(near))
+            paths.append(word if rng.random() < 0.5 else word[::-1])
+            free -= set(word)
+        if not best or _too_short(paths, rules) < _too_short(best, rules):
+            best = paths
+        if not _too_short(best, rules):
+            break
+    return best or planted(puzzle, rules, longest, rng)
+
+
+def _too_short(paths: list[Path], rules: Rules) -> int:
+    return sum(len(path) < rules.min_letters for path in paths)
+
+
+def random_zones(
+    rng: random.Random,
+    rules: Rules,
+    *,
+    shapes: Sequence[tuple[int, int]],
+    alphabets: Sequence[str] = ALPHABETS,
+    longest: int = 5,
+    more_words: int = 8,
+) -> Instance:
+    """Make a board around a spangram that leaves zones, mostly with the right number of words."""
+    rows, columns = rng.choice(shapes)
+    alphabet = rng.choice(alphabets)
+    puzzle = Puzzle(board=tuple("".join(rng.choices(alphabet, k=columns)) for _ in range(rows)))
+    cover = planted_spangram(puzzle, rules, longest, rng)
+    spangram, *words = [spell(puzzle, path) for path in cover]
+    if rules.compound_parts > 1 and len(spangram) > 1 and rng.random() < 0.5:
+        cuts = rng.sample(
+            range(1, len(spangram)),
+            min(rng.randint(1, rules.compound_parts - 1), len(spangram) - 1),
+        )
+        bounds = [0, *sorted(cuts), len(spangram)]
+        words += [spangram[a:b] for a, b in itertools.pairwise(bounds)]
+    else:
+        words.append(spangram)
+    least = min(rules.min_letters, longest)
+    words += [
+        spell(puzzle, walk(puzzle, rules, cells_of(puzzle), rng.randint(least, longest), rng))
+        for _ in range(rng.randint(0, more_words))
+    ]
+    frequencies = FREQUENCIES if rng.random() < 0.7 else (0,)
+    spanning = rules.spangram != "off"
+    said = max(0, len(cover) - spanning + rng.choice([0, 0, 0, 0, 0, -1, 1]))
+    return Instance(
+        puzzle=replace(puzzle, theme_words=min(said, puzzle.cell_count)),
+        rules=rules,
+        vocabulary=Vocabulary(words={w: rng.choice(frequencies) for w in sorted(set(words))}),
+    )
+
+
 def random_instance(
     rng: random.Random, rules: Rules, *, most_cells: int = 12, longest: int = 5
 ) -> Instance:
     """Make a board and a lexicon: words cut from a cover, words read off it, words at random."""
     rows = rng.randint(1, 4)
     columns = rng.randint(1, min(max(4, most_cells // 2), most_cells // rows))
+    if rng.random() < 0.5:
+        rows, columns = columns, rows
     alphabet = rng.choice(ALPHABETS)
     puzzle = Puzzle(
         board=tuple("".join(rng.choices(alphabet, k=columns)) for _ in range(rows)),
@@ -124,7 +218,7 @@ all_rules = st.builds(
     crossing=st.booleans(),
     repeats=st.booleans(),
     diagonal=st.sampled_from([True, True, True, False]),
-    min_letters=st.integers(1, 3),
+    min_letters=st.sampled_from([1, 1, 2, 2, 3, 4]),
     compound_parts=st.sampled_from([1, 2, 2, 3, 4]),
     part_centizipf=st.sampled_from([0, 300, 450]),
     compound_centibels=st.sampled_from([300, 1100, 1250, 10_000]),
@@ -141,6 +235,30 @@ def instances(
     """Draw a question."""
     seed = draw(st.integers(0, 2**32))
     return random_instance(random.Random(seed), draw(rules), most_cells=most_cells, longest=longest)
+
+
+SMALL = ((2, 3), (3, 3), (3, 4), (4, 3), (2, 6), (5, 3), (4, 4), (3, 6), (1, 9), (9, 1))
+zone_rules = all_rules.map(lambda r: replace(r, words="given")).filter(
+    lambda r: r.spangram != "off"
+)
+"""Rules under which a spangram and its zones are searched."""
+
+
+@st.composite
+def zoned(
+    draw: st.DrawFn,
+    rules: st.SearchStrategy[Rules] = zone_rules,
+    shapes: Sequence[tuple[int, int]] = SMALL,
+    alphabets: Sequence[str] = ALPHABETS,
+    longest: int = 5,
+    more_words: int = 8,
+) -> Instance:
+    """Draw a question about a board that a spangram divides."""
+    seed = draw(st.integers(0, 2**32))
+    return random_zones(
+        random.Random(seed), draw(rules), shapes=shapes, alphabets=alphabets, longest=longest,
+        more_words=more_words,
+    )  # fmt: skip
 
 
 def mirrored(puzzle: Puzzle) -> Puzzle:
@@ -164,7 +282,7 @@ def turn_cover(cover: Covering) -> Covering:
     return frozenset((w, frozenset((c, r) for r, c in cells)) for w, cells in cover)
 
 
-def quick_covers(instance: Instance, most_steps: int = 10_000) -> set[Covering] | None:
+def quick_covers(instance: Instance, most_steps: int = 6_000) -> set[Covering] | None:
     """Enumerate the covers by brute force; None where that takes long."""
     try:
         return enumerate_covers(

@@ -57,7 +57,7 @@ def as_found(puzzle: Puzzle, pieces: Pieces, row: int) -> tuple[frozenset[Cell],
     return cells, ways
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(instance=instances(most_cells=14))
 def test_pieces_are_those_of_brute_force(instance: Instance) -> None:
     try:
