@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 from solvers.algebra import Budget, Statistics
@@ -19,15 +20,17 @@ from solvers.strands.table import (
     STATES_MAX,
     STATUS,
     TICK,
+    Pool,
     Table,
     clear,
+    clear_pool,
     new_pool,
     new_table,
 )
 
 State = tuple[Any, ...]
-STATES_KEPT = 1 << 22
-_kept: list[Table] = []
+_kept: list[tuple[Table, Pool]] = []
+"""What a search that is over used, for the next: its memory is mapped already."""
 
 
 class BudgetSpentError(Exception):
@@ -38,17 +41,24 @@ class BudgetSpentError(Exception):
         self.code = code
 
 
-def _table(budget: Budget) -> Table:
-    states = max(1, min(budget.table_bytes // STATE_BYTES, 2**31 - 1))
-    if states <= STATES_KEPT:
-        table = new_table(int(states))
-    else:
-        if not _kept or len(_kept[0].states) < states:
-            _kept[:] = [new_table(int(states))]
-        table = _kept[0]
-        table.control[STATES_MAX] = states
+def _memory(budget: Budget) -> tuple[Table, Pool]:
+    states = int(max(1, min(budget.table_bytes // STATE_BYTES, 2**31 - 1)))
+    try:
+        # Whoever takes it off the list has it alone: streams live side by side, and threads.
+        table, pool = _kept.pop()
+        clear_pool(pool)
+    except IndexError:
+        table, pool = new_table(states), new_pool()
+    if len(table.states) < states:
+        table = new_table(states)
+    table.control[STATES_MAX] = states
     clear(table)
-    return table
+    return table, pool
+
+
+def _give_back(table: Table, pool: Pool) -> None:
+    if not _kept:
+        _kept.append((table, pool))
 
 
 class Engine:
@@ -57,8 +67,8 @@ class Engine:
     found: Found
 
     def __init__(self, budget: Budget, *, exists: bool) -> None:
-        self.table = _table(budget)
-        self.pool = new_pool()
+        self.table, self.pool = _memory(budget)
+        weakref.finalize(self, _give_back, self.table, self.pool)
         control = self.table.control
         control[NODES] = 0
         control[NODES_MAX] = budget.nodes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.algebra import Budget, count_of
 from solvers.strands.engine import Engine, State
@@ -37,7 +38,7 @@ class SweepEngine(Engine):
     ) -> None:
         super().__init__(budget, exists=exists)
         self.found = found
-        self.sweep, self.refs = sweep_of(puzzle, rules, found)
+        self.sweep, self.piece = sweep_of(puzzle, rules, found)
         words = puzzle.theme_words if rules.words == "given" else None
         if words is None:
             self.n = ANY
@@ -96,20 +97,27 @@ class SweepEngine(Engine):
         self.check()
         return [
             (
-                self.refs[int(row[0])],
+                self._name(int(row[0])),
                 int(self.sweep.fields[int(row[0]), 1]),
                 (int(row[1]), row[2], row[3], bool(row[4]), int(row[5]), int(row[6]), int(row[7])),
             )
             for row in self.out[:count].copy()
         ]
 
+    def _name(self, piece: int) -> tuple[str, int]:
+        row, words = int(self.piece[piece]), len(self.found.words)
+        return ("word", row) if row < words else ("compound", row - words)
 
-def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tuple[str, int]]]:
-    """Sort all pieces by lowest cell for the sweep, and name each."""
+
+def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDArray[np.intp]]:
+    """Sort all pieces by lowest cell for the sweep; also return the row each has in `found`.
+
+    Rows of compounds follow those of words.
+    """
     words, compounds = found.words, found.compounds
     low = np.concatenate([words.low, compounds.low]).astype(np.int64)
+    cells = np.concatenate([words.cells, compounds.cells])
     order = np.argsort(low, kind="stable")
-    cells = np.concatenate([words.cells, compounds.cells])[order]
     names, number = np.unique(words.word, return_inverse=True)
     fields = np.zeros((len(low), SWEEP_FIELDS), np.int64)
     fields[: len(words), 0] = number
@@ -127,14 +135,14 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tu
     sizes = np.concatenate([np.diff(words.block_offsets), np.diff(compounds.block_offsets)])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     sets = np.concatenate([words.blocks, compounds.blocks])
-    picked = [np.arange(starts[i], starts[i + 1]) for i in order] if (sizes > 1).any() else None
-    blocks = sets[starts[:-1][order]] if picked is None else sets[np.concatenate(picked)]
+    block_offsets = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)
+    moved = np.repeat(starts[:-1][order] - block_offsets[:-1], sizes[order])
     sure = np.bitwise_and.reduceat(sets, starts[:-1]) if len(low) else sets
     sweep = Sweep(
-        cells=cells,
+        cells=cells[order],
         fields=fields[order],
-        block_offsets=np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64),
-        blocks=blocks.astype(np.uint64),
+        block_offsets=block_offsets,
+        blocks=sets[moved + np.arange(len(moved))],
         at=np.searchsorted(low[order], np.arange(puzzle.cell_count + 1)).astype(np.int64),
         low=low[order],
         word_offsets=bounds,
@@ -148,10 +156,6 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, list[tu
             ],
             np.int64,
         ),
-        supports=supports_of(
-            low, np.concatenate([words.cells, compounds.cells]), sure, puzzle.cell_count
-        ),
+        supports=supports_of(low, cells, sure, puzzle.cell_count),
     )
-    count = len(words)
-    refs = [("word", int(i)) if i < count else ("compound", int(i) - count) for i in order]
-    return sweep, refs
+    return sweep, order

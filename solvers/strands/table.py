@@ -61,16 +61,21 @@ POOL_SETS = 1 << 16
 
 def new_pool() -> Pool:
     """Make an empty pool, in which only the empty set is known, as number 0."""
-    slots = np.full(2 * POOL_SETS, -1, np.int32)
     pool = Pool(
-        sets=np.zeros(16 * POOL_SETS, np.uint64),
+        sets=np.empty(16 * POOL_SETS, np.uint64),
         offsets=np.zeros(POOL_SETS + 1, np.int64),
-        slots=slots,
-        held=np.zeros(1, np.int64),
-        scratch=np.zeros(ALTERNATIVES_MAX, np.uint64),
+        slots=np.empty(2 * POOL_SETS, np.int32),
+        held=np.empty(1, np.int64),
+        scratch=np.empty(ALTERNATIVES_MAX, np.uint64),
     )
-    pool.held[0] = 1
+    clear_pool(pool)
     return pool
+
+
+def clear_pool(pool: Pool) -> None:
+    """Forget every set but the empty one."""
+    pool.held[0] = 1
+    pool.slots[:] = -1
 
 
 def new_table(states_max: int) -> Table:
