@@ -63,6 +63,8 @@ class Sweep(NamedTuple):
     word_pieces: npt.NDArray[np.int64]
     geometry: npt.NDArray[np.int64]
     supports: Supports
+    words: Supports
+    """Those that are no compounds: what may follow one."""
 
 
 @inlined_kernel
@@ -215,7 +217,12 @@ def _settle(
         return True, _ZERO, _ZERO, np.int64(DEAD)
     if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
         return True, _ZERO, _ZERO, np.int64(DEAD)
-    if has_lost_cell(first, covered, _ZERO if several else closed, sweep.supports):
+    sure = _ZERO if several else closed
+    if flag == COMPOUND:
+        lost = has_lost_cell(first, covered, sure, sweep.words)
+    else:
+        lost = has_lost_cell(first, covered, sure, sweep.supports)
+    if lost:
         return True, _ZERO, _ZERO, np.int64(DEAD)
     row = find(covered, closed, rest, table)
     if row < 0:

@@ -157,5 +157,8 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
             np.int64,
         ),
         supports=supports_of(low, cells, sure, puzzle.cell_count),
+        words=supports_of(
+            low[: len(words)], cells[: len(words)], sure[: len(words)], puzzle.cell_count
+        ),
     )
     return sweep, order
