@@ -187,7 +187,7 @@ def _priced(lexicon: Lexicon, rules: Rules, scoring: Scoring) -> tuple[Any, Any,
             phrase_offsets=lexicon.phrase_offsets,
             phrase_second=lexicon.phrase_second,
             phrases=scoring.phrases(lexicon),
-            counts=scoring.counts(PARTS_MAX),
+            counts=scoring.counts(lexicon, PARTS_MAX),
         )
         _prices[key] = costs, cheapest, prices
     return _prices[key]

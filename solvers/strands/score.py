@@ -13,6 +13,14 @@ import numpy.typing as npt
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import CERTAIN_CENTIZIPF
 
+COMMON_CENTIZIPF = 350
+"""From here on, a word that is ten times as frequent counts less than a decade more."""
+COMMON_DIVISOR = 3
+PHRASE_DIVISOR = 2
+"""Of what is known about a phrase this much counts: lists of phrases are of other texts."""
+MORE_PARTS_CENTIBELS = 100
+"""What a compound loses for every part beyond the first."""
+
 
 class Scoring(Protocol):
     """Any additive score: a whole number for every piece, the higher the better."""
@@ -29,36 +37,47 @@ class Scoring(Protocol):
     def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
         """Score every phrase of the lexicon: added where its words are parts in a row."""
 
-    def counts(self, parts_max: int) -> npt.NDArray[np.int64]:
+    def counts(self, lexicon: Lexicon, parts_max: int) -> npt.NDArray[np.int64]:
         """Score numbers of parts, 0 to `parts_max`: added to a compound of so many."""
 
 
 class Frequency:
-    """Log probability of a word in running text; of a compound, that of its parts together."""
+    """Log probability of a word in running text, less of it for common words; parts as they are.
 
-    name = "frequency-1"
+    Somebody who makes a board takes rare words rarely, but common words hardly more often than
+    middling ones. In a lexicon without frequencies everything scores 0.
+    """
+
+    name = "frequency-2"
 
     def words(self, lexicon: Lexicon, words: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Score words by their frequency; in a lexicon without frequencies all alike."""
+        """Score words by their frequency; above COMMON_CENTIZIPF a share of it counts."""
         if not lexicon.has_frequencies:
             return np.zeros(len(words), np.int64)
-        scores: npt.NDArray[np.int64] = lexicon.centizipf[words].astype(np.int64)
-        return scores - CERTAIN_CENTIZIPF
+        centizipf = lexicon.centizipf[words].astype(np.int64)
+        common = np.maximum(0, centizipf - COMMON_CENTIZIPF)
+        return centizipf - common + common // COMMON_DIVISOR - CERTAIN_CENTIZIPF
 
     def parts(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score parts by their frequency."""
+        """Score parts by their frequency: of phrases, common words are no less a part."""
         if not lexicon.has_frequencies:
             return np.zeros(len(lexicon), np.int64)
         scores: npt.NDArray[np.int64] = lexicon.centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
         return np.minimum(0, scores)
 
     def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score no phrase."""
-        return np.zeros(len(lexicon.phrase_second), np.int64)
+        """Score phrases by how much more often their words meet than chance would have it."""
+        firsts = np.repeat(np.arange(len(lexicon)), np.diff(lexicon.phrase_offsets))
+        parts = self.parts(lexicon)
+        together = lexicon.phrase_centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
+        bonus = together - parts[firsts] - parts[lexicon.phrase_second]
+        return np.maximum(0, bonus) // PHRASE_DIVISOR
 
-    def counts(self, parts_max: int) -> npt.NDArray[np.int64]:
-        """Score all numbers of parts alike."""
-        return np.zeros(parts_max + 1, np.int64)
+    def counts(self, lexicon: Lexicon, parts_max: int) -> npt.NDArray[np.int64]:
+        """Charge every part of a compound but the first."""
+        if not lexicon.has_frequencies:
+            return np.zeros(parts_max + 1, np.int64)
+        return -MORE_PARTS_CENTIBELS * np.maximum(0, np.arange(parts_max + 1) - 1)
 
 
 FREQUENCY = Frequency()

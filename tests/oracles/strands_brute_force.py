@@ -65,14 +65,24 @@ class Vocabulary:
         }
 
     def score(self, rules: Rules, pieces: Iterable[Piece]) -> int:
-        """Add up the default score: centizipf below 900; for a compound, its cheapest cut's."""
+        """Add up the default score.
+
+        A word scores its centizipf below 900, of which a third counts beyond 350. A compound
+        scores the best of its allowed cuts: the parts' costs, and 100 for all but the first.
+        """
         if not any(self.words.values()):
             return 0
         total = 0
         for word, _ in pieces:
-            cost = cheapest_cut(word, rules, self)
-            assert word in self.words or cost is not None
-            total += self.words[word] - 900 if word in self.words else -(cost or 0)
+            if word in self.words:
+                beyond = max(0, self.words[word] - 350)
+                total += self.words[word] - beyond + beyond // 3 - 900
+            else:
+                total -= min(
+                    cost + 100 * (len(cut) - 1)
+                    for cut, cost in cuts_of(word, rules, self)
+                    if cost <= rules.compound_centibels
+                )
         return total
 
 
@@ -139,15 +149,20 @@ def is_word(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
     return word in vocabulary.words and len(word) >= rules.min_letters
 
 
-def cheapest_cut(word: str, rules: Rules, vocabulary: Vocabulary) -> int | None:
-    """Cut letters into two or more parts, as cheaply as can be; None where they cannot be cut."""
+def cuts_of(word: str, rules: Rules, vocabulary: Vocabulary) -> list[tuple[list[str], int]]:
+    """Cut letters into two or more parts in every way; list the parts and what they cost."""
     costs = vocabulary.parts(rules)
     cuts = [
         [word[i:j] for i, j in itertools.pairwise((0, *inner, len(word)))]
         for count in range(2, rules.compound_parts + 1)
         for inner in itertools.combinations(range(1, len(word)), count - 1)
     ]
-    return min((sum(costs[p] for p in cut) for cut in cuts if set(cut) <= set(costs)), default=None)
+    return [(cut, sum(costs[part] for part in cut)) for cut in cuts if set(cut) <= set(costs)]
+
+
+def cheapest_cut(word: str, rules: Rules, vocabulary: Vocabulary) -> int | None:
+    """Cut letters into two or more parts, as cheaply as can be; None where they cannot be cut."""
+    return min((cost for _, cost in cuts_of(word, rules, vocabulary)), default=None)
 
 
 def is_compound(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:

@@ -24,7 +24,7 @@ from tests.oracles.strands_brute_force import (
     pieces_of,
     spans,
 )
-from tests.solvers.strands_boards import Instance, instances, spell, walk
+from tests.solvers.strands_boards import Instance, board, instances, spell, walk
 
 Blocks = frozenset[Cell]
 """2 x 2 blocks by their upper left cells."""
@@ -91,6 +91,19 @@ def test_a_compound_that_reaches_beyond_a_mask_is_refused(rows: int) -> None:
     else:
         with pytest.raises(TooManyPiecesError, match="spans more than 64 cells"):
             find_pieces(puzzle, Rules(), lexicon)
+
+
+def test_a_compound_has_the_best_score_of_its_cuts_and_gains_by_a_phrase() -> None:
+    words = [("AB", 500), ("CD", 500), ("ABC", 400), ("D", 590)]
+    plain, known = (compile_lexicon(words, phrases) for phrases in ([], [("ABC", "D", 250)]))
+    rules = Rules(part_centizipf=100)
+    puzzle = board("ABCD")
+    assert find_pieces(puzzle, rules, plain).compounds.score.tolist() == [-800 - 100]
+    # ABC D costs 810, and meets 160 more often than by chance, of which half counts.
+    assert find_pieces(puzzle, rules, known).compounds.score.tolist() == [-810 - 100 + 80]
+    # What the parts may cost is a matter of the words alone.
+    rules = Rules(part_centizipf=100, compound_centibels=800)
+    assert find_pieces(puzzle, rules, known).compounds.score.tolist() == [-800 - 100]
 
 
 def hold_to(expected: dict[Piece, list[Path]], instance: Instance) -> None:
