@@ -30,13 +30,18 @@ POSSESSIVE_NAME_CENTIZIPF = 50
 """A possessive that no plural is spelled like ("nigeria's") is no word of its own, unless it is
 nearly as frequent as what it is formed from, or more ("Zabar's"): within this many centizipf."""
 
+RARE_CENTIZIPF = {4: 200, 5: 150}
+"""Rarer words of four and five letters are left out: below one in ten million (one in thirty) words
+of text stand abbreviations, user names and misprints. Every short path on a board spells one, and
+they more than double the pieces."""
+
 
 def english_words() -> list[tuple[str, int]]:
     """Read wordfreq's large English list as (word, centizipf) in normal form, A to Z only.
 
     Accents are folded, apostrophes left out. What has a digit or another character stays out, and
-    so do the short and the possessive entries that are no words. A word may come several times:
-    "its" and "it's" are both ITS.
+    so do the short, the rare and the possessive entries that are no words. A word may come several
+    times: "its" and "it's" are both ITS.
     """
     # Imported here: it takes a third of a second, and a compiled lexicon does without.
     import wordfreq
@@ -52,6 +57,8 @@ def english_words() -> list[tuple[str, int]]:
     for entry, centizipf in entries.items():
         word = normal_form(entry if entry.isascii() else without_accents(entry))
         if not (word.isascii() and word.isalpha()) or _is_fragment(word.lower()):
+            continue
+        if centizipf < RARE_CENTIZIPF.get(len(word), 0):
             continue
         if entry.endswith(POSSESSIVE):
             base = entries.get(entry.removesuffix(POSSESSIVE), 0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.english import ONE_LETTER, TWO_LETTERS, english_words
+from solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LETTERS, english_words
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import NO_PART, part_costs
 from solvers.lexicon.phrases import english_phrases
@@ -25,7 +25,7 @@ def centizipf(lexicon: Lexicon, word: str) -> int:
 
 
 def test_the_vocabulary_is_large_has_frequencies_and_only_letters_a_to_z(english):
-    assert 280_000 < len(english) < 320_000
+    assert 240_000 < len(english) < 320_000
     assert english.has_frequencies
     assert english.alphabet.tolist() == list(range(ord("A"), ord("Z") + 1))
     assert int(english.centizipf.min()) > 0
@@ -36,6 +36,13 @@ def test_words_names_and_contractions_are_in_it(english):
         assert english.find(word) >= 0, word
     for word in ("QQQZ", "NIGERIAS", "FIRST1", ""):
         assert english.find(word) == -1, word
+
+
+def test_short_words_are_in_it_unless_they_are_rare(english):
+    sizes = np.diff(english.offsets)
+    for letters, least in RARE_CENTIZIPF.items():
+        assert int(english.centizipf[sizes == letters].min()) == least
+    assert int(english.centizipf[sizes > max(RARE_CENTIZIPF)].min()) < min(RARE_CENTIZIPF.values())
 
 
 def test_frequencies_are_those_of_wordfreq_exactly(english):
