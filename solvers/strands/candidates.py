@@ -79,6 +79,41 @@ def rarest_cell(
 
 
 @inlined_kernel
+def has_lost_cell(
+    left: np.uint64, closed: np.uint64, several: bool, slack: int, words: Any, support: np.ndarray
+) -> bool:
+    """Tell whether no word of reduced cost up to `slack` fits on some cell of `left`.
+
+    What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
+    """
+    sure = _ZERO if several else closed
+    rest = left
+    while rest:
+        c = trailing_zeros(rest)
+        i = support[c]
+        if (
+            i < 0
+            or words.cell_masks[i] & ~left
+            or words.cell_reduced[i] > slack
+            or words.every_path[words.cell_pieces[i]] & sure
+        ):
+            found = False
+            for i in range(words.cell_offsets[c], words.cell_offsets[c + 1]):
+                if words.cell_reduced[i] > slack:
+                    break
+                if not (words.cell_masks[i] & ~left) and not (
+                    words.every_path[words.cell_pieces[i]] & sure
+                ):
+                    found = True
+                    support[c] = i
+                    break
+            if not found:
+                return True
+        rest &= ~words.cell_masks[support[c]]
+    return False
+
+
+@inlined_kernel
 def is_banned(word: int, ban: int, sets: np.ndarray, offsets: np.ndarray) -> bool:
     """Tell whether a word stands in an interned set of words."""
     for i in range(offsets[ban], offsets[ban + 1]):
@@ -136,23 +171,20 @@ def still_banned(ban: int, word: Any, left: np.uint64, words: Any, pool: Any) ->
 
 @search_kernel
 def zones_share_words(
-    fitting: np.ndarray, before: int, pieces: int, left: np.uint64, zones: np.ndarray, depth: int,
-    count: int, words: Any, stamps: np.ndarray, stamp: np.ndarray,
+    fitting: np.ndarray, now: int, size: int, zones: np.ndarray, count: int, words: Any,
+    stamps: np.ndarray, stamp: np.ndarray,
 ) -> bool:  # fmt: skip
-    """Tell whether a word of row `before`'s first pieces fits in two of the zones of `left`."""
+    """Tell whether a word of row `now` fits in two of the zones of the frame of that number."""
     base = stamp[0]
     stamp[0] = base + count
-    for i in range((pieces + 63) >> 6):
-        bits = fitting[before, i] & words.twins[i]
+    for i in range(size):
+        bits = fitting[now, i] & words.twins[i]
         while bits:
             p = (i << 6) + trailing_zeros(bits)
             bits &= bits - _ONE
-            cells = words.cells[p]
-            if p >= pieces or cells & ~left:
-                continue
             word = words.word[p]
             for z in range(count):
-                if cells & zones[depth, z]:
+                if words.cells[p] & zones[now, z]:
                     if stamps[word] > base and stamps[word] != base + 1 + z:
                         return True
                     stamps[word] = base + 1 + z

@@ -61,12 +61,12 @@ def cover_with_two(
             cell, fewest = c, on_it
     roomy = popcount(left) - ground.geometry[MIN_LETTERS]
     for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
-        p = np.int64(words.cell_pieces[i])
-        mask = words.cells[p]
+        if words.cell_reduced[i] > slack:
+            break
+        mask = words.cell_masks[i]
         if mask & ~left:
             continue
-        if words.reduced[p] > slack:
-            break
+        p = np.int64(words.cell_pieces[i])
         rest = left ^ mask
         if popcount(mask) > roomy or first_on(rest, words.cells, words.slots) < 0:
             continue

@@ -42,11 +42,17 @@ class Words(NamedTuple):
     """uint64[64, bitset words]: bit p of row b says that every path of piece p uses block b."""
     twins: npt.NDArray[np.uint64]
     """uint64[bitset words]: the pieces with a twin."""
+    every_path: npt.NDArray[np.uint64]
+    """The blocks that all of a piece's sets of blocks hold."""
     spanning: npt.NDArray[np.int64]
     """The pieces with a rank."""
     cell_offsets: npt.NDArray[np.int64]
     cell_pieces: npt.NDArray[np.int32]
     """cell_pieces[cell_offsets[c]:cell_offsets[c + 1]]: the pieces on cell c, in order."""
+    cell_masks: npt.NDArray[np.uint64]
+    """Their cells."""
+    cell_reduced: npt.NDArray[np.int64]
+    """Their reduced costs."""
     slots: npt.NDArray[np.int32]
     """Index from masks to pieces: the first piece on those cells, -1: none."""
     same_cells: npt.NDArray[np.int32]
@@ -60,6 +66,8 @@ class Ground(NamedTuple):
     edges: npt.NDArray[np.uint64]
     """The leftmost and the rightmost column."""
     prices: npt.NDArray[np.int64]
+    support: npt.NDArray[np.int64]
+    """int64[64]: what covered each cell last (solvers.strands.candidates). Any value is right."""
     frames: npt.NDArray[np.uint64]
     """uint64[depth, frame fields]: see solvers.strands.zones. Frame 0 is the empty board."""
     fitting: npt.NDArray[np.uint64]
@@ -138,7 +146,7 @@ def split_into_zones(
 def slot_of_cells(cells: np.uint64, size: int) -> Any:
     """Hash a mask to its first place in an index of `size` entries, a power of two."""
     h = cells * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(size - 1))
+    return np.int64(h >> np.uint64(64 - trailing_zeros(np.uint64(size))))
 
 
 @search_kernel

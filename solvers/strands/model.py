@@ -82,7 +82,7 @@ class Model:
         self.ground = _ground(puzzle, rules, prices, len(self.words.cells), puzzle.theme_words or 0)
 
     def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
-        bits = (masks[theme, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
+        bits = _bits(masks[theme])
         reduced = UNIT - bits.astype(np.int64) @ prices
         order = np.argsort(reduced, kind="stable")
         self.piece = theme[order]
@@ -96,11 +96,12 @@ class Model:
             mark_twins(cells, by_word, word_offsets, twin)
         bounds, places = _ragged(pieces.block_offsets, self.piece)
         blocks = _absolute_blocks(pieces)[places]
-        bits = bits[order].astype(np.bool_)
+        bits = bits[order]
         cell_pieces, on = np.nonzero(bits.T)[::-1]
         slots = np.empty(1 << max(4, int(2 * len(order)).bit_length()), np.int32)
         same_cells = np.empty(len(order), np.int32)
         index_cells(cells, slots, same_cells)
+        every_path = _on_every_path(blocks, bounds)
         self.names = names
         self.words = Words(
             cells=cells,
@@ -114,11 +115,14 @@ class Model:
             word_offsets=word_offsets,
             word_pieces=by_word.astype(np.int64),
             on_cell=_bitsets(bits),
-            on_block=_bitsets(_on_every_path(blocks, bounds)),
+            on_block=_bitsets(_bits(every_path)),
             twins=_bitsets(twin[:, None])[0],
+            every_path=every_path,
             spanning=np.empty(0, np.int64),
             cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.int64),
             cell_pieces=cell_pieces.astype(np.int32),
+            cell_masks=cells[cell_pieces],
+            cell_reduced=reduced[order][cell_pieces],
             slots=slots,
             same_cells=same_cells,
         )
@@ -226,6 +230,7 @@ def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: i
         geometry=geometry_of(puzzle, rules),
         edges=edges(puzzle),
         prices=prices,
+        support=np.full(WORD_CELLS, -1, np.int64),
         frames=np.zeros((depth, F_FIELDS), np.uint64),
         fitting=np.zeros((depth, bitset), np.uint64),
         chosen=np.zeros((depth, bitset), np.uint64),
@@ -249,11 +254,15 @@ def _bitsets(bits: Any) -> npt.NDArray[np.uint64]:
     return words
 
 
-def _on_every_path(blocks: Any, bounds: Any) -> npt.NDArray[np.bool_]:
-    """Tell for each piece which blocks all its sets of blocks hold: bool[pieces, 64]."""
+def _on_every_path(blocks: Any, bounds: Any) -> npt.NDArray[np.uint64]:
+    """Find the blocks that all sets of blocks of a piece hold."""
     if not len(blocks):
-        return np.zeros((0, WORD_CELLS), np.bool_)
-    every = np.bitwise_and.reduceat(blocks, bounds[:-1])
-    return ((every[:, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)).astype(
-        np.bool_
-    )
+        return np.zeros(0, np.uint64)
+    every: npt.NDArray[np.uint64] = np.bitwise_and.reduceat(blocks, bounds[:-1])
+    return every
+
+
+def _bits(masks: Any) -> npt.NDArray[np.bool_]:
+    """Turn masks into bool[masks, 64]."""
+    bits = (masks[:, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
+    return np.asarray(bits, np.bool_)

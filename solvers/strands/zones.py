@@ -25,6 +25,7 @@ from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import (
     ban_pieces,
     fit,
+    has_lost_cell,
     leave_out_ranks,
     rarest_cell,
     still_banned,
@@ -61,10 +62,10 @@ SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
 """What a frame adds up: the words on one cell; the ways to share words out among zones."""
 (
-    F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_FITTING, F_PIECE,
+    F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
     F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME, F_FIELDS,
-) = range(21)  # fmt: skip
-"""Fields of a frame. F_FITTING: the frame whose bitset of fitting pieces holds here; F_AT: word
+) = range(20)  # fmt: skip
+"""Fields of a frame. F_AT: word
 of the bitset that is being tried; F_OWN: words that the zone at hand gets."""
 
 _ZERO = np.uint64(0)
@@ -117,12 +118,11 @@ def cover(
                 asks, left, closed, several, n, ban = _next_word(
                     depth, words, ground, table.control, pool
                 )
-                fitting = depth
             else:
                 asks, left, closed, several, n, ban = _next_zone(
                     depth, words, ground, table.control, pool
                 )
-                fitting = np.int64(frames[depth, F_FITTING])
+            fitting = depth
             if table.control[STATUS] != OK:
                 return _ZERO, _ZERO, _DEAD
             if asks:
@@ -162,6 +162,8 @@ def _enter(
         if code:
             table.control[STATUS] = TOO_MANY_SETS
         return True, _ZERO, count, best
+    if has_lost_cell(left, closed, several, slack, words, ground.support):
+        return dead
     zones = 0
     if zone_of(left & (~left + _ONE), left, geometry, edges) != left:
         zones = split_into_zones(left, n, geometry, edges, prices, ground.zones, depth)
@@ -173,13 +175,6 @@ def _enter(
         states = table.states
         return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
     pieces = within(slack, words.reduced)
-    # Alternatives that close blocks of two zones belong together.
-    apart = zones > 0 and not several
-    if apart and geometry[REPEATS] == 0:
-        apart = not zones_share_words(
-            ground.fitting, fitting, pieces, left, ground.zones, depth, zones, words,
-            ground.stamps, ground.stamp,
-        )  # fmt: skip
     frames[depth, F_LEFT] = left
     frames[depth, F_CLOSED] = closed
     frames[depth, F_SEVERAL] = np.uint64(several)
@@ -188,9 +183,6 @@ def _enter(
     frames[depth, F_HI] = _ZERO
     frames[depth, F_LO] = _ZERO
     frames[depth, F_BEST] = np.uint64(_DEAD)
-    if apart:
-        _lay_zones(zones, n, fitting, depth, ground)
-        return False, _ZERO, _ZERO, _DEAD
     if spend(table):
         return dead
     size = fit(
@@ -201,6 +193,20 @@ def _enter(
         ban_pieces(ground.fitting, depth, size, ban, words, pool)
     if rank:
         leave_out_ranks(ground.fitting, depth, size, rank, words)
+    # Alternatives that close blocks of two zones belong together.
+    if (
+        zones > 0
+        and not several
+        and (
+            geometry[REPEATS] != 0
+            or not zones_share_words(
+                ground.fitting, depth, size, ground.zones, zones, words, ground.stamps,
+                ground.stamp,
+            )
+        )
+    ):  # fmt: skip
+        _lay_zones(zones, n, depth, ground)
+        return False, _ZERO, _ZERO, _DEAD
     cell = rarest_cell(left, ground.fitting, depth, size, words.on_cell)
     if cell < 0:
         keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
@@ -267,7 +273,7 @@ def _add_word(
 
 
 @search_kernel
-def _lay_zones(zones: int, n: int, fitting: int, depth: int, ground: Any) -> None:
+def _lay_zones(zones: int, n: int, depth: int, ground: Any) -> None:
     """Lay out a frame for the zones of a state; before the first, no word is shared out."""
     frames, shares, prices = ground.frames, ground.shares, ground.prices
     fewest, most = np.int64(0), np.int64(0)
@@ -276,7 +282,6 @@ def _lay_zones(zones: int, n: int, fitting: int, depth: int, ground: Any) -> Non
         fewest += fewest_words(zone, prices)
         most += popcount(zone) // ground.geometry[MIN_LETTERS]
     frames[depth, F_KIND] = np.uint64(PRODUCT)
-    frames[depth, F_FITTING] = np.uint64(fitting)
     frames[depth, F_ZONES] = np.uint64(zones)
     frames[depth, F_ZONE] = _ZERO
     frames[depth, F_OWN] = _ZERO
