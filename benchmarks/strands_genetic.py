@@ -51,6 +51,7 @@ class Evolution:
     best_cells: int
     generations: int
     search_s: float
+    """Processor time, as the limit is."""
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -205,7 +206,7 @@ def evolve(
     until_cover: bool = True,
 ) -> Evolution:
     """Evolve until a cover is met, or for so many generations or seconds."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     cell_count = int(rows.board).bit_count()
     through = [
         np.flatnonzero(rows.cells >> np.uint64(cell) & np.uint64(1)) for cell in range(cell_count)
@@ -235,7 +236,7 @@ def evolve(
             cover = genes[met, : lengths[met]].copy()
             if until_cover:
                 break
-        if time_limit_s is not None and time.perf_counter() - begun > time_limit_s:
+        if time_limit_s is not None and time.process_time() - begun > time_limit_s:
             break
     fittest = int(np.argmax(fitness))
     best = genes[fittest, : lengths[fittest]].copy()
@@ -244,5 +245,5 @@ def evolve(
         best=best,
         best_cells=int(np.bitwise_or.reduce(rows.cells[best], initial=0)).bit_count(),
         generations=done,
-        search_s=time.perf_counter() - begun,
+        search_s=time.process_time() - begun,
     )
