@@ -45,6 +45,8 @@ from solvers.strands.sweep_engine import SweepEngine
 COUNT = Ask(kind="count")
 PROCESSES = 2
 LIMIT_S = 60.0
+HARD_S = 0.2
+"""A board that takes so long is worth dividing."""
 COST_MAX = 1.3
 """What zones may cost in all work, as a multiple of a run without them."""
 
@@ -233,12 +235,20 @@ def report(found: list[tuple[Board, Run, Run, Run, Run]], options: argparse.Name
         for runs in (whole_work, two)
     ]
     gain = sum(r.longest_s for r in whole_work) / sum(r.longest_s for r in two)
+    hard = [row for row in found if row[1].cpu_s >= HARD_S]
+    hard_over = sum(row[2].cpu_s for row in hard) / max(sum(row[3].cpu_s for row in hard), 1e-9)
+    hard_gain = sum(row[1].longest_s for row in hard) / max(
+        sum(row[2].longest_s for row in hard), 1e-9
+    )
     section.say(
         f"Work of zones as a multiple of the zoneless run's: {over[0]:.2f} of its processor time "
         f"and {nodes[0]:.2f} of its nodes in one process, {over[1]:.2f} and {nodes[1]:.2f} "
         f"divided among two that share no memory (bound: {COST_MAX}). Two processes with a core "
-        f"each are {gain:.2f} times as fast as one. The zoneless run still gives up what leaves a "
-        "zone too few cells, and takes no zone by itself. Median board, processor s: "
+        f"each are {gain:.2f} times as fast as one. The {len(hard)} boards of "
+        f"{HARD_S:g} s and more, which alone are worth dividing: {hard_over:.2f} of the zoneless "
+        f"processor time, {hard_gain:.2f} times as fast. Dividing and each of the two processes "
+        "find the pieces anew, which is in these figures. The zoneless run still gives up what "
+        "leaves a zone too few cells, and takes no zone by itself. Median board, processor s: "
         + ", ".join(
             f"{name} {statistics.median(r.cpu_s for r in runs):.3f}"
             for name, runs in (("zones", whole_work), ("divided", two), ("zoneless", without))
