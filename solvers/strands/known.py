@@ -29,6 +29,15 @@ class Prices(NamedTuple):
     """int64: entry n is added to a compound of n parts."""
 
 
+def phrase_of(first: int, second: int, prices: Prices) -> int:
+    """Look up in the lexicon what two words in a row score as a phrase; 0 when they are none."""
+    start, stop = prices.phrase_offsets[first], prices.phrase_offsets[first + 1]
+    at = start + np.searchsorted(prices.phrase_second[start:stop], second)
+    if at < stop and prices.phrase_second[at] == second:
+        return int(prices.phrases[at])
+    return 0
+
+
 @search_kernel
 def hash_slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int) -> Any:
     """Mix a mask, a number and a code into a slot of a table of `size` slots, a power of two."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.parts import NO_PART, part_costs
 from solvers.strands.cover import Cover, Entry
-from solvers.strands.pieces import Found
+from solvers.strands.known import phrase_of
+from solvers.strands.pieces import Found, priced_parts
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.score import FREQUENCY
 
 
 def spell(piece: tuple[str, int], found: Found, lexicon: Lexicon) -> str:
@@ -119,22 +120,19 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 
 
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
-    """Cut a compound into its cheapest parts; of equal ones, into the fewest."""
-    costs = part_costs(lexicon, rules.part_centizipf)
-    best: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {(0, 0): (0, ())}
-    for k in range(1, rules.compound_parts + 1):
-        for stop in range(1, len(word) + 1):
-            for start in range(stop):
-                if (k - 1, start) not in best:
-                    continue
-                index = lexicon.find(word[start:stop])
-                if index < 0 or costs[index] >= NO_PART:
-                    continue
-                cost, parts = best[k - 1, start]
-                option = (cost + int(costs[index]), (*parts, word[start:stop]))
-                if (k, stop) not in best or option < best[k, stop]:
-                    best[k, stop] = option
-    ways = [
-        best[k, len(word)] for k in range(2, rules.compound_parts + 1) if (k, len(word)) in best
-    ]
-    return min(ways, key=lambda way: (way[0], len(way[1]), way[1]))[1]
+    """Cut a compound into its parts of the highest score; of equal ones, into the fewest."""
+    costs, _, prices = priced_parts(lexicon, rules, FREQUENCY)
+    ways = []
+    for parts in range(2, rules.compound_parts + 1):
+        for inner in combinations(range(1, len(word)), parts - 1):
+            bounds = (0, *inner, len(word))
+            words = tuple(word[a:b] for a, b in pairwise(bounds))
+            numbers = [lexicon.find(part) for part in words]
+            if min(numbers) < 0:
+                continue
+            if sum(int(costs[n]) for n in numbers) > rules.compound_centibels:
+                continue
+            score = int(prices.counts[parts]) + sum(int(prices.parts[n]) for n in numbers)
+            score += sum(phrase_of(a, b, prices) for a, b in pairwise(numbers))
+            ways.append((-score, parts, words))
+    return min(ways)[2]

@@ -122,7 +122,7 @@ def _compounds(
     lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
     scoring: Scoring, words: Pieces,
 ) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
-    costs, cheapest, prices = _priced(lexicon, rules, scoring)
+    costs, cheapest, prices = priced_parts(lexicon, rules, scoring)
     parts = find_parts(
         lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board, near,
         rows, columns, rules.compound_centibels,
@@ -171,7 +171,11 @@ _prices: dict[tuple[str, int, str], tuple[Any, Any, Prices]] = {}
 _PRICES_KEPT = 8
 
 
-def _priced(lexicon: Lexicon, rules: Rules, scoring: Scoring) -> tuple[Any, Any, Prices]:
+def priced_parts(lexicon: Lexicon, rules: Rules, scoring: Scoring) -> tuple[Any, Any, Prices]:
+    """Price every word as a part: its cost, the least cost below each node, its score.
+
+    Prices of the last lexicons and rules are kept.
+    """
     key = (lexicon.lexicon_id, rules.part_centizipf, scoring.name)
     if key not in _prices:
         if len(_prices) >= _PRICES_KEPT:
