@@ -87,29 +87,22 @@ def has_lost_cell(
     What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
     """
     sure = _ZERO if several else closed
+    masks, reduced, pieces = words.cell_masks, words.cell_reduced, words.cell_pieces
     rest = left
     while rest:
         c = trailing_zeros(rest)
         i = support[c]
-        if (
-            i < 0
-            or words.cell_masks[i] & ~left
-            or words.cell_reduced[i] > slack
-            or words.every_path[words.cell_pieces[i]] & sure
-        ):
-            found = False
-            for i in range(words.cell_offsets[c], words.cell_offsets[c + 1]):
-                if words.cell_reduced[i] > slack:
-                    break
-                if not (words.cell_masks[i] & ~left) and not (
-                    words.every_path[words.cell_pieces[i]] & sure
-                ):
-                    found = True
-                    support[c] = i
-                    break
-            if not found:
+        if masks[i] & ~left or reduced[i] > slack or words.every_path[pieces[i]] & sure:
+            i, stop = words.cell_offsets[c], words.cell_offsets[c + 1]
+            while i < stop and (
+                masks[i] & ~left or (sure != _ZERO and words.every_path[pieces[i]] & sure)
+            ):
+                i += _ONE
+            # Behind the dear ones only cheaper ones follow.
+            if i == stop or reduced[i] > slack:
                 return True
-        rest &= ~words.cell_masks[support[c]]
+            support[c] = i
+        rest &= ~masks[i]
     return False
 
 

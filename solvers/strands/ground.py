@@ -19,7 +19,11 @@ _ONE = np.uint64(1)
 
 
 class Words(NamedTuple):
-    """Theme words on a board, sorted by reduced cost (dearest cells first), with absolute masks."""
+    """Theme words on a board, sorted by reduced cost (dearest cells first), with absolute masks.
+
+    Places in the lists by cell are unsigned: Numba asks of every signed index whether it counts
+    from the end, and these lists are read most.
+    """
 
     cells: npt.NDArray[np.uint64]
     reduced: npt.NDArray[np.int64]
@@ -46,8 +50,8 @@ class Words(NamedTuple):
     """The blocks that all of a piece's sets of blocks hold."""
     spanning: npt.NDArray[np.int64]
     """The pieces with a rank."""
-    cell_offsets: npt.NDArray[np.int64]
-    cell_pieces: npt.NDArray[np.int32]
+    cell_offsets: npt.NDArray[np.uint64]
+    cell_pieces: npt.NDArray[np.uint32]
     """cell_pieces[cell_offsets[c]:cell_offsets[c + 1]]: the pieces on cell c, in order."""
     cell_masks: npt.NDArray[np.uint64]
     """Their cells."""
@@ -66,8 +70,8 @@ class Ground(NamedTuple):
     edges: npt.NDArray[np.uint64]
     """The leftmost and the rightmost column."""
     prices: npt.NDArray[np.int64]
-    support: npt.NDArray[np.int64]
-    """int64[64]: what covered each cell last (solvers.strands.candidates). Any value is right."""
+    support: npt.NDArray[np.uint64]
+    """uint64[64]: what covered each cell last: a place in its list (solvers.strands.candidates)."""
     frames: npt.NDArray[np.uint64]
     """uint64[depth, frame fields]: see solvers.strands.zones. Frame 0 is the empty board."""
     fitting: npt.NDArray[np.uint64]

@@ -79,7 +79,7 @@ class Model:
         price_cells(masks[theme], cells, prices)
         self._order(pieces, theme, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
-        self.ground = _ground(puzzle, rules, prices, len(self.words.cells), puzzle.theme_words or 0)
+        self.ground = _ground(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
 
     def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
         bits = _bits(masks[theme])
@@ -119,8 +119,8 @@ class Model:
             twins=_bitsets(twin[:, None])[0],
             every_path=every_path,
             spanning=np.empty(0, np.int64),
-            cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.int64),
-            cell_pieces=cell_pieces.astype(np.int32),
+            cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.uint64),
+            cell_pieces=cell_pieces.astype(np.uint32),
             cell_masks=cells[cell_pieces],
             cell_reduced=reduced[order][cell_pieces],
             slots=slots,
@@ -223,14 +223,18 @@ def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
     return geometry
 
 
-def _ground(puzzle: Puzzle, rules: Rules, prices: Any, pieces: int, words_max: int) -> Ground:
+def _ground(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> Ground:
+    pieces = len(words.cells)
     depth = 2 * words_max + 4
     bitset = (pieces + 63) // 64
     ground = Ground(
         geometry=geometry_of(puzzle, rules),
         edges=edges(puzzle),
         prices=prices,
-        support=np.full(WORD_CELLS, -1, np.int64),
+        # A cell that nothing covers is too dear for any search to come there.
+        support=np.minimum(words.cell_offsets[:-1], max(0, len(words.cell_masks) - 1)).astype(
+            np.uint64
+        ),
         frames=np.zeros((depth, F_FIELDS), np.uint64),
         fitting=np.zeros((depth, bitset), np.uint64),
         chosen=np.zeros((depth, bitset), np.uint64),
