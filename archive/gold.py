@@ -47,10 +47,11 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
 
     Results count when they answer one of the asks by this solver version, under the rules and with
     the lexicon that the game is bound to. Counts are told whether they were asked for now or
-    earlier; ranks are read from the first `best(k)`. Drafts appear in no table.
+    earlier, or came with the best; ranks are read from the first `best(k)`. Drafts appear in no
+    table.
     """
     editions = current_editions(lake, game.name)
-    counts = counts_by_date(lake, game, editions)
+    counts = counts_by_date(lake, game, editions, asks)
     times = runtimes(lake, game, asks)
     changed = _put(lake, COUNTS_PATH, counts, game.name)
     changed |= _put(lake, RUNTIMES_PATH, times, game.name)
@@ -79,15 +80,25 @@ def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) ->
     return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
 
 
-def counts_by_date(lake: Lake, game: Game[Any, Any], editions: pa.Table) -> pa.Table:
-    """Join editions with their counts; an edition without one is pending."""
+def counts_by_date(
+    lake: Lake, game: Game[Any, Any], editions: pa.Table, asks: Sequence[Ask] = (COUNT,)
+) -> pa.Table:
+    """Join editions with their counts; an edition without one is pending.
+
+    A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
+    """
     rows = editions.to_pylist()
-    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], COUNT) for row in rows}
-    results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
+    counting = [COUNT, *(ask for ask in asks if ask.kind == "best")]
+    jobs = {
+        row["puzzle_id"]: [job_of(game, row["puzzle_id"], ask) for ask in counting] for row in rows
+    }
+    wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
+    results = {row["job_id"]: row for row in find_results(lake, wanted).to_pylist()}
     boards = _Boards(lake, game, list(jobs))
     found = []
     for edition in rows:
-        result = results.get(jobs[edition["puzzle_id"]], {})
+        answers = [results[job] for job in jobs[edition["puzzle_id"]] if job in results]
+        result: dict[str, Any] = answers[0] if answers else {}
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
         row |= {
             "size": boards.size(edition["puzzle_id"]),

@@ -189,8 +189,8 @@ def tell(options: argparse.Namespace, nights: list[Night], lake: Lake) -> Sectio
     ranks = lake.read_table(RANKS_PATH, STRANDS_RANKS)
     places = [rank for rank in ranks.column("official_rank").to_pylist() if rank is not None]
     section.say(
-        f"Two jobs a board: the count and the {ASKS['strands'][1]} covers. Wall seconds are those "
-        f"of the whole night: payloads, server, workers, words, gold. Tables may take "
+        f"One job a board: {ASKS['strands'][0]}, which counts all covers as well. Wall seconds are "
+        f"those of the whole night: payloads, server, workers, words, gold. Tables may take "
         f"{Budget().table_bytes / MB:.0f} MB a job. Of {ranks.num_rows} official solutions "
         f"{places.count(1)} are first and {len(places)} among the best that were kept."
     )

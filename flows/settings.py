@@ -18,9 +18,10 @@ BEST_KEPT = 10
 """Best covers that a night keeps of a board of Strands: what ranks are read from."""
 ASKS: dict[str, tuple[Ask, ...]] = {
     "pips": (Ask(kind="count"),),
-    "strands": (Ask(kind="count"), Ask(kind="best", limit=BEST_KEPT)),
+    "strands": (Ask(kind="best", limit=BEST_KEPT),),
 }
-"""What a night asks of each game unless told otherwise."""
+"""What a night asks of each game unless told otherwise. The best come with the
+count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

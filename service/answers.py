@@ -104,7 +104,8 @@ def say_solutions(
         what = "It is:" if outcome.count == 1 else "One of them:"
         say(f"Counted {plural(outcome.count, 'solution')} in {cost}. {what}")
     elif ask.kind == "best" and outcome.count > 1:
-        say(f"Found the best {plural(outcome.count, 'solution')} in {cost}:")
+        best = f"best {len(solutions)}" if len(solutions) > 1 else "best"
+        say(f"Found the {best} of {plural(outcome.count, 'solution')} in {cost}:")
     else:
         say(f"Found {'the best' if ask.kind == 'best' else 'a'} solution in {cost}:")
     say_best(view, puzzle, solutions)

@@ -77,7 +77,7 @@ def nightly(
         typer.Option(
             metavar="ASK",
             help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
-            "times. Default: count, and for strands best(10) too.",
+            "times. Default: count; for strands best(10), which counts as well.",
             show_default=False,
         ),
     ] = None,

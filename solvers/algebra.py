@@ -139,8 +139,9 @@ class Outcome(Generic[S]):
 
     status: Status
     count: int | None = None
-    """`count`: the exact number. `first`, `best` and `all`: the number of solutions returned.
-    None when over budget, invalid or poison."""
+    """`count` and `best`: the exact number of all solutions, which whoever knows the best has
+    counted. `first` and `all`: the number of solutions returned. None when over budget, invalid or
+    poison."""
     solutions: tuple[S, ...] = ()
     """In the solver's canonical order; empty for `count`."""
     truncated: bool = False

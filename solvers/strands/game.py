@@ -149,7 +149,7 @@ class StrandsGame:
             )
             return Outcome(
                 status=Status.SOLVED if covers else Status.UNSOLVABLE,
-                count=len(covers),
+                count=total,
                 solutions=covers,
                 statistics=engine.statistics(),
             )
@@ -206,14 +206,12 @@ class StrandsGame:
             for outcome in outcomes:
                 if outcome.status is status:
                     return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        count = sum(o.count or 0 for o in outcomes)
+        if ask.kind in ("count", "best") and count > MAX_COUNT:
+            return Outcome(
+                status=Status.OVER_BUDGET, reason=REASONS[COUNT_TOO_LARGE], statistics=statistics
+            )
         if ask.kind == "count":
-            count = sum(o.count or 0 for o in outcomes)
-            if count > MAX_COUNT:
-                return Outcome(
-                    status=Status.OVER_BUDGET,
-                    reason=REASONS[COUNT_TOO_LARGE],
-                    statistics=statistics,
-                )
             status = Status.SOLVED if count else Status.UNSOLVABLE
             return Outcome(status=status, count=count, statistics=statistics)
         found = [cover for o in outcomes for cover in o.solutions]
@@ -224,7 +222,7 @@ class StrandsGame:
         kept = tuple(found[:most])
         return Outcome(
             status=Status.SOLVED if found else Status.UNSOLVABLE,
-            count=len(kept),
+            count=count if ask.kind == "best" else len(kept),
             solutions=kept,
             truncated=ask.kind == "all"
             and (len(found) > len(kept) or any(o.truncated for o in outcomes)),

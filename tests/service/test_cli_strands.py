@@ -186,7 +186,7 @@ def test_several_best_covers_are_ranked_below_the_first(
 
     monkeypatch.setattr(StrandsGame, "solve", twice)
     _, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--best", "2")
-    assert "Found the best 2 solutions in " in out
+    assert "Found the best 2 of 2 solutions in " in out
     assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
     ranks = out.splitlines()[-2:]
     assert ranks[0].startswith("1.  -15.00  WEATHER REPORT: ")
