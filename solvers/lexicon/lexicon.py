@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,16 +64,24 @@ class Lexicon:
 
         Takes the letters as they stand in the lexicon (upper case, no spaces).
         """
+        for letters, index in self.beginnings(word):
+            if letters == len(word):
+                return index
+        return -1
+
+    def beginnings(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find the words that a text begins with, the shortest first: (letters, index)."""
         node = 0
-        for letter in word:
-            code = int(np.searchsorted(self.alphabet, ord(letter)))
+        for letters, letter in enumerate(text, 1):
+            code = int(self.alphabet.searchsorted(ord(letter)))
             if code == len(self.alphabet) or self.alphabet[code] != ord(letter):
-                return -1
+                return
             children = int(self.node_children[node])
             if not children >> code & 1:
-                return -1
+                return
             node = int(self.node_first[node]) + (children & ((1 << code) - 1)).bit_count()
-        return int(self.node_word[node]) if node else -1
+            if self.node_word[node] >= 0:
+                yield letters, int(self.node_word[node])
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Name every array, for whoever stores the lexicon."""

@@ -122,17 +122,20 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     """Cut a compound into its parts of the highest score; of equal ones, into the fewest."""
     costs, _, prices = priced_parts(lexicon, rules, FREQUENCY)
+    parts = [
+        {at + letters: index for letters, index in lexicon.beginnings(word[at:])}
+        for at in range(len(word))
+    ]
     ways = []
-    for parts in range(2, rules.compound_parts + 1):
-        for inner in combinations(range(1, len(word)), parts - 1):
-            bounds = (0, *inner, len(word))
-            words = tuple(word[a:b] for a, b in pairwise(bounds))
-            numbers = [lexicon.find(part) for part in words]
-            if min(numbers) < 0:
+    for count in range(2, rules.compound_parts + 1):
+        for inner in combinations(range(1, len(word)), count - 1):
+            bounds = list(pairwise((0, *inner, len(word))))
+            if any(b not in parts[a] for a, b in bounds):
                 continue
+            numbers = [parts[a][b] for a, b in bounds]
             if sum(int(costs[n]) for n in numbers) > rules.compound_centibels:
                 continue
-            score = int(prices.counts[parts]) + sum(int(prices.parts[n]) for n in numbers)
+            score = int(prices.counts[count]) + sum(int(prices.parts[n]) for n in numbers)
             score += sum(phrase_of(a, b, prices) for a, b in pairwise(numbers))
-            ways.append((-score, parts, words))
+            ways.append((-score, count, tuple(word[a:b] for a, b in bounds)))
     return min(ways)[2]
