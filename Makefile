@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 SEED ?=
+WORDS ?= ../shared/words/enable1.txt
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -53,6 +54,12 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks --write
 	$(BIN)/python -m benchmarks.night --write
 	$(BIN)/python -m benchmarks.survival --write
+	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
+	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
+	$(BIN)/python -m benchmarks.strands_official --write
+	$(BIN)/python -m benchmarks.strands_compare --write
+	$(BIN)/python -m benchmarks.strands_zones --write
+	$(BIN)/python -m benchmarks.strands_night --write
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.
