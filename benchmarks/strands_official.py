@@ -23,6 +23,7 @@ import datetime as dt
 import json
 import multiprocessing
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ from archive.lexicons import default_lexicon
 from archive.official import is_same_cover
 from archive.published import Published
 from archive.strands import read_payload
+from benchmarks.report import Section, finish
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
@@ -68,6 +70,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of one board's ranking")
     parser.add_argument("--no-rank", action="store_true", help="only look whether it is found")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
     options = parser.parse_args()
     files = sorted((Path(ARCHIVE) / "strands").glob("*.json"))[options.start :: options.every]
     if not files:
@@ -86,7 +89,10 @@ def main() -> None:
         print(f"{count}/{len(todo)}  {seconds:.0f} s  {line['date']}  {rank}", file=sys.stderr)
     lines = [done[path.stem] for path in files]
     summary = _summary(lines)
-    print(json.dumps(summary, indent=2) if options.json else _table(summary))
+    if options.json:
+        print(json.dumps(summary, indent=2))
+    else:
+        finish(_section(summary), to_results=options.write)
 
 
 def _kept(path: Path | None, *, ranked: bool) -> dict[str, Line]:
@@ -230,27 +236,36 @@ def _summary(lines: list[Line]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _table(summary: dict[str, Any]) -> str:
-    boards = summary["boards"]
-    found = summary["found"]
-    rows = [
-        f"score {summary['score']}, {boards} boards",
-        f"{'official solution':30} {'boards':>7} {'share':>8}",
-        f"{'among the exact covers':30} {found:7} {found / boards:8.1%}",
-    ]
+def _section(summary: dict[str, Any]) -> Section:
+    boards, found = summary["boards"], summary["found"]
+    section = Section(
+        name="strands-official",
+        title=f"Official solutions of {boards} published Strands boards",
+        command=shlex.join(
+            ["python", "-m", "benchmarks.strands_official"]
+            + [a for a in sys.argv[1:] if a != "--write"]
+        ),
+    )
+    rows = [["among the exact covers", found, f"{found / boards:.1%}", ""]]
     if summary["ranked"]:
         for k in SHARES:
-            count = summary["first"][str(k)]
-            most = summary["first_without_ties"][str(k)]
-            rows.append(
-                f"{f'among the best {k}' if k > 1 else 'first':30} {count:7} {count / boards:8.1%}"
-                + (f"   ({most} if it won its ties)" if most != count else "")
-            )
-        rows.append(f"{summary['seconds']:.1f} s of processor time for the lists")
-    if summary["unfinished"]:
-        rows.append(f"over budget: {', '.join(summary['unfinished'])}")
-    rows += [f"{date}: {why}" for date, why in summary["misses"].items()]
-    return "\n".join(rows)
+            count, most = summary["first"][str(k)], summary["first_without_ties"][str(k)]
+            name = f"among the best {k}" if k > 1 else "first"
+            rows.append([name, count, f"{count / boards:.1%}", f"{most / boards:.1%}"])
+    section.table(["official solution", "boards", "share", "if it won its ties"], rows)
+    section.say(
+        f"Score {summary['score']}; covers of one score stand in canonical order. "
+        + (f"{summary['seconds']:.0f} s of processor time for the lists. " if rows[1:] else "")
+        + (
+            f"Over budget: {', '.join(summary['unfinished'])}."
+            if summary["unfinished"]
+            else "No list was over budget."
+        )
+    )
+    if summary["misses"]:
+        section.say("Not among the exact covers, and why:")
+        section.say("\n".join(f"- {date}: {why}" for date, why in summary["misses"].items()))
+    return section
 
 
 if __name__ == "__main__":
