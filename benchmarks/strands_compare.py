@@ -53,7 +53,7 @@ COMMON_CENTIZIPF = 200
 """Words of `few` are at least so frequent: one in ten million."""
 ALWAYS = 2**62
 CLAIMS = {
-    (BACKTRACKING, "first"): "about 30 min; 45 min with the number of words; best quality",
+    (BACKTRACKING, "first"): "about 30 min; 45 min with the number of words; right on 2025-04-10",
     (DLX, "first"): "seconds; a full cover, often off the theme",
     (GENETIC, "first"): "a few minutes; often incomplete or off the theme",
 }
