@@ -1,6 +1,7 @@
 """Count published Strands boards with zones and without: what zones cost and what they gain.
 
-`python -m benchmarks.strands_zones [--boards 12] [--into 16]`: the same board, rules and pieces
+`python -m benchmarks.strands_zones [--boards 1000] [--least 1.5] [--into 4]`: of so many boards,
+those that take long enough to be worth dividing; the same board, rules and pieces
 
 - by zones, whole, in one process;
 - by zones, divided by spangrams into parts that two processes take one after the other, each with
@@ -45,7 +46,9 @@ from solvers.strands.sweep_engine import SweepEngine
 COUNT = Ask(kind="count")
 PROCESSES = 2
 LIMIT_S = 60.0
-HARD_S = 0.2
+SWEPT_S = 5.0
+"""Limit of the other search, which would take minutes."""
+LEAST_S = 1.5
 """A board that takes so long is worth dividing."""
 COST_MAX = 1.3
 """What zones may cost in all work, as a multiple of a run without them."""
@@ -146,7 +149,7 @@ def _part(puzzle: Puzzle, part: dict[str, Any]) -> tuple[Outcome[Cover], int, fl
 
 
 def measure(
-    boards: list[Board], into: int, limit_s: float
+    boards: list[Board], into: int, least_s: float, limit_s: float
 ) -> list[tuple[Board, Run, Run, Run, Run]]:
     """Count every board in the four ways; end with an error where counts differ."""
     game = StrandsGame(Rules(), default_lexicon())
@@ -163,11 +166,13 @@ def measure(
             whole(boards[0], game, 1.0)
         for board in boards:
             by_zones = whole(board, game, limit_s)
+            if by_zones.cpu_s < least_s:
+                continue
             by_two = divided(board, game, pool, into)
             with mock.patch.object(zone_engine, "cover_beside", together):
                 without = whole(board, game, limit_s)
             with mock.patch.object(strands_game, "engine_for", _swept):
-                swept = whole(board, game, limit_s)
+                swept = whole(board, game, SWEPT_S)
             runs = (by_zones, by_two, without, swept)
             print(
                 board.date,
@@ -186,7 +191,8 @@ def report(found: list[tuple[Board, Run, Run, Run, Run]], options: argparse.Name
     """Lay the measurements out, the boards with most work first."""
     section = Section(
         name="strands_zones",
-        title=f"Zones on {len(found)} published Strands boards: work, and two processes",
+        title=f"Zones on the {len(found)} of {options.looked_at} published Strands boards that "
+        f"take {options.least:g} s and more: work, and two processes",
         command=options.command,
     )
     section.table(
@@ -235,25 +241,19 @@ def report(found: list[tuple[Board, Run, Run, Run, Run]], options: argparse.Name
         for runs in (whole_work, two)
     ]
     gain = sum(r.longest_s for r in whole_work) / sum(r.longest_s for r in two)
-    hard = [row for row in found if row[1].cpu_s >= HARD_S]
-    hard_over = sum(row[2].cpu_s for row in hard) / max(sum(row[3].cpu_s for row in hard), 1e-9)
-    hard_gain = sum(row[1].longest_s for row in hard) / max(
-        sum(row[2].longest_s for row in hard), 1e-9
-    )
     section.say(
         f"Work of zones as a multiple of the zoneless run's: {over[0]:.2f} of its processor time "
         f"and {nodes[0]:.2f} of its nodes in one process, {over[1]:.2f} and {nodes[1]:.2f} "
         f"divided among two that share no memory (bound: {COST_MAX}). Two processes with a core "
-        f"each are {gain:.2f} times as fast as one. The {len(hard)} boards of "
-        f"{HARD_S:g} s and more, which alone are worth dividing: {hard_over:.2f} of the zoneless "
-        f"processor time, {hard_gain:.2f} times as fast. Dividing and each of the two processes "
+        f"each are {gain:.2f} times as fast as one. Dividing and each of the two processes "
         "find the pieces anew, which is in these figures. The zoneless run still gives up what "
         "leaves a zone too few cells, and takes no zone by itself. Median board, processor s: "
         + ", ".join(
             f"{name} {statistics.median(r.cpu_s for r in runs):.3f}"
             for name, runs in (("zones", whole_work), ("divided", two), ("zoneless", without))
         )
-        + f". All counts of tries that finished are equal. A try ends after {options.seconds:g} s."
+        + f". All counts of tries that finished are equal. A try ends after {options.seconds:g} s, "
+        f"swept after {SWEPT_S:g} s."
     )
     section.table(
         ("board", "covers", "zones s", "divided s", "of the busier", "zoneless s", "swept s"),
@@ -276,16 +276,19 @@ def report(found: list[tuple[Board, Run, Run, Run, Run]], options: argparse.Name
 def main() -> None:
     """Read the options and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strands_zones")
-    parser.add_argument("--boards", type=int, default=12)
-    parser.add_argument("--into", type=int, default=16, help="parts to divide a board into")
+    parser.add_argument("--boards", type=int, default=1000, help="boards to look at")
+    parser.add_argument("--least", type=float, default=LEAST_S, help="seconds a board has to take")
+    parser.add_argument("--into", type=int, default=4, help="parts to divide a board into")
     parser.add_argument("--seconds", type=float, default=LIMIT_S, help="limit of one try")
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
     options = parser.parse_args()
     arguments = [a for a in sys.argv[1:] if a != "--write"]
     options.command = shlex.join(["python", "-m", "benchmarks.strands_zones", *arguments])
     boards = boards_of(archive_folder(), options.boards)
+    options.looked_at = len(boards)
     finish(
-        report(measure(boards, options.into, options.seconds), options), to_results=options.write
+        report(measure(boards, options.into, options.least, options.seconds), options),
+        to_results=options.write,
     )
 
 
