@@ -98,7 +98,8 @@ def counts_by_date(
     found = []
     for edition in rows:
         answers = [results[job] for job in jobs[edition["puzzle_id"]] if job in results]
-        result: dict[str, Any] = answers[0] if answers else {}
+        told = [row for row in answers if row["count"] is not None] or answers
+        result: dict[str, Any] = told[0] if told else {}
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
         row |= {
             "size": boards.size(edition["puzzle_id"]),

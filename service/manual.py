@@ -38,7 +38,7 @@ One object a puzzle, as one line:
 | `ask` | `first`, `count`, `all`, `all(LIMIT)` or `best(K)` |
 | `rules`, `lexicon_id` | of Strands: the rules that were played, and the words by their hash |
 | `status` | `solved`, `unsolvable`, `over_budget` or `invalid` |
-| `count` | for `count` the exact number, else the number of solutions given; null if unknown |
+| `count` | exact for `count` and `best`, else the number of solutions given; null if unknown |
 | `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
 | `solver_version` | changes whenever an answer could |
 | `reason` | one sentence for over_budget and invalid |

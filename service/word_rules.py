@@ -49,7 +49,8 @@ class WordRules:
         Spangram | None,
         typer.Option(
             help="Strands: a word that touches two opposite sides is required (the default), there "
-            "is exactly one, or that plays no role.",
+            "is exactly one, or that plays no role. With off all words count as theme words: a "
+            "published board then takes one more than it says (--words).",
             show_default=False,
         ),
     ] = None

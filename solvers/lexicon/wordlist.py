@@ -14,6 +14,7 @@ COMMENT = "#"
 CENTIZIPF_OF_ALL = 900
 """Frequency of a word that is every word: 10^9 in 10^9."""
 
+NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 
 
@@ -81,7 +82,7 @@ def _parse(line: str, place: str) -> tuple[str, float]:
             return written, float(count)
     tokens = line.split()
     numbers = [_COUNT.fullmatch(token) is not None for token in tokens]
-    if len(tokens) == 1 or not any(numbers):
+    if len(tokens) == 1 or not (any(numbers) or tokens[-1][0] in NUMBER_BEGINS):
         return line, 0.0
     if len(tokens) == 2 and not numbers[0]:
         return tokens[0], float(tokens[1])

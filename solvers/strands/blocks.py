@@ -82,26 +82,6 @@ def _combine_sets(
 
 
 @search_kernel
-def narrow(
-    closed: np.uint64, several: bool, matter: np.uint64, pool: Any
-) -> tuple[int, np.uint64, bool]:
-    """Forget the blocks that no longer matter; return as `combine` does."""
-    if not several:
-        return 0, closed & matter, False
-    scratch = pool.scratch
-    first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
-    for i in range(first, last):
-        scratch[i - first] = pool.sets[i] & matter
-    count = _least(scratch, last - first)
-    if count == 1:
-        return 0, scratch[0], False
-    number = intern(scratch, count, pool)
-    if number < 0:
-        return -2, closed, False
-    return 0, np.uint64(number), True
-
-
-@search_kernel
 def crosses(
     closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, pool: Any
 ) -> bool:

@@ -78,6 +78,7 @@ class Board(NamedTuple):
     min_letters: int
     parts_max: int
     cost_max: int
+    steps_max: int
 
 
 class Joined(NamedTuple):
@@ -92,6 +93,8 @@ class Joined(NamedTuple):
     """uint64[., 5], as those of parts."""
     sums: np.ndarray
     """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
+    steps: np.ndarray
+    """int64[1]: parts that were tried."""
 
 
 @search_kernel
@@ -199,6 +202,9 @@ def _join_from(
         if at[depth] == stop[depth]:
             depth -= 1
             continue
+        stack.steps[0] += 1
+        if stack.steps[0] > board.steps_max:
+            return TOO_MANY
         i = first if depth == 0 else np.int64(listed[at[depth]])
         at[depth] += 1
         spent = sums[depth, SPENT] + fields[i, COST]
@@ -296,6 +302,7 @@ def _join_from(
 def join_parts(
     parts: Parts, prices: Prices, words: np.ndarray, near: np.ndarray, rows: int, columns: int,
     min_letters: int, parts_max: int, cost_max: int, crossing: bool, rows_max: int,
+    steps_max: int,
 ) -> Any:  # fmt: skip
     """Join 2 to `parts_max` parts in every way that spans and that spells none of `words`.
 
@@ -303,7 +310,8 @@ def join_parts(
     is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
     `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
     compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond
-    `rows_max` rows, TOO_WIDE where one spans more cells than a mask holds.
+    `rows_max` rows or `steps_max` joints tried, TOO_WIDE where one spans more cells than a mask
+    holds.
     """
     bounds, listed = _followers(parts, near)
     phrase_keys, phrase_scores = hash_phrases(parts, prices)
@@ -323,6 +331,7 @@ def join_parts(
         min_letters=min_letters,
         parts_max=parts_max,
         cost_max=cost_max,
+        steps_max=steps_max,
     )
     stack = Joined(
         at=np.zeros(parts_max + 1, np.int64),
@@ -330,6 +339,7 @@ def join_parts(
         chosen=np.zeros(parts_max + 1, np.int64),
         masks=np.zeros((parts_max + 1, 5), np.uint64),
         sums=np.zeros((parts_max + 1, 6), np.int64),
+        steps=np.zeros(1, np.int64),
     )
     stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
     stack.sums[0, LOWEST] = rows * columns
@@ -340,8 +350,10 @@ def join_parts(
     for first in range(len(parts.fields)):
         while True:
             now = _join_from(first, board, stack, masks, numbers, index, found)
-            if now == TOO_WIDE or (now == FULL and 2 * len(masks) > rows_max):
-                return TOO_MANY if now == FULL else now, masks, numbers
+            if now in (TOO_WIDE, TOO_MANY):
+                return now, masks, numbers
+            if now == FULL and 2 * len(masks) > rows_max:
+                return TOO_MANY, masks, numbers
             if now != FULL:
                 found = now
                 break

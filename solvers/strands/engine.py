@@ -15,6 +15,7 @@ from solvers.strands.table import (
     NODES,
     NODES_MAX,
     OK,
+    OUT_OF_SECONDS,
     STATE_BYTES,
     STATES,
     STATES_MAX,
@@ -33,6 +34,19 @@ _kept: list[tuple[Table, Pool]] = []
 """What a search that is over used, for the next: its memory is mapped already."""
 
 
+COUNT_TOO_LARGE, TOO_MANY_PIECES = 5, 6
+REASONS = (
+    "",
+    "the budget of nodes ran out",
+    "the budget of table bytes ran out",
+    "the budget of seconds ran out",
+    "more sets of alternative paths, or of words in use, than the solver has room for",
+    "the count is 10^38 or more",
+    "the board has more pieces, or wider ones, than the solver has room for",
+)
+"""Why a search ended, by its code (solvers.strands.table)."""
+
+
 class BudgetSpentError(Exception):
     """The kernel stopped; `code` says why (solvers.strands.table)."""
 
@@ -44,7 +58,7 @@ class BudgetSpentError(Exception):
 def _memory(budget: Budget) -> tuple[Table, Pool]:
     states = int(max(1, min(budget.table_bytes // STATE_BYTES, 2**31 - 1)))
     try:
-        # Whoever takes it off the list has it alone: streams live side by side, and threads.
+        # Whoever takes it off the list has it alone: streams live side by side.
         table, pool = _kept.pop()
         clear_pool(pool)
     except IndexError:
@@ -67,6 +81,7 @@ class Engine:
     found: Found
 
     def __init__(self, budget: Budget, *, exists: bool) -> None:
+        self.budget = budget
         self.table, self.pool = _memory(budget)
         weakref.finalize(self, _give_back, self.table, self.pool)
         control = self.table.control
@@ -86,6 +101,11 @@ class Engine:
             kernel_ns=time.perf_counter_ns() - self.started_ns,
             table_bytes=int(control[STATES]) * STATE_BYTES,
         )
+
+    def check_clock(self) -> None:
+        """Raise BudgetSpentError when the budget's seconds are over."""
+        if time.monotonic_ns() > int(self.table.control[DEADLINE_NS]):
+            raise BudgetSpentError(OUT_OF_SECONDS)
 
     def check(self) -> None:
         """Raise BudgetSpentError if the kernel has stopped."""

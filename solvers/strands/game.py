@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -25,38 +24,25 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.cover import Cover, cover_from_json, cover_to_json
-from solvers.strands.engine import BudgetSpentError
+from solvers.strands.engine import COUNT_TOO_LARGE, REASONS, TOO_MANY_PIECES, BudgetSpentError
 from solvers.strands.engines import engine_for
+from solvers.strands.listing import COVER_BYTES, CoverStream, Part, best_first, part_range, walk
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.table import OUT_OF_BYTES
 
-Part = dict[str, Any]
-"""{"under": choices from the root, "from": first child, "to": behind the last}."""
-COUNT_TOO_LARGE, TOO_MANY_PIECES = 5, 6
-REASONS = (
-    "",
-    "the budget of nodes ran out",
-    "the budget of table bytes ran out",
-    "the budget of seconds ran out",
-    "more alternative paths than the solver has room for",
-    "the count is 10^38 or more",
-    "the board has more pieces, or wider ones, than the solver has room for",
-)
 WORDS_MAX = 250
 BOARD_S = 0.3
 """What a published board costs."""
-COVER_BYTES = 2048
-"""A cover's share of a list of covers."""
 
 
 class StrandsGame:
     """The room of Strands: see solvers.algebra.Game."""
 
     name = "strands"
-    solver_version = "strands-1"
+    solver_version = "strands-2"
     reasons: tuple[str, ...] = REASONS
 
     def __init__(self, rules: Rules, lexicon: Lexicon | None) -> None:
@@ -98,9 +84,16 @@ class StrandsGame:
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
         del ask
+        try:
+            return self._divided(puzzle, part, into)
+        except (TooManyPiecesError, BudgetSpentError):
+            # Whoever solves it is told why it cannot be.
+            return [part or {"under": [], "from": 0, "to": None}]
+
+    def _divided(self, puzzle: Puzzle, part: Part | None, into: int) -> list[Part]:
         found = self.find(puzzle)
         engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
-        under, start, stop = _range(part)
+        under, start, stop = part_range(part)
         while True:
             size = self._size(engine, under)
             stop = size if stop is None else min(stop, size)
@@ -118,7 +111,7 @@ class StrandsGame:
     def _size(engine: Any, under: list[int]) -> int:
         if not under:
             return int(engine.root_size())
-        return len(engine.children(_walk(engine, under)[1]))
+        return len(engine.children(walk(engine, under)[1]))
 
     def solve(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
@@ -132,7 +125,7 @@ class StrandsGame:
             found = self.find(puzzle)
             engine = engine_for(puzzle, self.bound_rules, found, budget, exists=False)
             engine.on_progress = self.on_progress
-            pieces, state, score = _walk(engine, _range(part)[0])
+            pieces, state, score = walk(engine, part_range(part)[0])
             counts, bests, kids = _values(engine, part, state)
             total = sum(counts)
             if total > MAX_COUNT or any(count_is_full(count) for count in counts):
@@ -191,8 +184,9 @@ class StrandsGame:
         """
         if ask.kind not in ("first", "all"):
             raise PermanentError(f"covers for {ask} are not streamed; ask for first or all")
-        limit = 1 if ask.kind == "first" else ask.limit
-        return CoverStream(self, puzzle, part, budget or Budget(), limit)
+        first = ask.kind == "first"
+        limit = 1 if first else ask.limit
+        return CoverStream(self, puzzle, part, budget or Budget(), limit, first=first)
 
     def merge(
         self,
@@ -288,28 +282,9 @@ class StrandsGame:
                 game.solve(board, ask)
 
 
-def _range(part: Part | None) -> tuple[list[int], int, int | None]:
-    if part is None:
-        return [], 0, None
-    return list(part["under"]), part["from"], part["to"]
-
-
-def _walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
-    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
-    pieces: list[tuple[str, int]] = []
-    state, score = None, 0
-    for depth, choice in enumerate(under):
-        piece, value, state = (
-            engine.root_child(choice) if depth == 0 else engine.children(state)[choice]
-        )
-        pieces.append(piece)
-        score += value
-    return pieces, state, score
-
-
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:
     """Value the children that a part names: counts, best scores, and (index, child) where any."""
-    _, start, stop = _range(part)
+    _, start, stop = part_range(part)
     if state is None:
         stop = engine.root_size() if stop is None else stop
         indices, counts, bests = engine.root_values(start, stop)
@@ -322,103 +297,6 @@ def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list
             bests.append(best + child[1])
             kids.append((i, child))
     return counts, bests, kids
-
-
-def best_first(
-    engine: Any, limit: int, bests: list[int], kids: list[Any], score: int
-) -> Iterator[tuple[int, list[tuple[str, int]]]]:
-    """Yield the covers of the highest scores, ties in canonical order.
-
-    The values of states are exact, so that every state taken from the heap leads to a cover of
-    just its score: an A* search that never errs.
-    """
-    heap: list[Any] = [
-        (-(score + best), (index,), score, child, [])
-        for best, (index, child) in zip(bests, kids, strict=True)
-    ]
-    heapq.heapify(heap)
-    while heap and limit:
-        negative, key, before, child, pieces = heapq.heappop(heap)
-        piece, value, state = engine.root_child(key[0]) if child is None else child
-        now, placed = before + value, [*pieces, piece]
-        more = engine.children(state)
-        if not more:
-            yield -negative, placed
-            limit -= 1
-            continue
-        for i, step in enumerate(more):
-            count, best = engine.value(step[2])
-            if count:
-                heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, placed))
-
-
-class CoverStream:
-    """Covers in canonical order, searched for as they are asked for."""
-
-    def __init__(
-        self, game: StrandsGame, puzzle: Puzzle, part: Part | None, budget: Budget,
-        limit: int | None,
-    ) -> None:  # fmt: skip
-        self.game, self.puzzle, self.part = game, puzzle, part
-        self.budget, self.limit = budget, limit
-        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
-        self.engine: Any = None
-
-    @property
-    def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
-        return Statistics() if self.engine is None else self.engine.statistics()
-
-    def __iter__(self) -> Iterator[Cover]:
-        """Search for the next cover when it is asked for."""
-        game, puzzle = self.game, self.puzzle
-        given = 0
-        try:
-            found = game.find(puzzle)
-            self.engine = engine_for(puzzle, game.bound_rules, found, self.budget, exists=True)
-            for score, pieces in self._walk_all():
-                if self.limit is not None and given == self.limit:
-                    self.truncated = True
-                    return
-                self.status = Status.SOLVED
-                given += 1
-                yield build_cover(
-                    pieces, score, puzzle, game.bound_rules, found, game.words_known()
-                )
-                if given == 1 and self.limit == 1:
-                    self.truncated = True
-                    return
-        except BudgetSpentError as error:
-            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
-        except TooManyPiecesError as error:
-            self.status, self.reason = Status.OVER_BUDGET, str(error)
-
-    def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
-        engine = self.engine
-        under, start, stop = _range(self.part)
-        pieces, state, score = _walk(engine, under)
-        if state is not None:
-            kids = engine.children(state)[start:stop]
-        else:
-            stop = engine.root_size() if stop is None else stop
-            kids = self._roots(start, stop)
-        yield from self._below(kids, pieces, score)
-
-    def _roots(self, start: int, stop: int) -> Iterator[Any]:
-        for i in range(start, stop):
-            if self.game.on_progress is not None:
-                self.game.on_progress(i - start, stop - start)
-            yield self.engine.root_child(i)
-
-    def _below(self, kids: Any, pieces: Any, score: int) -> Iterator[Any]:
-        engine = self.engine
-        for piece, value, state in kids:
-            if engine.value(state)[0]:
-                more = engine.children(state)
-                if more:
-                    yield from self._below(more, [*pieces, piece], score + value)
-                else:
-                    yield score + value, [*pieces, piece]
 
 
 def count_is_full(count: int) -> bool:

@@ -77,9 +77,11 @@ def diagonal(one: int, other: int, columns: int, row_of: np.ndarray) -> tuple[An
 def find_parts(
     node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
     cheapest: np.ndarray, board: np.ndarray, near: np.ndarray, rows: int, columns: int,
-    cost_max: int,
-) -> Parts:  # fmt: skip
+    cost_max: int, steps_max: int,
+) -> tuple[bool, Parts]:  # fmt: skip
     """Find every path that spells a part and leaves room for a second part in `cost_max`.
+
+    Returns (whether all were found within `steps_max` steps, parts).
 
     Arguments as those of solvers.strands.words.find_words; `costs` by word and `cheapest` by node
     of the trie (cheapest_below).
@@ -104,7 +106,7 @@ def find_parts(
     sides = np.zeros(LETTERS_MAX + 1, np.int32)
     on_path = np.zeros(cells, np.uint8)
     shift, carry = np.uint64(CODE_BITS), np.uint64(64 - CODE_BITS)
-    found = 0
+    found, steps = 0, 0
     kept = np.empty((FIRST_PARTS, 5), np.uint64)
     fields = np.empty((FIRST_PARTS, 8), np.int32)
     paths = np.empty((FIRST_PARTS, LETTERS_MAX), np.int32)
@@ -122,6 +124,7 @@ def find_parts(
                         if depth >= 0:
                             falling, rising = diagonal(path[depth], to, columns, row_of)
                         depth += 1
+                        steps += 1
                         path[depth], node[depth], turn[depth] = to, child, 0
                         on_path[to] = 1
                         for column in range(3):
@@ -152,7 +155,7 @@ def find_parts(
                             fields[found, HIGH] = high
                             fields[found, SIDES] = sides[depth + 1]
                             found += 1
-            if depth < 0:
+            if depth < 0 or steps > steps_max:
                 break
             # A part leaves a letter for another.
             while depth >= 0 and (turn[depth] == 8 or depth + 2 >= LETTERS_MAX):
@@ -164,4 +167,5 @@ def find_parts(
             to = near[path[depth], turn[depth]]
             turn[depth] = 8 if to < 0 else turn[depth] + 1
     order = np.argsort(fields[:found, COST], kind="mergesort")
-    return Parts(masks=kept[order], fields=fields[order], paths=paths[order])
+    parts = Parts(masks=kept[order], fields=fields[order], paths=paths[order])
+    return steps <= steps_max, parts

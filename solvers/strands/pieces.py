@@ -22,11 +22,31 @@ from solvers.strands.part_paths import CODE_BITS, LETTERS_MAX, cheapest_below, f
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import PARTS_MAX, Rules
 from solvers.strands.score import FREQUENCY, Scoring
-from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, find_words, neighbours
+from solvers.strands.words import (
+    BOTTOM,
+    LEFT,
+    NO_LETTER,
+    RIGHT,
+    STEPS_MAX,
+    TOO_MANY_STEPS,
+    TOP,
+    WORD_TOO_WIDE,
+    find_words,
+    neighbours,
+)
 
 FIRST_ROWS = 1 << 13
 COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
+
+JOINTS_MAX = 1 << 28
+"""Parts that are tried behind one another on one board, some seconds."""
+WORD_ROWS_MAX = 1 << 22
+"""Paths of words that one board may have: 2^22 take 120 MB."""
+_TOO_MANY_PATHS = (
+    "the letters of this board can be walked along words in too many ways; expected a board of "
+    "fewer equal letters, or a smaller word list"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,10 +126,12 @@ def _words(
         numbers = np.empty((room, 3), np.int32)
         found = find_words(
             lexicon.node_children, lexicon.node_first, lexicon.node_word, board, near, rows,
-            columns, rules.min_letters, masks, numbers,
+            columns, rules.min_letters, masks, numbers, STEPS_MAX,
         )  # fmt: skip
-        if found < 0:
+        if found == WORD_TOO_WIDE:
             raise TooManyPiecesError(_too_wide(rows, columns))
+        if found == TOO_MANY_STEPS or found > WORD_ROWS_MAX:
+            raise TooManyPiecesError(_TOO_MANY_PATHS)
         if found <= room:
             break
         room = 2 * found
@@ -123,21 +145,23 @@ def _compounds(
     scoring: Scoring, words: Pieces,
 ) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
     costs, cheapest, prices = priced_parts(lexicon, rules, scoring)
-    parts = find_parts(
+    complete, parts = find_parts(
         lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board, near,
-        rows, columns, rules.compound_centibels,
+        rows, columns, rules.compound_centibels, STEPS_MAX,
     )  # fmt: skip
+    if not complete:
+        raise TooManyPiecesError(_TOO_MANY_PATHS)
     found, masks, numbers = join_parts(
         parts, prices, _codes(lexicon, np.unique(words.word[words.spans])), near, rows, columns,
         rules.min_letters, rules.compound_parts, rules.compound_centibels, rules.crossing,
-        COMPOUND_ROWS_MAX,
+        COMPOUND_ROWS_MAX, JOINTS_MAX,
     )  # fmt: skip
     if found == TOO_WIDE:
         raise TooManyPiecesError(_too_wide(rows, columns))
     if found == TOO_MANY:
         raise TooManyPiecesError(
-            f"more than {COMPOUND_ROWS_MAX:,} compound spangrams; expected rules with fewer "
-            "parts or a lower limit on their cost"
+            f"more than {COMPOUND_ROWS_MAX:,} compound spangrams, or {JOINTS_MAX:,} ways to join "
+            "their parts; expected rules with fewer parts or a lower limit on their cost"
         )
     low, cells, codes, scores, block_offsets, blocks = merge_rows(masks, numbers, found)
     pieces = Pieces(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from solvers.compiling import search_kernel
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
-from solvers.strands.ground import price_of
+from solvers.strands.ground import COLUMNS, price_of
 from solvers.strands.prices import UNIT
 from solvers.strands.table import DEAD, EXISTS, OK, STATUS, TOO_MANY_SETS
 from solvers.strands.zones import cover
@@ -25,7 +25,7 @@ class Spangrams(NamedTuple):
     cells: npt.NDArray[np.uint64]
     fields: npt.NDArray[np.int64]
     """int64[spangrams, 2]: number of the word it is (-1: none that may come again), and its rank
-    plus one if theme words that are spangrams of lower rank fit beside it, else 0."""
+    if theme words that are spangrams of lower rank fit beside it, else 0."""
     block_offsets: npt.NDArray[np.int64]
     blocks: npt.NDArray[np.uint64]
 
@@ -39,7 +39,7 @@ def after_spangram(
     code, closed, several = combine(
         _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
         spangrams.block_offsets[s + 1], _ZERO, _ZERO,
-        open_blocks(left, ground.geometry[1]), pool,
+        open_blocks(left, ground.geometry[COLUMNS]), pool,
     )  # fmt: skip
     banned = 0
     if spangrams.fields[s, OWN_WORD] >= 0:

@@ -17,6 +17,10 @@ WINDOW = 64
 """Cells, from a path's lowest on, that a mask reaches."""
 PATH_MAX = 64
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
+STEPS_MAX = 1 << 27
+"""Steps along the letters of words that one board may take, some seconds: HAHA over and over has
+more paths than anybody can walk."""
+WORD_TOO_WIDE, TOO_MANY_STEPS = -1, -2
 NO_LETTER = 255
 
 _ONE = np.uint64(1)
@@ -80,14 +84,15 @@ def spans(sides: int) -> bool:
 def find_words(
     node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
     near: np.ndarray, rows: int, columns: int, min_letters: int, masks: np.ndarray,
-    numbers: np.ndarray,
+    numbers: np.ndarray, steps_max: int,
 ) -> int:  # fmt: skip
     """Write every path of at least `min_letters` cells that spells a word.
 
     `board` holds letter codes (NO_LETTER where the lexicon lacks the letter), `near` each cell's
     neighbours (int32[cells, 8], -1 beyond the last). Row i of `masks` (uint64[n, 2]) gets cells
     and blocks, of `numbers` (int32[n, 3]) word, lowest cell and sides. Returns how many paths
-    there are, which may be more than the arrays hold; -1 if one spans too many cells.
+    there are, which may be more than the arrays hold; WORD_TOO_WIDE if one spans too many cells,
+    TOO_MANY_STEPS when words lead further than `steps_max` steps.
     """
     cells = rows * columns
     path = np.empty(PATH_MAX, np.int64)
@@ -95,6 +100,7 @@ def find_words(
     turn = np.empty(PATH_MAX, np.int64)
     on_path = np.zeros(cells, np.uint8)
     found = 0
+    steps = 0
     for start in range(cells):
         letter = np.uint64(board[start])
         if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
@@ -111,7 +117,7 @@ def find_words(
                 if node_word[at] >= 0 and depth + 1 >= min_letters:
                     low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
                     if not fits:
-                        return -1
+                        return WORD_TOO_WIDE
                     if found < len(masks):
                         masks[found, 0] = mask
                         masks[found, 1] = blocks
@@ -138,6 +144,9 @@ def find_words(
                 on_path[cell] = 0
                 depth -= 1
                 continue
+            steps += 1
+            if steps > steps_max:
+                return TOO_MANY_STEPS
             letter = np.uint64(board[step])
             depth += 1
             path[depth] = step

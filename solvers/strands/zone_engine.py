@@ -14,7 +14,7 @@ from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.roots import after_spangram, cover_beside
 from solvers.strands.rules import Rules
-from solvers.strands.table import DEAD, EXISTS
+from solvers.strands.table import DEAD, EXISTS, TOO_MANY_SETS
 from solvers.strands.zones import cover
 
 ROOT_STEP = 512
@@ -58,7 +58,7 @@ class ZoneEngine(Engine):
             self.pool,
         )  # fmt: skip
         if code == -2:
-            raise BudgetSpentError(4)
+            raise BudgetSpentError(TOO_MANY_SETS)
         return (
             piece,
             self._score(member),

@@ -1,0 +1,158 @@
+"""Covers one after the other: those of the highest scores first, or all in canonical order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from solvers.algebra import Budget, Statistics, Status
+from solvers.lexicon.lexicon import Lexicon
+from solvers.strands.cover import Cover
+from solvers.strands.engine import REASONS, BudgetSpentError
+from solvers.strands.engines import engine_for
+from solvers.strands.paths import build_cover
+from solvers.strands.pieces import Found, TooManyPiecesError
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.table import OUT_OF_BYTES
+
+Part = dict[str, Any]
+"""{"under": choices from the root, "from": first child, "to": behind the last}."""
+COVER_BYTES = 2048
+"""A cover's share of a list of covers."""
+
+
+def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
+    """Take a part apart: choices from the root, first child, behind the last (None: all)."""
+    if part is None:
+        return [], 0, None
+    return list(part["under"]), part["from"], part["to"]
+
+
+def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
+    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
+    pieces: list[tuple[str, int]] = []
+    state, score = None, 0
+    for depth, choice in enumerate(under):
+        piece, value, state = (
+            engine.root_child(choice) if depth == 0 else engine.children(state)[choice]
+        )
+        pieces.append(piece)
+        score += value
+    return pieces, state, score
+
+
+def best_first(
+    engine: Any, limit: int, bests: list[int], kids: list[Any], score: int
+) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+    """Yield the covers of the highest scores, ties in canonical order.
+
+    The values of states are exact, so that every state taken from the heap leads to a cover of
+    just its score: an A* search that never errs. Raises BudgetSpentError.
+    """
+    heap: list[Any] = [
+        (-(score + best), (index,), score, child, [])
+        for best, (index, child) in zip(bests, kids, strict=True)
+    ]
+    heapq.heapify(heap)
+    found = 0
+    while heap and found < limit:
+        engine.check_clock()
+        if (len(heap) + found) * COVER_BYTES > engine.budget.table_bytes:
+            raise BudgetSpentError(OUT_OF_BYTES)
+        negative, key, before, child, pieces = heapq.heappop(heap)
+        piece, value, state = engine.root_child(key[0]) if child is None else child
+        now, placed = before + value, [*pieces, piece]
+        more = engine.children(state)
+        if not more:
+            yield -negative, placed
+            found += 1
+            continue
+        for i, step in enumerate(more):
+            count, best = engine.value(step[2])
+            if count:
+                heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, placed))
+
+
+class Finder(Protocol):
+    """What a stream asks of its game."""
+
+    bound_rules: Rules
+    on_progress: Callable[[int, int], None] | None
+
+    def find(self, puzzle: Puzzle) -> Found:
+        """Find the pieces of a board."""
+
+    def words_known(self) -> Lexicon:
+        """Return the lexicon."""
+
+
+class CoverStream:
+    """Covers in canonical order, searched for as they are asked for."""
+
+    def __init__(
+        self, game: Finder, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None,
+        *, first: bool,
+    ) -> None:  # fmt: skip
+        self.game, self.puzzle, self.part = game, puzzle, part
+        self.budget, self.limit, self.first = budget, limit, first
+        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.engine: Any = None
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+        return Statistics() if self.engine is None else self.engine.statistics()
+
+    def __iter__(self) -> Iterator[Cover]:
+        """Search for the next cover when it is asked for."""
+        game, puzzle = self.game, self.puzzle
+        given = 0
+        try:
+            found = game.find(puzzle)
+            self.engine = engine_for(puzzle, game.bound_rules, found, self.budget, exists=True)
+            for score, pieces in self._walk_all():
+                if self.limit is not None and given == self.limit:
+                    self.truncated = True
+                    return
+                self.status = Status.SOLVED
+                given += 1
+                yield build_cover(
+                    pieces, score, puzzle, game.bound_rules, found, game.words_known()
+                )
+                if self.first:
+                    self.truncated = True
+                    return
+        except BudgetSpentError as error:
+            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+        except TooManyPiecesError as error:
+            self.status, self.reason = Status.OVER_BUDGET, str(error)
+
+    def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+        engine = self.engine
+        under, start, stop = part_range(self.part)
+        pieces, state, score = walk(engine, under)
+        if state is not None:
+            kids = engine.children(state)[start:stop]
+        else:
+            stop = engine.root_size() if stop is None else stop
+            kids = self._roots(start, stop)
+        yield from self._below(kids, pieces, score)
+
+    def _roots(self, start: int, stop: int) -> Iterator[Any]:
+        for i in range(start, stop):
+            if self.game.on_progress is not None:
+                self.game.on_progress(i - start, stop - start)
+            yield self.engine.root_child(i)
+
+    def _below(self, kids: Any, pieces: Any, score: int) -> Iterator[Any]:
+        engine = self.engine
+        for piece, value, state in kids:
+            engine.check_clock()
+            if engine.value(state)[0]:
+                more = engine.children(state)
+                if more:
+                    yield from self._below(more, [*pieces, piece], score + value)
+                else:
+                    yield score + value, [*pieces, piece]
