@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +17,6 @@ NO_PART = 2**15 - 1
 """Cost of a word that is no part: more than any limit on a compound."""
 
 
-@lru_cache(maxsize=8)
 def part_costs(lexicon: Lexicon, part_centizipf: int) -> npt.NDArray[np.int32]:
     """Price every word as a part of a compound: int32[words], in centibels.
 
@@ -29,16 +26,11 @@ def part_costs(lexicon: Lexicon, part_centizipf: int) -> npt.NDArray[np.int32]:
     without frequencies knows no difference: every word costs nothing.
     """
     if not lexicon.has_frequencies:
-        free = np.zeros(len(lexicon), np.int32)
-        free.flags.writeable = False
-        return free
+        return np.zeros(len(lexicon), np.int32)
     sizes = np.diff(lexicon.offsets)
     relief = PART_RELIEF_CENTIZIPF * np.maximum(0, sizes - SHORT_PART_LETTERS)
     centizipf = lexicon.centizipf.astype(np.int32)
     costs = np.maximum(0, CERTAIN_CENTIZIPF - centizipf)
     # A word of which no frequency is known (0) is no part, whatever its length.
     known = (centizipf >= part_centizipf - relief) & (centizipf > 0)
-    priced = np.where(known, costs, NO_PART)
-    # Kept for the next board, and shared.
-    priced.flags.writeable = False
-    return priced
+    return np.where(known, costs, NO_PART)

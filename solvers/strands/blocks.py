@@ -34,26 +34,24 @@ def open_blocks(free: np.uint64, columns: int) -> np.uint64:
 
 @inlined_kernel
 def combine(
-    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, up: np.uint64,
-    down: np.uint64, matter: np.uint64, pool: Any,
+    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, matter: np.uint64,
+    pool: Any,
 ) -> tuple[int, np.uint64, bool]:  # fmt: skip
     """Close a piece's blocks as well; return (0, closed, several), -1 if it crosses, -2 if full.
 
-    The piece's least sets are sets[start:stop], shifted up by `up` and down by `down` bits; of
-    the result only the blocks of `matter` are kept.
+    The piece's least sets are sets[start:stop]; of the result only the blocks of `matter` are kept.
     """
     if not several and stop - start == 1:
-        mask = (sets[start] << up) >> down
-        if mask & closed:
+        if sets[start] & closed:
             return -1, closed, False
-        return 0, (closed | mask) & matter, False
-    return _combine_sets(closed, several, sets, start, stop, up, down, matter, pool)
+        return 0, (closed | sets[start]) & matter, False
+    return _combine_sets(closed, several, sets, start, stop, matter, pool)
 
 
 @search_kernel
 def _combine_sets(
-    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, up: np.uint64,
-    down: np.uint64, matter: np.uint64, pool: Any,
+    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, matter: np.uint64,
+    pool: Any,
 ) -> tuple[int, np.uint64, bool]:  # fmt: skip
     scratch = pool.scratch
     count = 0
@@ -63,12 +61,11 @@ def _combine_sets(
     for i in range(first, last):
         one = pool.sets[i] if several else closed
         for j in range(start, stop):
-            mask = (sets[j] << up) >> down
-            if mask & one:
+            if sets[j] & one:
                 continue
             if count == ALTERNATIVES_MAX:
                 return -2, closed, False
-            scratch[count] = (one | mask) & matter
+            scratch[count] = (one | sets[j]) & matter
             count += 1
     if count == 0:
         return -1, closed, False

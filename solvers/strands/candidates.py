@@ -8,7 +8,9 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.strands.blocks import intern
+from solvers.strands.bans import intern_bans, list_bans
+from solvers.strands.blocks import combine, open_blocks
+from solvers.strands.ground import COLUMNS
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -106,15 +108,6 @@ def has_lost_cell(
     return False
 
 
-@inlined_kernel
-def is_banned(word: int, ban: int, sets: np.ndarray, offsets: np.ndarray) -> bool:
-    """Tell whether a word stands in an interned set of words."""
-    for i in range(offsets[ban], offsets[ban + 1]):
-        if sets[i] == np.uint64(word):
-            return True
-    return False
-
-
 @search_kernel
 def ban_pieces(fitting: np.ndarray, now: int, size: int, ban: int, words: Any, pool: Any) -> None:
     """Take the pieces of banned words out of row `now`."""
@@ -135,31 +128,63 @@ def leave_out_ranks(fitting: np.ndarray, now: int, size: int, rank: int, words: 
             fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
 
 
+@inlined_kernel
+def list_fitting(
+    before: int, now: int, taken: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int,
+    slack: int, words: Any, ground: Any, pool: Any,
+) -> int:  # fmt: skip
+    """Write to row `now` which pieces of row `before` a state still allows, as `fit` does.
+
+    Pieces of a reduced cost of more than `slack`, banned words and spangrams of a rank lower than
+    `rank` are left out as well.
+    """
+    size = fit(
+        ground.fitting, before, now, taken, closed, several, within(slack, words.reduced),
+        words.on_cell, words.on_block,
+    )  # fmt: skip
+    if ban:
+        ban_pieces(ground.fitting, now, size, ban, words, pool)
+    if rank:
+        leave_out_ranks(ground.fitting, now, size, rank, words)
+    return size
+
+
 @search_kernel
 def still_banned(ban: int, word: Any, left: np.uint64, words: Any, pool: Any) -> int:
     """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
     scratch = pool.scratch
-    count = 0
-    placed = word < 0
-    first, last = pool.offsets[ban], pool.offsets[ban + 1]
-    i = first
-    while i < last or not placed:
-        if placed or (i < last and pool.sets[i] < np.uint64(word)):
-            candidate = np.int64(pool.sets[i])
-            i += 1
-        else:
-            candidate = word
-            placed = True
-        for j in range(words.word_offsets[candidate], words.word_offsets[candidate + 1]):
+    kept = 0
+    for i in range(list_bans(ban, word, pool)):
+        number = np.int64(scratch[i])
+        for j in range(words.word_offsets[number], words.word_offsets[number + 1]):
             if not (words.cells[words.word_pieces[j]] & ~left):
-                if count == len(scratch):
-                    return -1
-                scratch[count] = np.uint64(candidate)
-                count += 1
+                scratch[kept] = scratch[i]
+                kept += 1
                 break
-    if count == 0:
-        return 0
-    return intern(scratch, count, pool)
+    return intern_bans(kept, pool)
+
+
+@inlined_kernel
+def place_word(
+    p: int, left: np.uint64, closed: np.uint64, several: bool, ban: int, words: Any, ground: Any,
+    pool: Any,
+) -> tuple[int, np.uint64, np.uint64, bool, Any]:  # fmt: skip
+    """Lay a piece on what is left; return (code, left, closed, several, banned) after it.
+
+    Code 0 if it fits, -1 if it crosses, -2 without room for another set.
+    """
+    after = left ^ words.cells[p]
+    code, now_closed, now_several = combine(
+        closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
+        open_blocks(after, ground.geometry[COLUMNS]), pool,
+    )  # fmt: skip
+    banned: Any = np.int64(0)
+    if code == 0 and (ban or words.twin[p]):
+        word = words.word[p] if words.twin[p] else np.int64(-1)
+        banned = still_banned(ban, word, after, words, pool)
+        if banned < 0:
+            code = -2
+    return code, after, now_closed, now_several, banned
 
 
 @search_kernel

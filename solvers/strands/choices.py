@@ -7,21 +7,12 @@ from typing import Any
 import numpy as np
 
 from solvers.compiling import search_kernel
-from solvers.strands.blocks import combine, open_blocks
-from solvers.strands.candidates import (
-    ban_pieces,
-    fit,
-    leave_out_ranks,
-    rarest_cell,
-    still_banned,
-    within,
-)
-from solvers.strands.ground import COLUMNS, price_of
+from solvers.strands.candidates import list_fitting, place_word, rarest_cell
+from solvers.strands.ground import price_of
 from solvers.strands.prices import UNIT
 from solvers.strands.table import STATUS, TOO_MANY_SETS
 from solvers.strands.zones import F_LEFT
 
-_ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
@@ -38,34 +29,26 @@ def zone_children(
     slack = n * UNIT - price_of(left, ground.prices)
     if slack < 0:
         return 0
-    fitting = ground.fitting
-    size = fit(
-        fitting, 0, 1, ground.frames[0, F_LEFT] & ~left, closed, several,
-        within(slack, words.reduced), words.on_cell, words.on_block,
+    size = list_fitting(
+        0, 1, ground.frames[0, F_LEFT] & ~left, closed, several, ban, rank, slack, words, ground,
+        pool,
     )  # fmt: skip
-    if ban:
-        ban_pieces(fitting, 1, size, ban, words, pool)
-    if rank:
-        leave_out_ranks(fitting, 1, size, rank, words)
-    cell = rarest_cell(left, fitting, 1, size, words.on_cell)
+    cell = rarest_cell(left, ground.fitting, 1, size, words.on_cell)
     if cell < 0:
         return 0
     count = 0
     for p in range(64 * size):
-        if not ((fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63)) & _ONE:
+        if (
+            not ((ground.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63))
+            & _ONE
+        ):
             continue
-        after = left ^ words.cells[p]
-        code, now_closed, now_several = combine(
-            closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-            _ZERO, _ZERO, open_blocks(after, ground.geometry[COLUMNS]), pool,
-        )  # fmt: skip
+        code, after, now_closed, now_several, banned = place_word(
+            p, left, closed, several, ban, words, ground, pool
+        )
         if code == -1:
             continue
-        banned: Any = 0
-        if code == 0 and (ban or words.twin[p]):
-            word = words.word[p] if words.twin[p] else np.int64(-1)
-            banned = still_banned(ban, word, after, words, pool)
-        if code == -2 or banned < 0:
+        if code == -2:
             table.control[STATUS] = TOO_MANY_SETS
             return 0
         out[count, 0] = np.uint64(p)

@@ -8,8 +8,8 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import search_kernel
+from solvers.strands.bans import is_banned
 from solvers.strands.blocks import combine, crosses, open_blocks
-from solvers.strands.candidates import is_banned
 from solvers.strands.ground import COLUMNS, MIN_LETTERS, REPEATS, first_on
 from solvers.strands.table import DEAD
 
@@ -36,7 +36,7 @@ def cover_with_one(
             continue
         if words.word[q] == other or 0 <= words.rank[q] < rank:
             continue
-        if ban and is_banned(words.word[q], ban, pool.sets, pool.offsets):
+        if ban and is_banned(words.word[q], ban, pool):
             continue
         count += _ONE
         best = max(best, words.score[q])
@@ -73,11 +73,11 @@ def cover_with_two(
         if 0 <= words.rank[p] < rank:
             continue
         word = words.word[p]
-        if ban and is_banned(word, ban, pool.sets, pool.offsets):
+        if ban and is_banned(word, ban, pool):
             continue
         code, now_closed, now_several = combine(
             closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-            _ZERO, _ZERO, open_blocks(rest, ground.geometry[COLUMNS]), pool,
+            open_blocks(rest, ground.geometry[COLUMNS]), pool,
         )  # fmt: skip
         if code == -1:
             continue

@@ -128,7 +128,7 @@ class StrandsGame:
             pieces, state, score = walk(engine, part_range(part)[0])
             counts, bests, kids = _values(engine, part, state)
             total = sum(counts)
-            if total > MAX_COUNT or any(count_is_full(count) for count in counts):
+            if total > MAX_COUNT:  # A count that is full is more.
                 return self._over(COUNT_TOO_LARGE, engine)
             if ask.kind == "count":
                 status = Status.SOLVED if total else Status.UNSOLVABLE
@@ -297,8 +297,3 @@ def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list
             bests.append(best + child[1])
             kids.append((i, child))
     return counts, bests, kids
-
-
-def count_is_full(count: int) -> bool:
-    """Tell whether a kernel's count has reached its end and stands for more."""
-    return count >= 2**128 - 1

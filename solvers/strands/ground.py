@@ -12,8 +12,8 @@ from solvers.compiling import inlined_kernel, search_kernel
 from solvers.strands.prices import UNIT
 
 ZONES_MAX = 64
-ROWS, COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(5)
-GEOMETRY_FIELDS = 5
+COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(4)
+GEOMETRY_FIELDS = 4
 
 _ONE = np.uint64(1)
 

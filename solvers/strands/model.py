@@ -63,7 +63,7 @@ def model_of(puzzle: Puzzle, rules: Rules, found: Found) -> Model:
 
 
 class Model:
-    """A board of at most 64 cells, its theme words sorted by reduced cost, and its spangrams."""
+    """A board of at most 63 cells, its theme words sorted by reduced cost, and its spangrams."""
 
     def __init__(self, puzzle: Puzzle, rules: Rules, found: Found) -> None:
         self.puzzle = puzzle
@@ -199,7 +199,7 @@ class Model:
         for s in own:
             lower = spanning[ranks[spanning] < s]
             if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
-                # Ranks begin at 0 and the field at 1: the kernel leaves out ranks below it.
+                # The kernel leaves out lower ranks; for rank 0 there are none.
                 fields[s, 1] = s
 
 
@@ -214,7 +214,6 @@ def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
     """Write size and rules as the kernels read them: int64[GEOMETRY_FIELDS]."""
     geometry = np.zeros(GEOMETRY_FIELDS, np.int64)
     geometry[:] = (
-        puzzle.row_count,
         puzzle.column_count,
         rules.min_letters,
         rules.repeats,

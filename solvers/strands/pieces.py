@@ -100,7 +100,7 @@ def find_pieces(
         nothing = np.empty((0, 4), np.uint64)
         return Found(
             words=words,
-            compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules)[0],
+            compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
             codes=nothing[:, 2:],
         )
     compounds, codes = _compounds(lexicon, board, near, rows, columns, rules, scoring, words)
@@ -137,7 +137,7 @@ def _words(
         room = 2 * found
     masks, numbers = masks[:found], numbers[:found]
     scores = scoring.words(lexicon, numbers[:, 0])
-    return _merge(masks, numbers, scores, rules)[0]
+    return _merge(masks, numbers, scores, rules)
 
 
 def _compounds(
@@ -228,10 +228,8 @@ def _too_wide(rows: int, columns: int) -> str:
     )
 
 
-def _merge(
-    masks: Any, numbers: Any, scores: Any, rules: Rules
-) -> tuple[Pieces, npt.NDArray[np.intp]]:
-    """Merge paths into pieces; also return a row of each piece."""
+def _merge(masks: Any, numbers: Any, scores: Any, rules: Rules) -> Pieces:
+    """Merge paths into pieces."""
     cells, word, low = masks[:, 0], numbers[:, 0].astype(np.int64), numbers[:, 1]
     blocks = np.zeros_like(cells) if rules.crossing else masks[:, 1]
     order = np.lexsort((blocks, word, cells, low))
@@ -251,7 +249,7 @@ def _merge(
     spans = ((sides & (TOP | BOTTOM)) == (TOP | BOTTOM)) | (
         (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
     )
-    pieces = Pieces(
+    return Pieces(
         low=low[first].astype(np.int32),
         cells=cells[first],
         word=word[first],
@@ -260,7 +258,6 @@ def _merge(
         block_offsets=offsets,
         blocks=least,
     )
-    return pieces, order[first]
 
 
 def _least_sets(blocks: Any, bounds: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:

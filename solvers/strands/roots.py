@@ -12,7 +12,7 @@ from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
 from solvers.strands.ground import COLUMNS, price_of
 from solvers.strands.prices import UNIT
-from solvers.strands.table import DEAD, EXISTS, OK, STATUS, TOO_MANY_SETS
+from solvers.strands.table import DEAD, OK, STATUS, TOO_MANY_SETS
 from solvers.strands.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
@@ -38,8 +38,7 @@ def after_spangram(
     left = full ^ spangrams.cells[s]
     code, closed, several = combine(
         _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
-        spangrams.block_offsets[s + 1], _ZERO, _ZERO,
-        open_blocks(left, ground.geometry[COLUMNS]), pool,
+        spangrams.block_offsets[s + 1], open_blocks(left, ground.geometry[COLUMNS]), pool,
     )  # fmt: skip
     banned = 0
     if spangrams.fields[s, OWN_WORD] >= 0:
@@ -53,11 +52,11 @@ def after_spangram(
 def cover_beside(
     start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, ground: Any,
     table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Cover the board beside spangrams `start` to `stop` with n theme words each.
 
-    Writes counts (uint64[spangrams, 2]) and best scores of the theme words; returns how many
-    were worked before the budget ran out (or, when existence is asked, up to the first cover).
+    Writes counts (uint64[spangrams, 2]) and best scores of the theme words. A budget that runs out
+    shows in the table's status.
     """
     for s in range(start, stop):
         counts[s, 0] = _ZERO
@@ -70,21 +69,10 @@ def cover_beside(
         )
         if code == -2:
             table.control[STATUS] = TOO_MANY_SETS
-            return s - start
-        if n == 0:
-            hi, lo = _ZERO, np.uint64(left == _ZERO)
-            value = np.int64(0) if left == _ZERO else np.int64(DEAD)
-        elif left == _ZERO:
-            hi, lo, value = _ZERO, _ZERO, np.int64(DEAD)
-        else:
-            hi, lo, value = cover(
-                left, closed, several, n, banned, rank, words, ground, table, pool
-            )
+            return
+        hi, lo, value = cover(left, closed, several, n, banned, rank, words, ground, table, pool)
         if table.control[STATUS] != OK:
-            return s - start
+            return
         counts[s, 0] = hi
         counts[s, 1] = lo
         best[s] = value
-        if table.control[EXISTS] and (hi | lo):
-            return s - start + 1
-    return stop - start

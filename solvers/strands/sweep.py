@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.strands.bans import intern_bans, is_banned, list_bans
 from solvers.strands.blocks import combine, intern
 from solvers.strands.supports import WINDOW, Supports, has_lost_cell
 from solvers.strands.table import (
@@ -112,26 +113,15 @@ def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
 @search_kernel
 def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, pool: Any) -> int:
     scratch = pool.scratch
-    count = 0
-    placed = word < 0
-    i, last = pool.offsets[ban], pool.offsets[ban + 1]
-    while i < last or not placed:
-        if placed or (i < last and pool.sets[i] < np.uint64(word)):
-            candidate = np.int64(pool.sets[i])
-            i += 1
-        else:
-            candidate = word
-            placed = True
-        for j in range(sweep.word_offsets[candidate], sweep.word_offsets[candidate + 1]):
+    kept = 0
+    for i in range(list_bans(ban, word, pool)):
+        number = np.int64(scratch[i])
+        for j in range(sweep.word_offsets[number], sweep.word_offsets[number + 1]):
             if _fits_later(sweep.word_pieces[j], first, covered, sweep):
-                if count == len(scratch):
-                    return -1
-                scratch[count] = np.uint64(candidate)
-                count += 1
+                scratch[kept] = scratch[i]
+                kept += 1
                 break
-    if count == 0:
-        return 0
-    return intern(scratch, count, pool)
+    return intern_bans(kept, pool)
 
 
 @inlined_kernel
@@ -154,14 +144,11 @@ def place(
         return none
     if rule == ONE and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714  plain for the compiler
         return none
-    if ban:
-        word = np.uint64(sweep.fields[p, SWEEP_WORD])
-        for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
-            if pool.sets[i] == word:
-                return none
+    if ban and is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
+        return none
     code, now_closed, now_several = combine(
-        closed, several, sweep.blocks, sweep.block_offsets[p], sweep.block_offsets[p + 1], _ZERO,
-        _ZERO, _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
+        closed, several, sweep.blocks, sweep.block_offsets[p], sweep.block_offsets[p + 1],
+        _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
     )  # fmt: skip
     if code:
         return (1 if code == -1 else code), first, covered, closed, several, flag, ban

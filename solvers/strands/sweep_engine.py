@@ -27,7 +27,6 @@ from solvers.strands.sweep import (
     sweep_children,
     sweep_cover,
 )
-from solvers.strands.table import EXISTS
 
 
 class SweepEngine(Engine):
@@ -71,8 +70,6 @@ class SweepEngine(Engine):
                 scores.append(score + best)
             if self.on_progress is not None:
                 self.on_progress(i + 1 - start, stop - start)
-            if count and self.table.control[EXISTS]:
-                break
         return indices, counts, scores
 
     def value(self, state: State) -> tuple[int, int]:

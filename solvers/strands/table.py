@@ -64,7 +64,8 @@ def new_pool() -> Pool:
         offsets=np.zeros(POOL_SETS + 1, np.int64),
         slots=np.empty(2 * POOL_SETS, np.int32),
         held=np.empty(1, np.int64),
-        scratch=np.empty(ALTERNATIVES_MAX, np.uint64),
+        # One more: a set of banned words and another, before those that fit no more are dropped.
+        scratch=np.empty(ALTERNATIVES_MAX + 1, np.uint64),
     )
     clear_pool(pool)
     return pool

@@ -14,7 +14,7 @@ from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.roots import after_spangram, cover_beside
 from solvers.strands.rules import Rules
-from solvers.strands.table import DEAD, EXISTS, TOO_MANY_SETS
+from solvers.strands.table import DEAD, TOO_MANY_SETS
 from solvers.strands.zones import cover
 
 ROOT_STEP = 512
@@ -75,15 +75,13 @@ class ZoneEngine(Engine):
         best = np.full(len(counts), DEAD, np.int64)
         for at in range(first, last, ROOT_STEP):
             to = min(at + ROOT_STEP, last)
-            done = cover_beside(
+            cover_beside(
                 at, to, model.full, self.n, model.spangrams, model.words, model.ground,
                 self.table, self.pool, counts, best,
             )  # fmt: skip
             self.check()
             if self.on_progress is not None:
                 self.on_progress(to - first, last - first)
-            if done < to - at or (self.table.control[EXISTS] and counts[at:to].any()):
-                break
         groups = self.group[start:stop]
         covered = np.flatnonzero((counts[:, 0] | counts[:, 1])[groups])
         indices = [start + int(i) for i in covered]
@@ -96,10 +94,6 @@ class ZoneEngine(Engine):
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""
         left, closed, several, n, banned, rank = state
-        if n == 0:
-            return (1, 0) if int(left) == 0 else (0, DEAD)
-        if int(left) == 0:
-            return 0, DEAD
         model = self.model
         hi, lo, best = cover(
             left, closed, several, n, banned, rank, model.words, model.ground, self.table,

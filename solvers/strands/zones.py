@@ -21,15 +21,13 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.strands.blocks import combine, open_blocks
+from solvers.strands.blocks import open_blocks
 from solvers.strands.candidates import (
-    ban_pieces,
-    fit,
     has_lost_cell,
-    leave_out_ranks,
+    list_fitting,
+    place_word,
     rarest_cell,
     still_banned,
-    within,
     zones_share_words,
 )
 from solvers.strands.endings import cover_with_one, cover_with_two
@@ -65,8 +63,9 @@ BRANCH, PRODUCT = range(2)
     F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
     F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME, F_FIELDS,
 ) = range(20)  # fmt: skip
-"""Fields of a frame. F_AT: word
-of the bitset that is being tried; F_OWN: words that the zone at hand gets."""
+"""Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
+F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
+have filled; F_SOME: whether it could be covered."""
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -89,11 +88,14 @@ def cover(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, words: Any,
     ground: Any, table: Any, pool: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Count the ways to cover `left` with n >= 1 words; return (count, count, best score).
+    """Count the ways to cover `left` with n words; return (count, count, best score).
 
     `rank`: pieces that are spangrams of a lower rank are left out. A budget that runs out shows
     in the table's status, and then the answer means nothing.
     """
+    if n == 0 or left == _ZERO:
+        whole = n == 0 and left == _ZERO
+        return _ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
     frames = ground.frames
     depth: Any = np.int64(0)
     fitting: Any = np.int64(0)
@@ -174,7 +176,6 @@ def _enter(
     if row >= 0:
         states = table.states
         return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
-    pieces = within(slack, words.reduced)
     frames[depth, F_LEFT] = left
     frames[depth, F_CLOSED] = closed
     frames[depth, F_SEVERAL] = np.uint64(several)
@@ -185,14 +186,10 @@ def _enter(
     frames[depth, F_BEST] = np.uint64(_DEAD)
     if spend(table):
         return dead
-    size = fit(
-        ground.fitting, fitting, depth, frames[fitting, F_LEFT] & ~left, closed, several, pieces,
-        words.on_cell, words.on_block,
+    size = list_fitting(
+        fitting, depth, frames[fitting, F_LEFT] & ~left, closed, several, ban, rank, slack, words,
+        ground, pool,
     )  # fmt: skip
-    if ban:
-        ban_pieces(ground.fitting, depth, size, ban, words, pool)
-    if rank:
-        leave_out_ranks(ground.fitting, depth, size, rank, words)
     # Alternatives that close blocks of two zones belong together.
     if (
         zones > 0
@@ -237,18 +234,12 @@ def _next_word(
             continue
         p = (at << 6) + trailing_zeros(bits)
         chosen[depth, at] = bits & (bits - _ONE)
-        after = left ^ words.cells[p]
-        code, now_closed, now_several = combine(
-            closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-            _ZERO, _ZERO, open_blocks(after, ground.geometry[COLUMNS]), pool,
-        )  # fmt: skip
+        code, after, now_closed, now_several, banned = place_word(
+            p, left, closed, several, ban, words, ground, pool
+        )
         if code == -1:
             continue
-        banned: Any = np.int64(0)
-        if code == 0 and (ban or words.twin[p]):
-            word = words.word[p] if words.twin[p] else np.int64(-1)
-            banned = still_banned(ban, word, after, words, pool)
-        if code == -2 or banned < 0:
+        if code == -2:
             control[STATUS] = TOO_MANY_SETS
         frames[depth, F_AT] = np.uint64(at)
         frames[depth, F_PIECE] = np.uint64(p)
@@ -308,7 +299,6 @@ def _next_zone(
     least = ground.geometry[MIN_LETTERS]
     none = (False, _ZERO, closed, False, n, ban)
     while True:
-        # F_ZONE counts the zones that were begun.
         begun, own = np.int64(frames[depth, F_ZONE]), np.int64(frames[depth, F_OWN])
         side = np.int64(frames[depth, F_SIDE])
         if begun > 0:
