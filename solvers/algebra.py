@@ -149,6 +149,10 @@ class Outcome(Generic[S]):
     statistics: Statistics = field(default_factory=Statistics)
     reason: str = ""
     """One sentence for over_budget, invalid and poison; else empty."""
+    value: int | None = None
+    """What the best solution is worth in a game that asks for the fewest of something: the words
+    or letters of a chain, the moves of a board of tiles. Of the parts of a job only those with the
+    lowest value count. None where the game or the ask compares nothing, or nothing was found."""
 
 
 S_co = TypeVar("S_co", covariant=True)
@@ -231,7 +235,8 @@ class Game(Protocol[P, S]):
 
         Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
         `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`
-        (uint8, index into `reasons` of the game). The budget holds for each puzzle by itself.
+        (uint8, index into `reasons` of the game), and for a game whose outcomes have a value
+        `value` (int64, -1 for none). The budget holds for each puzzle by itself.
         """
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from solvers.algebra import Game
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
 
-GAMES: tuple[str, ...] = ("pips", "strands")
-WORD_GAMES: frozenset[str] = frozenset({"strands"})
-"""The games that are solved with a lexicon."""
+GAMES: tuple[str, ...] = ("pips", "strands", "letterboxed", "tiles")
+WORD_GAMES: frozenset[str] = frozenset({"strands", "letterboxed"})
+"""The games that are solved with words."""
+OWN_WORDS: frozenset[str] = frozenset({"letterboxed"})
+"""Those of them whose boards may bring a dictionary of their own. Bound to no lexicon, such a game
+is played with it."""
+
+Dictionaries = Callable[[str], tuple[str, ...]]
+"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
+their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
 
 
-def game(name: str, rules: str = "", lexicon: Lexicon | None = None) -> Game[Any, Any]:
-    """Look a game up by name, bound to rules and, for a word game, to a lexicon.
+def game(
+    name: str,
+    rules: str = "",
+    lexicon: Lexicon | None = None,
+    dictionaries: Dictionaries | None = None,
+) -> Game[Any, Any]:
+    """Look a game up by name, bound to rules and, for a word game, to its words.
 
     Rules in any spelling that the game reads; "" means the game's own. Raises PermanentError for
     a name that is not in GAMES, for rules that the game does not have, and for a lexicon or rules
@@ -32,4 +45,16 @@ def game(name: str, rules: str = "", lexicon: Lexicon | None = None) -> Game[Any
         from solvers.strands.rules import Rules
 
         return StrandsGame(Rules.parse(rules), lexicon)
+    if name == "letterboxed":
+        from solvers.letterboxed.game import LetterBoxedGame
+        from solvers.letterboxed.rules import Rules as ChainRules
+
+        return LetterBoxedGame(ChainRules.parse(rules), lexicon, dictionaries)
+    if name == "tiles":
+        from solvers.tiles.game import TilesGame
+        from solvers.tiles.rules import Rules as TrailRules
+
+        if lexicon is not None:
+            raise PermanentError("Tiles is not played with words")
+        return TilesGame(TrailRules.parse(rules))
     raise PermanentError(f"unknown game {name!r}; expected one of {', '.join(GAMES)}")

@@ -1,0 +1,1 @@
+"""Letter Boxed: chain words around a polygon until every letter is collected."""

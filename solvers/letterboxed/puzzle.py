@@ -1,0 +1,149 @@
+"""The Letter Boxed puzzle: a polygon whose sides are multisets of letters, and its dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from solvers.algebra import canonical_json, digest
+from solvers.errors import InvalidPuzzleError
+from solvers.lexicon.spelling import upper
+
+SIDES_MAX = 64
+LETTERS_MAX = 4096
+"""Letters on all sides together."""
+WORDS_MAX = 1_000_000
+WORD_LETTERS_MAX = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Puzzle:
+    """A validated board. Sides are strings, one upper-case letter a place, as they are drawn.
+
+    The general instance of article 000, Definition 5: any number of sides, any alphabet, a letter
+    several times on one side or on several. Order plays no role in the game, so boards that differ
+    only in the order of sides, or of letters on a side, have the same `puzzle_id`. Raises
+    InvalidPuzzleError naming the rule and the place that breaks it.
+    """
+
+    sides: tuple[str, ...]
+    dictionary: tuple[str, ...] | None = None
+    """The board's own words, sorted, each once; None for a board that is played with a lexicon."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sides", tuple(upper(side) for side in self.sides))
+        _check_sides(self.sides, "sides")
+        if self.dictionary is not None:
+            words = tuple(upper(word) for word in self.dictionary)
+            _check_words(words, "dictionary")
+            object.__setattr__(self, "dictionary", tuple(sorted(set(words))))
+
+    @property
+    def letter_count(self) -> int:
+        """Letters on all sides together: what there is to collect."""
+        return sum(map(len, self.sides))
+
+    @cached_property
+    def dictionary_id(self) -> str:
+        """Hash of the board's own words; "" for a board without."""
+        return "" if self.dictionary is None else dictionary_id(self.dictionary)
+
+    @cached_property
+    def puzzle_id(self) -> str:
+        """Hash of the board up to the order of sides and letters, and of its dictionary."""
+        sides = sorted("".join(sorted(side)) for side in self.sides)
+        return digest("letterboxed", canonical_json(sides), self.dictionary_id)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the board as it is drawn, with its own words if it has any."""
+        value: dict[str, Any] = {"game": "letterboxed", "sides": list(self.sides)}
+        if self.dictionary is not None:
+            value["dictionary"] = list(self.dictionary)
+        return value
+
+    @classmethod
+    def from_json(cls, value: object, place: str = "") -> Puzzle:
+        """Validate a JSON value with `sides` and, if it likes, `dictionary`.
+
+        Both are lists of strings; a side may be a list of letters as well. `place` is the path of
+        the value in its document and starts every place that an error names. Other keys are
+        ignored.
+        """
+        if not isinstance(value, Mapping):
+            raise InvalidPuzzleError(
+                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+            )
+        at = _join(place, "sides")
+        sides = value.get("sides")
+        if sides is None:
+            raise InvalidPuzzleError("sides-missing", at, "missing; expected a list of sides")
+        if not isinstance(sides, list | tuple) or not all(map(_is_side, sides)):
+            raise InvalidPuzzleError("sides-type", at, "expected a list of strings, one for a side")
+        joined = tuple(upper("".join(side)) for side in sides)
+        _check_sides(joined, at)
+        words = value.get("dictionary")
+        if words is not None:
+            at = _join(place, "dictionary")
+            if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
+                raise InvalidPuzzleError("dictionary-type", at, "expected a list of words or null")
+            _check_words(tuple(words), at)
+        return cls(sides=joined, dictionary=None if words is None else tuple(words))
+
+
+def dictionary_id(words: tuple[str, ...]) -> str:
+    """Hash words that are sorted and distinct."""
+    return digest("dictionary", *words)
+
+
+def _is_side(side: object) -> bool:
+    if isinstance(side, list | tuple):
+        return all(isinstance(letter, str) and len(letter) == 1 for letter in side)
+    return isinstance(side, str)
+
+
+def _join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
+
+
+def _check_sides(sides: tuple[str, ...], place: str) -> None:
+    if not 1 <= len(sides) <= SIDES_MAX:
+        raise InvalidPuzzleError(
+            "side-count", place, f"{len(sides)} sides; expected 1 to {SIDES_MAX}"
+        )
+    letters = sum(map(len, sides))
+    if letters > LETTERS_MAX:
+        raise InvalidPuzzleError(
+            "letter-count", place, f"{letters} letters; expected at most {LETTERS_MAX}"
+        )
+    for i, side in enumerate(sides):
+        if not side:
+            raise InvalidPuzzleError("side-empty", f"{place}[{i}]", "expected at least one letter")
+        odd = _no_letter(side)
+        if odd:
+            raise InvalidPuzzleError("letter", f"{place}[{i}]", f"{odd!r}; expected a letter")
+
+
+def _check_words(words: tuple[str, ...], place: str) -> None:
+    if len(words) > WORDS_MAX:
+        raise InvalidPuzzleError(
+            "dictionary-size", place, f"{len(words):,} words; expected at most {WORDS_MAX:,}"
+        )
+    for i, word in enumerate(words):
+        if not 1 <= len(word) <= WORD_LETTERS_MAX:
+            raise InvalidPuzzleError(
+                "word-length",
+                f"{place}[{i}]",
+                f"{len(word)} letters; expected 1 to {WORD_LETTERS_MAX:,}",
+            )
+        odd = _no_letter(word)
+        if odd:
+            raise InvalidPuzzleError("word-letter", f"{place}[{i}]", f"{odd!r}; expected letters")
+
+
+def _no_letter(text: str) -> str:
+    """Return the first character that is none a board can hold, or ""."""
+    if text.isalnum():
+        return ""
+    return next((c for c in text if c.isspace() or not c.isprintable()), "")

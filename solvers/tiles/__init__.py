@@ -1,0 +1,1 @@
+"""Tiles: clear a board of features, two tiles at a time."""

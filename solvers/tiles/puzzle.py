@@ -1,0 +1,84 @@
+"""The Tiles puzzle: a multiset of tiles, each a set of features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from solvers.algebra import canonical_json, digest
+from solvers.errors import InvalidPuzzleError
+
+TILES_MAX = 10_000_000
+FEATURES_MAX = 100_000_000
+"""Features of all tiles together: the size of an instance in article 000, Section 5."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Puzzle:
+    """A validated board: the tiles as they lie, row by row, each with its features sorted.
+
+    The general instance of article 000, Definition 21. Where tiles lie plays no role in the game,
+    so boards that differ only in that have the same `puzzle_id`. Raises InvalidPuzzleError naming
+    the rule and the place that breaks it.
+    """
+
+    tiles: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        _check(self.tiles, "tiles")
+        object.__setattr__(self, "tiles", tuple(tuple(sorted(tile)) for tile in self.tiles))
+
+    @property
+    def feature_count(self) -> int:
+        """Features of all tiles together."""
+        return sum(map(len, self.tiles))
+
+    @cached_property
+    def puzzle_id(self) -> str:
+        """Hash of the board up to the order of its tiles."""
+        return digest("tiles", canonical_json(sorted(self.tiles)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the board as it lies."""
+        return {"game": "tiles", "tiles": [list(tile) for tile in self.tiles]}
+
+    @classmethod
+    def from_json(cls, value: object, place: str = "") -> Puzzle:
+        """Validate a JSON value with `tiles`, lists of features.
+
+        `place` is the path of the value in its document and starts every place that an error
+        names. Other keys are ignored. The page's own form is read by `archive.tiles`.
+        """
+        if not isinstance(value, Mapping):
+            raise InvalidPuzzleError(
+                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+            )
+        at = f"{place}.tiles" if place else "tiles"
+        tiles = value.get("tiles")
+        if not isinstance(tiles, list | tuple):
+            raise InvalidPuzzleError("tiles-type", at, "expected a list of tiles")
+        for i, tile in enumerate(tiles):
+            if not isinstance(tile, list | tuple) or not all(isinstance(f, str) for f in tile):
+                raise InvalidPuzzleError(
+                    "tile-type", f"{at}[{i}]", "expected a list of features, each a string"
+                )
+        _check(tiles, at)
+        return cls(tiles=tuple(map(tuple, tiles)))
+
+
+def _check(tiles: Any, place: str) -> None:
+    if not 1 <= len(tiles) <= TILES_MAX:
+        raise InvalidPuzzleError(
+            "tile-count", place, f"{len(tiles)} tiles; expected 1 to {TILES_MAX:,}"
+        )
+    if sum(map(len, tiles)) > FEATURES_MAX:
+        raise InvalidPuzzleError(
+            "feature-count", place, f"expected at most {FEATURES_MAX:,} features in all"
+        )
+    for i, tile in enumerate(tiles):
+        if len(set(tile)) < len(tile):
+            raise InvalidPuzzleError(
+                "feature-twice", f"{place}[{i}]", "a feature stands twice on the tile"
+            )
