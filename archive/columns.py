@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+TEXTS = frozenset({"dictionary_id"})
+"""Text columns that say something about a puzzle."""
+
 
 def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    """Turn the numeric columns of a table into `solvers.algebra.Arrays`.
+    """Turn the columns of a table that solvers read into `solvers.algebra.Arrays`.
 
     A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, beginning at 0).
-    Text columns are left out. The arrays are the caller's own and may be written to: kernels are
-    compiled for writable arrays.
+    Text columns are left out, but for TEXTS, which become arrays of str. The arrays are the
+    caller's own and may be written to: kernels are compiled for writable arrays.
     """
     arrays: dict[str, npt.NDArray[Any]] = {}
     for field in puzzles.schema:
@@ -29,6 +32,8 @@ def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
             arrays[f"{field.name}.offsets"] = (offsets - offsets[0]).astype(np.int32, copy=False)
         elif pa.types.is_integer(field.type):
             arrays[field.name] = np.array(column.to_numpy())
+        elif field.name in TEXTS:
+            arrays[field.name] = np.array(column.to_pylist(), dtype=np.str_)
     return arrays
 
 

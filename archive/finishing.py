@@ -161,6 +161,7 @@ def _rows(run: Run, outcomes: pa.Table, jobs: pa.Table) -> pa.Table:
         "solver_version": constant(run.solver_version),
         "status": outcomes.column("status"),
         "count": outcomes.column("count"),
+        "value": outcomes.column("value"),
         "reason": outcomes.column("reason"),
         "states": outcomes.column("states"),
         "nodes": outcomes.column("nodes"),
@@ -227,6 +228,7 @@ def _merged(lake: Lake, run: Run, leaves: pa.Table) -> tuple[pa.Table, list[dict
                 "solver_version": run.solver_version,
                 "status": str(outcome.status),
                 "count": outcome.count,
+                "value": outcome.value,
                 "reason": outcome.reason,
                 "states": sum(row["states"] for row in rows),
                 "nodes": sum(row["nodes"] for row in rows),
@@ -258,6 +260,7 @@ def merge_outcomes(
             Outcome(
                 status=Status(row["status"]),
                 count=None if row["count"] is None else int(row["count"]),
+                value=row["value"],
                 solutions=tuple(
                     game.solution_from_json(value) for value in json.loads(row["solutions"] or "[]")
                 ),
@@ -280,6 +283,7 @@ def merge_outcomes(
     return Outcome(
         status=outcome.status,
         count=outcome.count,
+        value=outcome.value,
         solutions=tuple(game.solution_to_json(solution) for solution in outcome.solutions),
         truncated=outcome.truncated,
         reason=reason,

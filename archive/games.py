@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from solvers.algebra import Ask, Game, job_id
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
-from solvers.registry import WORD_GAMES
+from solvers.registry import OWN_WORDS, WORD_GAMES, Dictionaries
 from solvers.registry import game as game_named
 
 if TYPE_CHECKING:
@@ -20,13 +20,21 @@ _open: dict[Hashable, Game[Any, Any]] = {}
 """Games of this process: what a game has learnt of its lexicon is kept with it."""
 
 
-def bind_game(name: str, rules: str = "", lexicon: Lexicon | str | None = None) -> Game[Any, Any]:
+def bind_game(
+    name: str,
+    rules: str = "",
+    lexicon: Lexicon | str | None = None,
+    lake: Lake | None = None,
+) -> Game[Any, Any]:
     """Look a game up as a person names it; a lexicon may be the path of a word list.
 
-    A word game without one is played with the default lexicon. Raises PermanentError for an
-    unknown game, for rules that it does not have, and for words given to a game without.
+    A word game without one is played with the default lexicon, or, where boards bring their own
+    words, with those; boards that are laid out in columns find them in the lake. Raises
+    PermanentError for an unknown game, for rules that it does not have, and for words given to a
+    game without.
     """
-    if name in WORD_GAMES and not isinstance(lexicon, Lexicon):
+    own_words = name in OWN_WORDS and lexicon is None
+    if name in WORD_GAMES and not own_words and not isinstance(lexicon, Lexicon):
         # Before the words, which may take long to compile: wrong rules are told at once.
         game_named(name, rules)
         from archive.lexicons import default_lexicon, lexicon_from_file
@@ -34,7 +42,19 @@ def bind_game(name: str, rules: str = "", lexicon: Lexicon | str | None = None) 
         lexicon = default_lexicon() if lexicon is None else lexicon_from_file(lexicon)
     if isinstance(lexicon, str):
         raise PermanentError(f"{name} is not played with words; expected no word list")
-    return game_named(name, rules, lexicon)
+    return game_named(name, rules, lexicon, _dictionaries(lake, name))
+
+
+def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexicon | None:
+    """Choose the lexicon for one puzzle: the one given, else none if it needs none, else the
+    default one.
+    """
+    own_words = name in OWN_WORDS and puzzle.dictionary is not None
+    if name not in WORD_GAMES or own_words or lexicon is not None:
+        return lexicon
+    from archive.lexicons import default_lexicon
+
+    return default_lexicon()
 
 
 def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> Game[Any, Any]:
@@ -51,8 +71,16 @@ def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> G
             lexicon = open_lexicon(lake, lexicon_id)
         if len(_open) >= _OPEN_MAX:
             _open.clear()
-        _open[key] = game_named(name, rules, lexicon)
+        _open[key] = game_named(name, rules, lexicon, _dictionaries(lake, name))
     return _open[key]
+
+
+def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
+    if lake is None or name not in OWN_WORDS:
+        return None
+    from archive.dictionaries import LakeDictionaries
+
+    return LakeDictionaries(lake)
 
 
 def keep_game(lake: Lake, game: Game[Any, Any]) -> None:

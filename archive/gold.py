@@ -15,7 +15,7 @@ from archive.columns import arrays_of
 from archive.games import job_of
 from archive.lake import Lake
 from archive.normalise import editions_path
-from archive.official import is_valid
+from archive.official import is_valid, worth
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH, strands_ranks
 from archive.results import find_results, find_results_of
@@ -101,13 +101,16 @@ def counts_by_date(
         told = [row for row in answers if row["count"] is not None] or answers
         result: dict[str, Any] = told[0] if told else {}
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
+        valid = boards.is_solution(edition)
         row |= {
             "size": boards.size(edition["puzzle_id"]),
             "status": result.get("status", PENDING),
             "count": result.get("count"),
+            "value": result.get("value"),
             "states": result.get("states", 0),
             "kernel_ns": result.get("kernel_ns", 0),
-            "official_solution_valid": boards.is_solution(edition),
+            "official_solution_valid": valid,
+            "official_solution_best": _is_best(game, edition, valid, result.get("value")),
         }
         found.append(row)
     return pa.Table.from_pylist(found, schema=COUNTS_BY_DATE)
@@ -172,6 +175,15 @@ class _Boards:
             return None
         puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
         return is_valid(self._game, puzzle, json.loads(edition["official_solution"]))
+
+
+def _is_best(
+    game: Game[Any, Any], edition: dict[str, Any], valid: bool | None, value: int | None
+) -> bool | None:
+    """Tell whether a solution is worth as much as the best; None where nothing is compared."""
+    if valid is None or value is None:
+        return None
+    return valid and worth(game, json.loads(edition["official_solution"])) == value
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> bool:

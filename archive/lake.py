@@ -18,6 +18,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from archive import disk
+from archive.tables import DELTA_CODED
 from solvers.errors import PermanentError, TransientError
 
 ROW_GROUP_ROWS = 65_536
@@ -322,9 +323,18 @@ def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
 
 
 def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+    path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
+    column = path.partition(".")[0]
+    encoding: dict[str, Any] = {}
+    if path:
+        encoding = {
+            "use_dictionary": [name for name in schema.names if name != column],
+            "column_encoding": {path: "DELTA_BYTE_ARRAY"},
+        }
     return pq.ParquetWriter(
         sink,
         schema,
+        **encoding,
         compression="zstd",
         compression_level=ZSTD_LEVEL,
         write_page_index=True,

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.dictionaries import add_dictionaries, words_of
 from archive.lake import Lake
 from archive.published import Fault, Published
 from archive.puzzles import add_puzzles, puzzles_table
@@ -121,7 +122,8 @@ def _normalise_batch(
         editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
     boards = {edition.row["puzzle_id"]: edition.puzzle for edition in editions}
-    # Puzzles before editions: an edition never refers to a board that the lake lacks.
+    # Words before puzzles before editions: nothing ever refers to what the lake lacks.
+    add_dictionaries(tables.lake, words_of(boards.values()))
     rows = puzzles_table(tables.game, list(boards.values()))
     report.puzzles_added += add_puzzles(tables.lake, tables.game.name, rows)
     path = quarantine_path(tables.game.name)

@@ -35,6 +35,20 @@ def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:
     raise ValueError(f"no official solutions of {game.name!r} are known")
 
 
+def worth(game: Game[Any, Any], value: Any) -> int | None:
+    """Say what a solution is worth in a game that asks for the fewest of something, else None.
+
+    It compares with the `value` of an outcome under the same rules.
+    """
+    if game.name != "letterboxed":
+        return None
+    from solvers.letterboxed.rules import Rules
+
+    chain = game.solution_from_json(value)
+    letters = Rules.parse(game.rules).chains == "fewest-letters"
+    return chain.letters if letters else len(chain.words)
+
+
 def is_same_cover(official: Cover, cover: Cover) -> bool:
     """Tell whether a cover is the official one: the same words on the same cells.
 

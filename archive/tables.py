@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised whenever a column is added, dropped or changes its meaning."""
-READABLE_VERSIONS = frozenset({1, 2})
+READABLE_VERSIONS = frozenset({1, 2, 3})
 """Versions whose tables are read as they are: what they lack is null."""
 
 
-def _schema(name: str, *fields: pa.Field) -> pa.Schema:
-    return pa.schema(
-        fields, metadata={"nightgrid.table": name, "nightgrid.schema_version": str(SCHEMA_VERSION)}
-    )
+DELTA_CODED = "nightgrid.delta_coded"
+"""Metadata of a schema that names the column path whose texts are stored as what differs from the
+text before: small for sorted words."""
+
+
+def _schema(name: str, *fields: pa.Field, delta_coded: str | None = None) -> pa.Schema:
+    metadata = {"nightgrid.table": name, "nightgrid.schema_version": str(SCHEMA_VERSION)}
+    if delta_coded is not None:
+        metadata[DELTA_CODED] = delta_coded
+    return pa.schema(fields, metadata=metadata)
 
 
 def _list(item: pa.DataType) -> pa.ListType:
@@ -72,8 +78,49 @@ STRANDS_PUZZLES = _schema(
 """One row per board. `letter` holds the code point of each cell, row by row; theme_word_count is
 -1 where the number of words beside the spangram is not known; `size` is the number of cells."""
 
-PUZZLES: dict[str, pa.Schema] = {"pips": PIPS_PUZZLES, "strands": STRANDS_PUZZLES}
+LETTERBOXED_PUZZLES = _schema(
+    "puzzles.letterboxed",
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("letter", _list(pa.int32()), nullable=False),
+    pa.field("side_size", _list(pa.int32()), nullable=False),
+    pa.field("dictionary_id", pa.string(), nullable=False),
+    pa.field("size", pa.int32(), nullable=False),
+)
+"""One row per board. `letter` holds the code points of the letters, side by side, `side_size` how
+many each side has; `dictionary_id` names the board's own words in the table of dictionaries, ""
+for a board without; `size` is the number of letters."""
+
+TILES_PUZZLES = _schema(
+    "puzzles.tiles",
+    pa.field("puzzle_id", pa.string(), nullable=False),
+    pa.field("game", pa.string(), nullable=False),
+    pa.field("feature", _list(pa.int32()), nullable=False),
+    pa.field("tile_size", _list(pa.int32()), nullable=False),
+    pa.field("feature_letter", _list(pa.int32()), nullable=False),
+    pa.field("feature_name_size", _list(pa.int32()), nullable=False),
+    pa.field("size", pa.int32(), nullable=False),
+)
+"""One row per board. `feature` holds the features of each tile in turn, as numbers in order of
+first appearance, `tile_size` how many each tile has. The names of features follow in the same
+order: `feature_letter` has their code points, `feature_name_size` how many letters each has.
+`size` is the number of tiles."""
+
+PUZZLES: dict[str, pa.Schema] = {
+    "pips": PIPS_PUZZLES,
+    "strands": STRANDS_PUZZLES,
+    "letterboxed": LETTERBOXED_PUZZLES,
+    "tiles": TILES_PUZZLES,
+}
 """The puzzles table of each game."""
+
+DICTIONARIES = _schema(
+    "dictionaries",
+    pa.field("dictionary_id", pa.string(), nullable=False),
+    pa.field("words", _list(pa.string()), nullable=False),
+    delta_coded="words.list.element",
+)
+"""The words that boards bring along, once per content and sorted; the id is the hash of them."""
 
 EDITIONS = _schema(
     "editions",
@@ -91,11 +138,15 @@ EDITIONS = _schema(
     pa.field("clue", pa.string()),
     pa.field("official_solution", pa.string()),
     pa.field("draft", pa.bool_()),
+    pa.field("par", pa.int32()),
+    pa.field("yesterday", pa.string()),
 )
 """Which board stood where, when: one row per revision, the highest revision is the current one.
 `official_solution` is the game's solution JSON, null where the payload has none. `draft`: it was
 seen before its date only (UTC), and may still change; null, which schema version 1 left, is no
-draft. `clue` is what the player is told beside the board."""
+draft. `clue` is what the player is told beside the board, `par` the number of words it is to be
+solved in. `yesterday` is what the payload says of the edition of the day before, as JSON: it is
+compared with that edition (OBSERVATIONS) and never trusted."""
 
 QUARANTINE = _schema(
     "quarantine",
@@ -110,6 +161,11 @@ QUARANTINE = _schema(
     pa.field("message", pa.string(), nullable=False),
 )
 """One row per broken rule, with the place in the payload that breaks it."""
+
+OBSERVATIONS = _schema("observations", *QUARANTINE)
+"""One row per contradiction between current editions, which costs none of them: what a payload says
+of another day and that day's own does not, an id that two boards bear. Columns as in QUARANTINE,
+of the payload in which it stands."""
 
 MANIFEST_HEAD = (
     pa.field("job_no", pa.int64(), nullable=False),
@@ -141,6 +197,7 @@ RESULTS = _schema(
     pa.field("solver_version", pa.string(), nullable=False),
     pa.field("status", pa.string(), nullable=False),
     pa.field("count", COUNT),
+    pa.field("value", pa.int64()),
     pa.field("reason", pa.string(), nullable=False),
     pa.field("states", pa.int64(), nullable=False),
     pa.field("nodes", pa.int64(), nullable=False),
@@ -149,10 +206,12 @@ RESULTS = _schema(
     pa.field("table_bytes", pa.int64(), nullable=False),
     pa.field("run_id", pa.string(), nullable=False),
 )
-"""One row per job. Everything but kernel_ns and run_id is the same whoever worked it, whenever, as
-long as no budget of seconds ran out. Where one did, whether and how a job was divided depends on
-time, and with it states, nodes, parts, table_bytes, and whether status, count and reason say
-over_budget; a count or an unsolvable that is there is the same whichever way it was found."""
+"""One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
+null in games that compare nothing. Everything but kernel_ns and run_id is the same whoever worked
+it, whenever, as long as no budget of seconds ran out. Where one did, whether and how a job was
+divided depends on time, and with it states, nodes, parts, table_bytes, and whether status, count,
+value and reason say over_budget; a count or an unsolvable that is there is the same whichever way
+it was found."""
 
 PARTS = _schema(
     "parts",
@@ -161,6 +220,7 @@ PARTS = _schema(
     pa.field("part_path", pa.string(), nullable=False),
     pa.field("status", pa.string(), nullable=False),
     pa.field("count", COUNT),
+    pa.field("value", pa.int64()),
     pa.field("solutions", pa.string()),
     pa.field("truncated", pa.bool_(), nullable=False),
     pa.field("reason", pa.string(), nullable=False),
@@ -198,11 +258,15 @@ COUNTS_BY_DATE = _schema(
     pa.field("size", pa.int32(), nullable=False),
     pa.field("status", pa.string(), nullable=False),
     pa.field("count", COUNT),
+    pa.field("value", pa.int64()),
     pa.field("states", pa.int64(), nullable=False),
     pa.field("kernel_ns", pa.int64(), nullable=False),
     pa.field("official_solution_valid", pa.bool_()),
+    pa.field("official_solution_best", pa.bool_()),
 )
-"""For people: how many solutions each published puzzle has, current revisions only, no drafts."""
+"""For people: how many solutions each published puzzle has, current revisions only, no drafts, and
+in games that ask for the fewest of something how few that is and whether the official solution
+needs no more."""
 
 STRANDS_RANKS = _schema(
     "gold.strands_ranks",

@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of, slice_arrays
+from archive.dictionaries import MissingDictionaryError
 from archive.finishing import SPLIT, path_key
 from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
 from archive.tables import COUNT, PARTS
-from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Outcome, Status, canonical_json
+from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import PermanentError
 from workers.settings import Settings
 
@@ -167,6 +168,7 @@ def _batch(
         "part_path": rows.column("part_path"),
         "status": _named(status, [str(s) for s in STATUS_CODES]),
         "count": decimals(out["count_hi"], out["count_lo"], ~np.isin(status, list(_NO_COUNT))),
+        "value": _values(out, rows.num_rows),
         "solutions": pa.nulls(rows.num_rows, pa.string()),
         "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
         "reason": _named(out["reason"], game.reasons) if out["reason"].any() else empty,
@@ -177,6 +179,13 @@ def _batch(
         "table_bytes": out["table_bytes"],
     }
     return pa.table(columns, schema=PARTS)
+
+
+def _values(out: Arrays, rows: int) -> pa.Array:
+    """Turn the values of a game that has any into a column; -1 stands for none."""
+    if "value" not in out:
+        return pa.nulls(rows, pa.int64())
+    return pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
 
 
 def _named(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
@@ -221,6 +230,9 @@ def _solve_row(
     try:
         puzzle = game.from_arrays(arrays, row)
         return game.solve(puzzle, ask, json.loads(part) if part else None, budget)
+    except MissingDictionaryError:
+        # What the lake lacks is no fault of the board: the chunk fails, and says why.
+        raise
     except PermanentError as error:
         return Outcome(status=Status.INVALID, reason=str(error))
 
@@ -238,6 +250,7 @@ def _row_of(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) ->
         str(outcome.status),
         outcome.reason,
         count=outcome.count,
+        value=outcome.value,
         solutions=solutions,
         truncated=outcome.truncated,
         states=statistics.states,
@@ -249,7 +262,7 @@ def _row_of(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) ->
 
 def part_row(head: Row, status: str, reason: str, **rest: Any) -> Row:
     """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
-    blank = {"count": None, "solutions": None, "truncated": False, "children": None}
+    blank = {"count": None, "value": None, "solutions": None, "truncated": False, "children": None}
     costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
     names = ("job_no", "job_id", "part_path")
     return (

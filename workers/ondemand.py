@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from celery import Celery
 
 from archive.answers import FINAL
-from archive.games import bind_game, job_of, keep_game, open_game
+from archive.dictionaries import LakeDictionaries, keep_dictionary
+from archive.games import bind_game, job_of, keep_game, lexicon_for, open_game
 from archive.lake import Lake
 from archive.planning import plan_run
 from archive.puzzles import puzzles_table
@@ -71,12 +72,13 @@ def submit(
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
 
-    A word game without a lexicon is played with the default one. Costs no task when the lake knows
+    A word game without a lexicon is played with the words that the board brings along, which
+    travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way. Raises TransientError when the broker is dead; then nothing
     was submitted.
     """
     settings = settings or Settings()
-    room = bind_game(game, rules, lexicon)
+    room = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
     job = job_of(room, room.puzzle_id(puzzle), ask)
     if find_row(lake, job) is not None or lake.exists(record_path(job)):
         return job
@@ -87,9 +89,10 @@ def submit(
         "lexicon_id": room.lexicon_id,
         "ask": str(ask),
         "budget": asdict(budget or settings.budget),
-        "puzzle": room.puzzle_to_json(puzzle),
+        "puzzle": _without_words(room.puzzle_to_json(puzzle), puzzle),
     }
     record = {**message, "submitted_at": time.time(), "attempts": 0, "worker": None, "run_id": None}
+    keep_dictionary(lake, puzzle)
     if len(canonical_json(message["puzzle"])) > settings.ondemand_message_bytes:
         record["run_id"] = _plan(lake, room, puzzle, ask, Budget(**message["budget"]))
         write_json(lake, record_path(job), record)
@@ -251,7 +254,7 @@ def _read_message(
     if set(message) != _MESSAGE_KEYS:
         raise PermanentError(f"expected a message with {', '.join(sorted(_MESSAGE_KEYS))}")
     game = open_game(lake, message["game"], message["rules"], message["lexicon_id"])
-    puzzle = game.puzzle_from_json(message["puzzle"])
+    puzzle = game.puzzle_from_json(_with_words(lake, message["puzzle"]))
     ask = Ask.parse(message["ask"])
     job = job_of(game, game.puzzle_id(puzzle), ask)
     if job != message["job_id"]:
@@ -260,6 +263,22 @@ def _read_message(
             "version on both sides"
         )
     return game, puzzle, ask, Budget(**message["budget"]), job
+
+
+def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
+    """Put the id of a board's own words in their place."""
+    if value.get("dictionary") is None:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary"}
+    return {**rest, "dictionary_id": puzzle.dictionary_id}
+
+
+def _with_words(lake: Lake, value: Any) -> Any:
+    """Put the words back. Raises PermanentError when the lake does not have them."""
+    if not isinstance(value, dict) or "dictionary_id" not in value:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary_id"}
+    return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
 
 
 def _plan(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
@@ -291,6 +310,7 @@ def _file(
         "solver_version": game.solver_version,
         "status": str(outcome.status),
         "count": outcome.count,
+        "value": outcome.value,
         "reason": outcome.reason,
         **asdict(outcome.statistics),
         "parts": 1,
