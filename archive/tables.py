@@ -97,13 +97,13 @@ TILES_PUZZLES = _schema(
     pa.field("game", pa.string(), nullable=False),
     pa.field("feature", _list(pa.int32()), nullable=False),
     pa.field("tile_size", _list(pa.int32()), nullable=False),
-    pa.field("feature_letter", _list(pa.int32()), nullable=False),
-    pa.field("feature_name_size", _list(pa.int32()), nullable=False),
+    pa.field("name_letter", _list(pa.int32()), nullable=False),
+    pa.field("name_size", _list(pa.int32()), nullable=False),
     pa.field("size", pa.int32(), nullable=False),
 )
 """One row per board. `feature` holds the features of each tile in turn, as numbers in order of
 first appearance, `tile_size` how many each tile has. The names of features follow in the same
-order: `feature_letter` has their code points, `feature_name_size` how many letters each has.
+order: `name_letter` has their code points, `name_size` how many letters each has.
 `size` is the number of tiles."""
 
 PUZZLES: dict[str, pa.Schema] = {
