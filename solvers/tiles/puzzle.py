@@ -19,9 +19,9 @@ FEATURES_MAX = 100_000_000
 class Puzzle:
     """A validated board: the tiles as they lie, row by row, each with its features sorted.
 
-    The general instance of article 000, Definition 21. Where tiles lie plays no role in the game,
-    so boards that differ only in that have the same `puzzle_id`. Raises InvalidPuzzleError naming
-    the rule and the place that breaks it.
+    The general instance of article 000, Definition 21. Where tiles lie plays no role in the game;
+    but a walk names tiles by their places, so boards that differ in that differ in `puzzle_id`.
+    Raises InvalidPuzzleError naming the rule and the place that breaks it.
     """
 
     tiles: tuple[tuple[str, ...], ...]
@@ -37,8 +37,8 @@ class Puzzle:
 
     @cached_property
     def puzzle_id(self) -> str:
-        """Hash of the board up to the order of its tiles."""
-        return digest("tiles", canonical_json(sorted(self.tiles)))
+        """Hash of the board as it lies."""
+        return digest("tiles", canonical_json(self.tiles))
 
     def to_json(self) -> dict[str, Any]:
         """Write the board as it lies."""

@@ -1,0 +1,234 @@
+"""Tiles behind the contract of solvers.algebra: ask, split, solve, merge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import (
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    Statistics,
+    Status,
+)
+from solvers.errors import PermanentError
+from solvers.tiles.batch import decide_rows
+from solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
+from solvers.tiles.combo import combo
+from solvers.tiles.model import model_of
+from solvers.tiles.puzzle import Puzzle
+from solvers.tiles.rules import Rules
+from solvers.tiles.solution import Walk, walk_from_json, walk_to_json
+
+Part = dict[str, list[int]]
+"""{"first": tiles}: the walks that begin on one of them."""
+
+OUT_OF_NODES = "the budget of nodes ran out"
+OUT_OF_SECONDS = "the budget of seconds ran out"
+REASONS = ("", OUT_OF_NODES, OUT_OF_SECONDS)
+FEATURE_S = 2e-6
+"""What a feature costs where a walk is built, reading and writing the board included."""
+FEWEST_S = 5.0
+"""What the fewest moves of a published board take."""
+
+
+class TilesGame:
+    """The room of Tiles: see solvers.algebra.Game.
+
+    `first` is a walk that clears the board: under teleports=yes and forced a single combo, built
+    in linear time. `best(1)` is a walk of as few moves as possible, which is its value; its count
+    is that of walks returned, since walks are not counted.
+    """
+
+    name = "tiles"
+    solver_version = "tiles-1"
+    reasons: tuple[str, ...] = REASONS
+    lexicon_id = ""
+
+    def __init__(self, rules: Rules | None = None) -> None:
+        self.bound_rules = rules or Rules()
+        self.rules = str(self.bound_rules)
+
+    def puzzle_from_json(self, value: object) -> Puzzle:
+        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
+        return Puzzle.from_json(value)
+
+    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
+        """Write a puzzle in its canonical form."""
+        return puzzle.to_json()
+
+    def puzzle_id(self, puzzle: Puzzle) -> str:
+        """Hash the canonical form."""
+        return puzzle.puzzle_id
+
+    def solution_to_json(self, solution: Walk) -> dict[str, Any]:
+        """Write a walk as {"tiles", "teleports", "moves"}."""
+        return walk_to_json(solution)
+
+    def solution_from_json(self, value: Any) -> Walk:
+        """Read a walk as `solution_to_json` writes it."""
+        return walk_from_json(value)
+
+    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
+        return to_arrays(puzzles)
+
+    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
+        """Rebuild the puzzle of one row."""
+        return from_arrays(arrays, row)
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
+        """Divide a search by the tile that walks begin on; a walk that is built is one part."""
+        first = list(range(len(puzzle.tiles))) if part is None else part["first"]
+        if ask.kind != "best" and self.bound_rules.teleports != "no":
+            into = 1
+        many = max(1, min(into, len(first)))
+        cuts = [len(first) * i // many for i in range(many + 1)]
+        return [{"first": first[cuts[i] : cuts[i + 1]]} for i in range(many)]
+
+    def solve(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> Outcome[Walk]:
+        """Answer `first` or `best(1)` for the whole puzzle or one part of it.
+
+        Raises PermanentError for another ask.
+        """
+        _check(ask)
+        del part
+        budget = budget or Budget()
+        begun = time.perf_counter_ns()
+        model = model_of(puzzle)
+        if not model.solvable:
+            return Outcome(status=Status.UNSOLVABLE, count=0)
+        if ask.kind == "best" or self.bound_rules.teleports == "no":
+            return Outcome(status=Status.OVER_BUDGET, reason="not searched yet")
+        walk, used = combo(model)
+        return Outcome(
+            status=Status.SOLVED,
+            count=1,
+            solutions=(walk,),
+            statistics=Statistics(
+                nodes=walk.moves, kernel_ns=time.perf_counter_ns() - begun, table_bytes=used
+            ),
+        )
+
+    def stream(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> WalkStream:
+        """Answer `first` as a stream of at most one walk.
+
+        Raises PermanentError for another ask.
+        """
+        if ask.kind != "first":
+            _check(ask)
+            raise PermanentError(f"walks for {ask} are not streamed; ask for first")
+        return WalkStream(self, puzzle, part, budget)
+
+    def merge(
+        self,
+        puzzle: Puzzle,  # noqa: ARG002  parts in the order of split say all there is
+        ask: Ask,
+        outcomes: Sequence[Outcome[Walk]],
+    ) -> Outcome[Walk]:
+        """Combine the outcomes of all parts into that of the whole: the fewest moves of any."""
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        found = [o for o in outcomes if o.status is Status.SOLVED]
+        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
+            for outcome in outcomes:
+                if outcome.status is status and (ask.kind == "best" or not found):
+                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        if not found:
+            return Outcome(status=Status.UNSOLVABLE, count=0, statistics=statistics)
+        best = min(found, key=lambda o: -1 if o.value is None else o.value)
+        return Outcome(
+            status=Status.SOLVED,
+            count=1,
+            solutions=best.solutions[:1],
+            statistics=statistics,
+            value=best.value,
+        )
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
+        """Decide every row: `count` is 1 where a walk exists, and 0 where none does.
+
+        With teleports in one kernel call, in linear time; without them board after board. Raises
+        PermanentError for an ask other than `first`.
+        """
+        if ask.kind != "first":
+            raise PermanentError(f"a batch of Tiles boards can be decided, not asked for {ask}")
+        rows = len(arrays["size"])
+        names = ("states", "nodes", "kernel_ns", "table_bytes")
+        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in names}
+        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
+        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
+        out["value"] = np.full(rows, -1, np.int64)
+        begun = time.perf_counter_ns()
+        features, offsets = kernel_columns(arrays)
+        words = (int(features.max()) >> 6) + 1 if len(features) else 1
+        solvable = np.zeros(rows, np.bool_)
+        decide_rows(features, offsets, np.zeros(words, np.uint64), solvable)
+        out["status"][:] = np.where(solvable, _SOLVED, _UNSOLVABLE)
+        out["nodes"][:] = np.diff(offsets)
+        out["kernel_ns"][:] = (time.perf_counter_ns() - begun) // max(rows, 1)
+        if self.bound_rules.teleports == "no":
+            for row in np.flatnonzero(solvable):
+                outcome = self.solve(from_arrays(arrays, int(row)), ask, None, budget)
+                out["status"][row] = STATUS_CODES.index(outcome.status)
+                out["reason"][row] = REASONS.index(outcome.reason)
+                for name in names:
+                    out[name][row] = getattr(outcome.statistics, name)
+        out["count_lo"][:] = out["status"] == _SOLVED
+        return out
+
+    def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
+        """Estimate the seconds that each row will take one core, for planning."""
+        sizes = np.diff(arrays["feature.offsets"]).astype(np.float64)
+        if ask.kind == "best" or self.bound_rules.teleports == "no":
+            return np.full(len(sizes), FEWEST_S)
+        cost: npt.NDArray[np.float64] = FEATURE_S * sizes + 1e-4
+        return cost
+
+    def warm(self) -> None:
+        """Compile or load every kernel, so that the first solve pays for nothing."""
+        board = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))
+        self.solve_batch(to_arrays([board]), Ask(kind="first"), Budget())
+        self.solve(board, Ask(kind="first"))
+        self.solve(board, Ask(kind="best", limit=1))
+
+
+_SOLVED = STATUS_CODES.index(Status.SOLVED)
+_UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
+
+
+class WalkStream:
+    """The walk of `first`, built or searched for when it is asked for."""
+
+    def __init__(
+        self, game: TilesGame, puzzle: Puzzle, part: Part | None, budget: Budget | None
+    ) -> None:
+        self.game, self.puzzle, self.part, self.budget = game, puzzle, part, budget
+        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.statistics = Statistics()
+
+    def __iter__(self) -> Iterator[Walk]:
+        """Find the walk; `truncated` afterwards, since there may be others."""
+        outcome = self.game.solve(self.puzzle, Ask(kind="first"), self.part, self.budget)
+        self.status, self.reason = outcome.status, outcome.reason
+        self.statistics = outcome.statistics
+        self.truncated = bool(outcome.solutions)
+        yield from outcome.solutions
+
+
+def _check(ask: Ask) -> None:
+    if ask.kind in ("count", "all") or (ask.limit or 1) > 1:
+        raise PermanentError(
+            f"the walks of Tiles are not listed or counted, as {ask} asks; ask for first, or for "
+            "best(1), the fewest moves"
+        )
