@@ -1,0 +1,154 @@
+"""Positive formulas with three variables a clause, and who satisfies them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from solvers.errors import PermanentError
+
+VARIABLES_MAX = 100_000
+CLAUSES_MAX = 100_000
+
+Clause = tuple[int, int, int]
+"""Three distinct variables, 0-based, ascending."""
+Assignment = tuple[bool, ...]
+"""A truth value for every variable."""
+Demand = Callable[[int], bool]
+"""What a clause demands of the number of its true variables."""
+
+
+def not_all_equal(true: int) -> bool:
+    """Tell whether a clause holds that wants both a true and a false variable."""
+    return true in (1, 2)
+
+
+def exactly_one(true: int) -> bool:
+    """Tell whether a clause holds that wants one true variable of three."""
+    return true == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """Clauses over variables 0 to variables - 1, none of them negated.
+
+    Variables within a clause are sorted; clauses stay in the order given, and one may stand
+    twice. Raises PermanentError naming the clause (counted from 1) that is none.
+    """
+
+    variables: int
+    clauses: tuple[Clause, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.variables <= VARIABLES_MAX:
+            raise PermanentError(
+                f"a formula has {self.variables} variables; expected 1 to {VARIABLES_MAX}"
+            )
+        if len(self.clauses) > CLAUSES_MAX:
+            raise PermanentError(
+                f"a formula has {len(self.clauses)} clauses; expected at most {CLAUSES_MAX}"
+            )
+        for number, clause in enumerate(self.clauses, 1):
+            inside = all(0 <= variable < self.variables for variable in clause)
+            if len(set(clause)) != 3 or not inside:
+                shown = " ".join(str(variable + 1) for variable in clause)
+                raise PermanentError(
+                    f"clause {number} is {shown!r}; expected three different variables from 1 to"
+                    f" {self.variables}"
+                )
+        a_b_c = tuple(sorted(clause) for clause in self.clauses)
+        object.__setattr__(self, "clauses", tuple((a, b, c) for a, b, c in a_b_c))
+
+    @property
+    def occurrences(self) -> tuple[int, ...]:
+        """How many clauses each variable stands in."""
+        count = [0] * self.variables
+        for clause in self.clauses:
+            for variable in clause:
+                count[variable] += 1
+        return tuple(count)
+
+
+def satisfies(formula: Formula, assignment: Assignment, demand: Demand) -> bool:
+    """Tell whether every clause has as many true variables as demanded."""
+    return all(demand(sum(assignment[v] for v in clause)) for clause in formula.clauses)
+
+
+def check_assignment(formula: Formula, assignment: Assignment, demand: Demand) -> None:
+    """Raise PermanentError naming the first clause that an assignment breaks; else return."""
+    if len(assignment) != formula.variables:
+        raise PermanentError(
+            f"an assignment has {len(assignment)} values; expected {formula.variables}"
+        )
+    for number, clause in enumerate(formula.clauses, 1):
+        true = sum(assignment[v] for v in clause)
+        if not demand(true):
+            shown = " ".join(str(v + 1) for v in clause)
+            raise PermanentError(f"clause {number} ({shown}) has {true} true variables")
+
+
+def assignments(formula: Formula, demand: Demand) -> Iterator[Assignment]:
+    """Find every satisfying assignment by trying the variables one after the other.
+
+    False before true; a branch ends at the first clause that is complete and does not hold. For
+    checking, on formulas of a few dozen variables at most.
+    """
+    complete: list[list[Clause]] = [[] for _ in range(formula.variables)]
+    for clause in formula.clauses:
+        complete[clause[2]].append(clause)
+    values = [False] * formula.variables
+
+    def extend(variable: int) -> Iterator[Assignment]:
+        if variable == formula.variables:
+            yield tuple(values)
+            return
+        for value in (False, True):
+            values[variable] = value
+            if all(demand(sum(values[v] for v in clause)) for clause in complete[variable]):
+                yield from extend(variable + 1)
+        values[variable] = False
+
+    return extend(0)
+
+
+def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:
+    """List every formula of that size, one of those that differ in the names of variables only.
+
+    A clause may stand several times.
+    """
+    triples = list(itertools.combinations(range(variables), 3))
+    renamings = list(itertools.permutations(range(variables)))
+    seen: set[tuple[tuple[int, ...], ...]] = set()
+    for chosen in itertools.combinations_with_replacement(triples, clauses):
+        if chosen in seen:
+            continue
+        for names in renamings:
+            seen.add(tuple(sorted(tuple(sorted(names[v] for v in clause)) for clause in chosen)))
+        yield Formula(variables=variables, clauses=chosen)
+
+
+def random_formula(variables: int, clauses: int, seed: int, demand: Demand | None) -> Formula:
+    """Draw clauses at random; with a demand, only such as a planted assignment satisfies."""
+    if variables < 3:
+        raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
+    draw = random.Random(seed)
+    planted = planted_values(variables, draw, demand)
+    chosen: list[Clause] = []
+    while len(chosen) < clauses:
+        a, b, c = sorted(draw.sample(range(variables), 3))
+        if demand is None or demand(planted[a] + planted[b] + planted[c]):
+            chosen.append((a, b, c))
+    return Formula(variables=variables, clauses=tuple(chosen))
+
+
+def planted_values(variables: int, draw: random.Random, demand: Demand | None) -> list[bool]:
+    """Draw an assignment under which clauses that hold are common.
+
+    Of three variables or more, one at least is true and two are false.
+    """
+    many = variables // 2 if demand is not_all_equal else max(1, variables // 3)
+    values = [i < many for i in range(variables)]
+    draw.shuffle(values)
+    return values
