@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from archive.published import Fault, Published
 from solvers.errors import PermanentError
 
-_MODULES = {"pips": "archive.pips", "strands": "archive.strands"}
+_MODULES = {"pips": "archive.pips", "strands": "archive.strands", "tiles": "archive.tiles"}
 
 
 class PayloadReader(Protocol):
