@@ -53,6 +53,7 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
         **bound_json(game),
         "status": str(outcome.status),
         "count": outcome.count,
+        "value": outcome.value,
         "states": statistics.states,
         "nodes": statistics.nodes,
         "kernel_ns": statistics.kernel_ns,
@@ -94,20 +95,29 @@ def say_failure(outcome: Outcome[Any]) -> None:
 
 
 def say_solutions(
-    view: View, puzzle: Any, ask: Ask, outcome: Outcome[Any], sample: tuple[Any, ...]
+    view: View,
+    game: Game[Any, Any],
+    puzzle: Any,
+    ask: Ask,
+    outcome: Outcome[Any],
+    sample: tuple[Any, ...],
 ) -> None:
     """Write what was found; `sample` is what is drawn of solutions that were only counted."""
     cost = cost_text(outcome)
     solutions = outcome.solutions or sample
     assert outcome.count is not None
+    worth = "" if outcome.value is None else view.value(outcome.value, game.rules)
     if ask.kind == "count":
         what = "It is:" if outcome.count == 1 else "One of them:"
-        say(f"Counted {plural(outcome.count, 'solution')} in {cost}. {what}")
-    elif ask.kind == "best" and outcome.count > 1:
+        of = f", the best of {worth}," if worth else ""
+        say(f"Counted {plural(outcome.count, 'solution')}{of} in {cost}. {what}")
+    elif ask.kind == "best":
         best = f"best {len(solutions)}" if len(solutions) > 1 else "best"
-        say(f"Found the {best} of {plural(outcome.count, 'solution')} in {cost}:")
+        known = plural(outcome.count, "solution")
+        found = f"{best} of {known}" if outcome.count > 1 else "best solution"
+        say(f"Found the {found}{f', {worth},' if worth else ''} in {cost}:")
     else:
-        say(f"Found {'the best' if ask.kind == 'best' else 'a'} solution in {cost}:")
+        say(f"Found a solution in {cost}:")
     say_best(view, puzzle, solutions)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service import doctor, generating, nights, ondemand, solving, working
+from service import doctor, generating, nights, ondemand, showing, solving, working
 from service.console import complain, note, prepare_streams
 from service.exits import Exit
 
@@ -39,7 +39,7 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         "nightgrid solve board.json --best 5 --words 6",
     ),
     (
-        solving.show,
+        showing.show,
         "Draw puzzles without solving them.",
         "nightgrid show 2026-01-05.json --level easy --solution",
     ),

@@ -20,8 +20,8 @@ from service.options import (
     read_settings,
 )
 from service.progress import ProgressLine, warm
+from service.rule_options import GameRules, with_game_rules
 from service.summary import counts_by_date, official_ranks, say_counts, say_runtimes
-from service.word_rules import WordRules, with_word_rules
 from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ Plain = Annotated[
 ]
 
 
-@with_word_rules
+@with_game_rules
 def nightly(
     *,
     source: Annotated[
@@ -81,7 +81,7 @@ def nightly(
             show_default=False,
         ),
     ] = None,
-    rules: WordRules,
+    rules: GameRules,
     workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
@@ -163,12 +163,13 @@ def _show(settings: NightlySettings, report: NightlyReport, *, json: bool) -> No
     say()
 
 
-def _rules_of(rules: WordRules, game: str) -> str:
-    if rules.theme_words() is not None:
+def _rules_of(rules: GameRules, game: str) -> str:
+    line = rules.rules(game)
+    if game == "strands" and rules.words not in (None, "any", "given"):
         raise PermanentError(
             f"--words is {rules.words}; expected any or given, since every board has its own number"
         )
-    return rules.rules(game)
+    return line
 
 
 def _night(

@@ -21,11 +21,13 @@ from service.options import (
     Json,
     LakeOption,
     Levels,
+    Sides,
     check_ask,
     chosen_ask,
     read_settings,
 )
-from service.word_rules import WordRules, with_word_rules
+from service.rooms import Rooms
+from service.rule_options import GameRules, with_game_rules
 
 if TYPE_CHECKING:
     from solvers.algebra import Ask, Game
@@ -46,24 +48,26 @@ Job = Annotated[
 ]
 
 
-@with_word_rules
+@with_game_rules
 def submit(
     *,
     files: Files = None,
+    sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
     ask: Annotated[
         str | None,
         typer.Option(
             metavar="ASK",
-            help="count (the default), first, all, all(LIMIT) or, for Strands, best(K).",
+            help="count (the default), first, all, all(LIMIT) or best(K); for Tiles first (the "
+            "default) or best(1).",
             show_default=False,
         ),
     ] = None,
     first: First = False,
     count: Count = False,
     best: Best = None,
-    rules: WordRules,
+    rules: GameRules,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
@@ -81,15 +85,17 @@ def submit(
     from solvers.errors import TransientError
     from workers import ondemand, server
 
-    wanted = chosen_ask(text=ask, first=first, count=count, best=best) or Ask(kind="count")
-    rules.theme_words()
+    chosen = chosen_ask(text=ask, first=first, count=count, best=best)
+    rules.check()
     settings = read_settings(lake=lake)
     up = False
     store = Lake.open(settings.lake)
-    games: dict[str, Game[Any, Any]] = {}
+    rooms = Rooms(rules, warmed=False)
     worst = Exit.OK
-    for found in read_sources(files or [], level or (), game):
+    for found in read_sources(files or [], level or (), game, sides):
         item = found.item
+        # A board of Tiles is solved and not counted.
+        wanted = chosen or Ask(kind="first" if found.game == "tiles" else "count")
         if isinstance(item, Fault):
             complain(str(item))
             if json:
@@ -98,10 +104,8 @@ def submit(
             continue
         check_ask(wanted, found.game)
         rules.rules(found.game)
-        puzzle = rules.puzzle(item.puzzle)
-        if found.game not in games:
-            games[found.game] = rules.bind(found.game)
-        room = games[found.game]
+        puzzle = rules.puzzle(found.game, item.puzzle)
+        room = rooms.room(found.game, puzzle)
         if not up and not _is_known(store, room, puzzle, wanted):
             up = server.is_up(settings)
             if not up:
@@ -210,6 +214,8 @@ def _say_row(row: dict[str, Any]) -> None:
     ended = row["status"].replace("_", " ")
     if row["count"] is not None and row["status"] == "solved":
         ended = plural(row["count"], "solution")
+    if row.get("value") is not None:
+        ended += f", the best of {view(row['game']).value(row['value'], row['rules'])},"
     say(f"{row['ask']} of puzzle {row['puzzle_id']}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])

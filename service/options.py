@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from workers.settings import Settings
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+TITLES = {
+    "pips": "Pips",
+    "strands": "Strands",
+    "letterboxed": "Letter Boxed",
+    "tiles": "Tiles",
+}
+"""What people call the games."""
 
 Json = Annotated[
     bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
@@ -42,7 +49,16 @@ GameName = Annotated[
     typer.Option(
         "--game",
         metavar="GAME",
-        help="pips or strands. Default: what the file holds.",
+        help="pips, strands, letterboxed or tiles. Default: what the file holds.",
+        show_default=False,
+    ),
+]
+Sides = Annotated[
+    str | None,
+    typer.Option(
+        "--sides",
+        metavar="SIDES",
+        help="Letter Boxed: a board by its sides, for example TAP,ERD,NIL,YCO, instead of files.",
         show_default=False,
     ),
 ]
@@ -65,7 +81,8 @@ Best = Annotated[
         "--best",
         min=1,
         metavar="K",
-        help="Find the K best solutions, the best one first (Strands).",
+        help="Find the K best solutions, the best one first: the most probable ones of Strands, of "
+        "Letter Boxed those with the fewest words and letters, of Tiles (K = 1) the fewest moves.",
         show_default=False,
     ),
 ]
@@ -87,6 +104,11 @@ LakeOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def game_title(game: str) -> str:
+    """Write what people call a game."""
+    return TITLES.get(game, game.capitalize())
 
 
 def check_game(name: str | None) -> None:
@@ -135,7 +157,10 @@ def chosen_ask(
 
 
 def default_ask(game: str) -> Ask:
-    """Name the answer that says most about a puzzle: a solution, and the best where one is."""
+    """Name the answer that says most about a puzzle and is quick to have.
+
+    That is the best solution of a game of words, and any solution of the others.
+    """
     from solvers.algebra import Ask
     from solvers.registry import WORD_GAMES
 
@@ -145,7 +170,14 @@ def default_ask(game: str) -> Ask:
 def check_ask(ask: Ask, game: str) -> None:
     """Raise PermanentError for an ask that a game does not answer."""
     if ask.kind == "best" and game == "pips":
-        raise PermanentError("best(K) is for Strands; solutions of Pips have no score")
+        raise PermanentError(
+            "best(K) is for Strands, Letter Boxed and Tiles; solutions of Pips have no score"
+        )
+    if game == "tiles" and str(ask) not in ("first", "best(1)"):
+        raise PermanentError(
+            f"{ask} is not for Tiles, whose solutions are neither counted nor listed; expected "
+            "first or best(1), the fewest moves"
+        )
 
 
 def parse_date(text: str, option: str) -> dt.date:

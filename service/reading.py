@@ -11,17 +11,19 @@ from archive.published import Fault, Published
 from archive.readers import reader
 from archive.strict_json import read_members
 from service.console import note
-from service.options import check_game
-from solvers.errors import PermanentError
+from service.options import check_game, game_title
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.registry import GAMES
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
 
-
 _DEFAULT_GAME = "pips"
-_LETTER_KEYS = ("board", "startingBoard")
-"""What a Strands board has and no other."""
+_GAME_OF_KEY = {"startingBoard": "strands", "sides": "letterboxed", "tiles": "tiles"}
+"""Keys that boards of one game have and no other."""
+_LETTER_BOXED_PAGE = b"gameData"
+"""What the page of Letter Boxed calls its payload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +37,28 @@ class Found:
 
 
 def read_sources(
-    files: Sequence[str], levels: Sequence[str] = (), game: str | None = None
+    files: Sequence[str],
+    levels: Sequence[str] = (),
+    game: str | None = None,
+    sides: str | None = None,
 ) -> Iterator[Found]:
     """Read every puzzle of every file.
 
     No file, and the file "-", mean standard input. `game` None: the game is told by what the file
     holds. With `levels`, only puzzles of these are given, in whatever case they are named, and a
-    file that lacks one of them is a fault. A file that cannot be read is a fault. Raises
-    PermanentError for a game that is none.
+    file that lacks one of them is a fault. A file that cannot be read is a fault. `sides` is a
+    board of Letter Boxed as a person types it, and stands instead of files. Raises PermanentError
+    for a game that is none, and for sides beside files.
     """
     check_game(game)
+    if sides is not None:
+        if files or levels or game not in (None, "letterboxed"):
+            beside = "FILE" if files else "--level" if levels else game_title(str(game))
+            raise PermanentError(
+                f"--sides is a board of Letter Boxed by itself; it excludes {beside}"
+            )
+        yield _typed(sides)
+        return
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
         try:
@@ -60,15 +74,41 @@ def read_sources(
             yield Found(source=name, game=of, item=item)
 
 
+def _typed(sides: str) -> Found:
+    """Read the sides of a board of Letter Boxed, with commas or spaces between them."""
+    from solvers.letterboxed.puzzle import Puzzle
+
+    item: Published | Fault
+    try:
+        puzzle = Puzzle(sides=tuple(sides.replace(",", " ").split()))
+        item = Published(date=None, level=None, puzzle=puzzle)
+    except InvalidPuzzleError as error:
+        place = error.place.replace("sides", "--sides", 1)
+        item = Fault(level=None, rule=error.rule, place=place, message=error.detail)
+    return Found(source=sides, game="letterboxed", item=item)
+
+
 def _game_of(data: bytes) -> str:
-    """Tell a game by the form of its boards: rows of letters, or dominoes and regions."""
-    start = data.lstrip()[:1]
-    if start == b"[":
-        return "strands"
-    if start == b"{":
+    """Tell a game by the form of its boards.
+
+    Dominoes and regions are of Pips, rows of letters of Strands, sides of Letter Boxed, and tiles
+    or a board of objects of Tiles.
+    """
+    text = data.lstrip()
+    if text[:1] not in (b"[", b"{") and _LETTER_BOXED_PAGE in text:
+        return "letterboxed"
+    if text[:1] == b"[":
+        return "tiles" if text[1:].lstrip()[:1] in (b"{", b"[") else "strands"
+    if text[:1] == b"{":
         for member in read_members(data):
-            if member.key in _LETTER_KEYS or (member.key, member.value) == ("game", "strands"):
-                return "strands"
+            if member.key == "game" and member.value in GAMES:
+                return str(member.value)
+            if member.key in _GAME_OF_KEY:
+                return _GAME_OF_KEY[member.key]
+            if member.key == "board":
+                rows = member.value
+                objects = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
+                return "tiles" if objects else "strands"
     return _DEFAULT_GAME
 
 

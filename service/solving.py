@@ -1,8 +1,7 @@
-"""`nightgrid solve` and `nightgrid show`: puzzles from a file, answered or drawn here and now."""
+"""`nightgrid solve`: puzzles from files or the command line, answered here and now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from service.answers import (
-    fault_json,
     head_json,
     outcome_json,
     say_board,
@@ -19,7 +17,7 @@ from service.answers import (
     say_solutions,
 )
 from service.boards import view
-from service.console import complain, emit, emit_end, emit_item, emit_start, say, say_drawing
+from service.console import emit, emit_end, emit_item, emit_start, say, say_drawing
 from service.exits import Exit, exit_for
 from service.options import (
     All,
@@ -31,15 +29,18 @@ from service.options import (
     Json,
     Levels,
     Limit,
+    Sides,
     check_ask,
     check_range,
     chosen_ask,
     default_ask,
     read_settings,
 )
-from service.progress import spangram_bar, warm
-from service.word_rules import WordRules, with_word_rules
-from solvers.errors import PermanentError
+from service.pictures import SvgFile, check_picture, one_picture, write_picture
+from service.progress import spangram_bar
+from service.rooms import Rooms
+from service.rule_options import GameRules, with_game_rules
+from service.showing import each_puzzle
 
 if TYPE_CHECKING:
     from archive.published import Published
@@ -48,21 +49,12 @@ if TYPE_CHECKING:
 
 MB_BYTES = 1024**2
 
-SvgFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--svg",
-        metavar="FILE",
-        help="Write a picture of the board, with its solution, to FILE (Strands).",
-        show_default=False,
-    ),
-]
 
-
-@with_word_rules
+@with_game_rules
 def solve(
     *,
     files: Files = None,
+    sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
     first: First = False,
@@ -70,7 +62,7 @@ def solve(
     all_: All = False,
     limit: Limit = None,
     best: Best = None,
-    rules: WordRules,
+    rules: GameRules,
     nodes: Annotated[
         int | None,
         typer.Option(
@@ -101,27 +93,25 @@ def solve(
 ) -> int:
     """Solve puzzles here and now: draw a solution, count them all, or list them.
 
-    Without --first, --count, --all or --best it finds one solution, of Strands the best one. Exit
-    code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles the largest. A
-    bad puzzle does not keep the others of its payload from being solved.
+    Without --first, --count, --all or --best it finds one solution, of Strands and Letter Boxed the
+    best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles
+    the largest. A bad puzzle does not keep the others of its payload from being solved.
     """
     from service.reading import read_sources
 
     chosen = chosen_ask(first=first, count=count, all_=all_, limit=limit, best=best)
     budget = _budget(nodes, table_mb, seconds)
-    rules.theme_words()
-    games: dict[str, Game[Any, Any]] = {}
+    rules.check()
+    check_picture(svg)
+    rooms = Rooms(rules, warmed=True)
 
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or default_ask(found.game)
         check_ask(ask, found.game)
         rules.rules(found.game)
-        puzzle = rules.puzzle(published.puzzle)
-        if found.game not in games:
-            games[found.game] = rules.bind(found.game)
-            warm(found.game)
+        puzzle = rules.puzzle(found.game, published.puzzle)
         job = _Solve(
-            game=games[found.game],
+            game=rooms.room(found.game, puzzle),
             found=found,
             published=published,
             puzzle=puzzle,
@@ -131,53 +121,8 @@ def solve(
         )
         return job.run(json=json)
 
-    sources = _one_picture(read_sources(files or [], level or (), game), svg)
-    return _each(sources, work, ask=lambda name: chosen or default_ask(name), json=json)
-
-
-def show(
-    files: Files = None,
-    level: Levels = None,
-    game: GameName = None,
-    solution: Annotated[
-        bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
-    ] = False,
-    svg: SvgFile = None,
-    json: Json = False,
-) -> int:
-    """Draw puzzles without solving them.
-
-    Exit code: 0 drawn, 3 bad input.
-    """
-    from service.reading import read_sources
-
-    return _each(
-        _one_picture(read_sources(files or [], level or (), game), svg),
-        lambda found, published: _show_one(found, published, solution=solution, svg=svg, json=json),
-        ask=None,
-        json=json,
-    )
-
-
-def _one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
-    """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
-    from archive.published import Published
-
-    seen = 0
-    for found in sources:
-        if svg is not None and isinstance(found.item, Published):
-            seen += 1
-            view(found.game).check_svg()
-            if seen > 1:
-                raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
-        yield found
-
-
-def _write_svg(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PermanentError(f"--svg {path}: {error.strerror or error}") from error
+    sources = one_picture(read_sources(files or [], level or (), game, sides), svg)
+    return each_puzzle(sources, work, ask=lambda name: chosen or default_ask(name), json=json)
 
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
@@ -193,60 +138,6 @@ def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> B
         table_bytes=default.table_bytes if table_mb is None else table_mb * MB_BYTES,
         seconds=default.seconds if seconds is None else seconds,
     )
-
-
-def _each(
-    sources: Iterator[Found],
-    work: Callable[[Found, Published], Exit],
-    *,
-    ask: Callable[[str], Ask] | None,
-    json: bool,
-) -> int:
-    """Work on every puzzle, report every fault, and return the worst exit code."""
-    from archive.published import Fault
-
-    worst = Exit.OK
-    for i, found in enumerate(sources):
-        item = found.item
-        if not json and i and not isinstance(item, Fault):
-            say()
-        if isinstance(item, Fault):
-            complain(str(item))
-            if json:
-                emit(fault_json(found, item, None if ask is None else ask(found.game)))
-            code = Exit.BAD_INPUT
-        else:
-            code = work(found, item)
-        worst = max(worst, code)
-    return worst
-
-
-def _show_one(
-    found: Found, published: Published, *, solution: bool, svg: Path | None, json: bool
-) -> Exit:
-    from solvers.registry import game
-
-    room = game(found.game)
-    shown = view(found.game)
-    puzzle = published.puzzle
-    official = published.solution
-    if svg is not None:
-        _write_svg(svg, shown.svg(puzzle, official if solution else None, published.clue))
-    if json:
-        value = head_json(found, puzzle) | {"puzzle": room.puzzle_to_json(puzzle)}
-        if solution:
-            value["solution"] = None if official is None else room.solution_to_json(official)
-        emit(value)
-        return Exit.OK
-    say_board(found.source, published, puzzle, shown)
-    if solution:
-        if official is None:
-            say("The payload gives no solution.")
-        else:
-            say("Official solution:")
-            say()
-            say_drawing(shown.solution(puzzle, official, scored=False))
-    return Exit.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +170,7 @@ class _Solve:
         if json:
             emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
         elif solved:
-            say_solutions(shown, self.puzzle, self.ask, outcome, sample)
+            say_solutions(shown, self.game, self.puzzle, self.ask, outcome, sample)
         else:
             say_failure(outcome)
         self._draw((*outcome.solutions, *sample))
@@ -294,7 +185,7 @@ class _Solve:
             return
         solution = solutions[0] if solutions else None
         text = view(self.found.game).svg(self.puzzle, solution, self.published.clue)
-        _write_svg(self.svg, text)
+        write_picture(self.svg, text)
 
     def _list_all(self, *, json: bool) -> Exit:
         """List solutions as they are found: there may be millions, so only the first is kept."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol, cast
 
 from service.boards.styled import Drawing
 from solvers.errors import PermanentError
@@ -26,6 +27,9 @@ class View(Protocol):
     def line(self, solution: Any) -> str:
         """Write a solution as one line."""
 
+    def value(self, value: int, rules: str) -> str:
+        """Write what a solution is worth under the rules: "2 words"."""
+
     def check_svg(self) -> None:
         """Raise PermanentError for a game that is not drawn as SVG."""
 
@@ -33,15 +37,18 @@ class View(Protocol):
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file."""
 
 
+_VIEWS = {
+    "pips": ("service.boards.pips", "PipsView"),
+    "strands": ("service.boards.strands", "StrandsView"),
+    "letterboxed": ("service.boards.letterboxed", "LetterBoxedView"),
+    "tiles": ("service.boards.tiles", "TilesView"),
+}
+
+
 def view(game: str) -> View:
     """Look up how a game is shown."""
-    # Imported on first use: a process that shows one game does not load the other.
-    if game == "pips":
-        from service.boards.pips import PipsView
-
-        return PipsView()
-    if game == "strands":
-        from service.boards.strands import StrandsView
-
-        return StrandsView()
-    raise PermanentError(f"nobody draws boards of {game!r}")
+    if game not in _VIEWS:
+        raise PermanentError(f"nobody draws boards of {game!r}")
+    # Imported on first use: a process that shows one game does not load the others.
+    module, name = _VIEWS[game]
+    return cast("View", getattr(import_module(module), name)())

@@ -29,9 +29,13 @@ class PipsView:
         """List the dominoes from cell to cell."""
         return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)
 
+    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - never asked: none is worth more
+        """Write a value; solutions of Pips have none."""
+        return str(value)
+
     def check_svg(self) -> None:
         """Refuse: Pips is drawn in characters."""
-        raise PermanentError("--svg is for Strands; this board is of Pips")
+        raise PermanentError("--svg is for Strands, Letter Boxed and Tiles; this board is of Pips")
 
     def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:  # noqa: ARG002 - refused
         """Refuse as well."""

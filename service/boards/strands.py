@@ -35,6 +35,10 @@ class StrandsView:
         head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
         return f"{score_text(solution)}  {head}{words}"
 
+    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - covers have a score instead
+        """Write a value; covers have a score instead."""
+        return str(value)
+
     def check_svg(self) -> None:
         """Do nothing: Strands is drawn as SVG."""
 

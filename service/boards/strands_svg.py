@@ -1,15 +1,13 @@
-"""Pictures of Strands boards as SVG: a circle a letter, a thick stroke from letter to letter.
-
-A picture brings its own light ground, so that it can be read on a dark page as well; it needs no
-font but a sans-serif one and no script, and the same cover gives the same bytes.
-"""
+"""Pictures of Strands boards as SVG: a circle a letter, a thick stroke from letter to letter."""
 
 from __future__ import annotations
 
 import itertools
 from xml.etree import ElementTree as ET
 
+from service.boards import svg as pictures
 from service.boards.strands_grid import spell
+from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
 
@@ -18,23 +16,14 @@ STEP_PX = 56
 RADIUS_PX = 21
 STROKE_PX = 14
 LETTER_PX = 24
-TEXT_PX = 16
-CHAR_PX = 10
-"""Width of a capital letter in TEXT_PX, about: fonts differ."""
-LINE_PX = 24
-MARGIN_PX = 24
 LINE_CHARS = 38
 """Letters of a line of words below a board of six columns; wider boards take more."""
 
-GROUND = "#fbfaf6"
-INK = "#16161a"
 FREE = "#e9e6dc"
 """Fill of a letter that no word has."""
 SPANGRAM = "#f8cd05"
 WORDS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
 """Fills of theme words, taken in turn."""
-
-_FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 def draw_svg(
@@ -51,31 +40,15 @@ def draw_svg(
     columns_px = (puzzle.column_count - 1) * STEP_PX + 2 * (MARGIN_PX + RADIUS_PX)
     captions = _captions(cover, max(LINE_CHARS, columns_px // CHAR_PX))
     if note:
-        captions.append((_legal(note), False))
+        captions.append((note, False))
     longest = max((len(text) for text, _ in captions), default=0)
     width = max(columns_px, 2 * MARGIN_PX + longest * CHAR_PX)
     top = MARGIN_PX + (LINE_PX if title else 0)
     board_px = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
     height = top + board_px + MARGIN_PX + (len(captions) * LINE_PX)
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {width} {height}",
-            "width": str(width),
-            "height": str(height),
-            "role": "img",
-            "font-family": _FONT,
-            "fill": INK,
-        },
-    )
-    title = None if title is None else _legal(title)
-    ET.SubElement(svg, "title").text = _spoken(title, cover)
-    ET.SubElement(
-        svg, "rect", {"width": str(width), "height": str(height), "rx": "16", "fill": GROUND}
-    )
+    svg = pictures.page(width, height, _spoken(title, cover))
     if title:
-        _text(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
     left = (width - columns_px) // 2 + MARGIN_PX + RADIUS_PX
     centre = {
         (r, c): (left + c * STEP_PX, top + RADIUS_PX + r * STEP_PX)
@@ -87,26 +60,22 @@ def draw_svg(
     owner = {cell: fill for entry, fill in fills.items() for cell in entry.path}
     for (r, c), (x, y) in centre.items():
         fill = owner.get((r, c), FREE)
-        ET.SubElement(
-            svg, "circle", {"cx": str(x), "cy": str(y), "r": str(RADIUS_PX), "fill": fill}
-        )
-        letter = ET.SubElement(
+        pictures.add(svg, "circle", cx=x, cy=y, r=RADIUS_PX, fill=fill)
+        pictures.add(
             svg,
             "text",
-            {
-                "x": str(x),
-                "y": str(y),
-                "dy": "0.36em",
-                "text-anchor": "middle",
-                "font-size": str(LETTER_PX),
-                "font-weight": "700" if fill == SPANGRAM else "500",
-            },
+            puzzle.board[r][c],
+            x=x,
+            y=y,
+            dy="0.36em",
+            text_anchor="middle",
+            font_size=LETTER_PX,
+            font_weight="700" if fill == SPANGRAM else "500",
         )
-        letter.text = puzzle.board[r][c]
     for i, (text, bold) in enumerate(captions):
-        _text(svg, MARGIN_PX, top + board_px + MARGIN_PX + i * LINE_PX + 6, text, bold=bold)
-    ET.indent(svg, " ")
-    return ET.tostring(svg, encoding="unicode") + "\n"
+        y = top + board_px + MARGIN_PX + i * LINE_PX + 6
+        pictures.add_line(svg, MARGIN_PX, y, text, bold=bold)
+    return pictures.text_of(svg)
 
 
 def _fills(cover: Cover) -> list[str]:
@@ -118,17 +87,15 @@ def _path(svg: ET.Element, entry: Entry, fill: str, centre: dict[Cell, tuple[int
     if len(entry.path) < 2:
         return
     points = " ".join(f"{x},{y}" for x, y in (centre[cell] for cell in entry.path))
-    ET.SubElement(
+    pictures.add(
         svg,
         "polyline",
-        {
-            "points": points,
-            "fill": "none",
-            "stroke": fill,
-            "stroke-width": str(STROKE_PX),
-            "stroke-linejoin": "round",
-            "stroke-linecap": "round",
-        },
+        points=points,
+        fill="none",
+        stroke=fill,
+        stroke_width=STROKE_PX,
+        stroke_linejoin="round",
+        stroke_linecap="round",
     )
 
 
@@ -151,14 +118,3 @@ def _spoken(title: str | None, cover: Cover | None) -> str:
     """Say what the picture shows to those who do not see it."""
     words = "" if cover is None else "; ".join(spell(entry) for entry in cover.entries)
     return ": ".join(part for part in (title or "Strands board", words) if part)
-
-
-def _legal(text: str) -> str:
-    """Replace characters that no XML document may hold, escaped or not."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
-
-
-def _text(svg: ET.Element, x: int, y: int, text: str, *, bold: bool) -> None:
-    weight = "700" if bold else "400"
-    place = {"x": str(x), "y": str(y), "font-size": str(TEXT_PX), "font-weight": weight}
-    ET.SubElement(svg, "text", place).text = text

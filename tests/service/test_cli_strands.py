@@ -19,8 +19,8 @@ from service import progress
 from service.boards.strands_grid import draw_cover, draw_letters
 from service.boards.styled import text_of
 from service.nights import SAMPLES
+from service.rule_options import GameRules
 from service.themes import THEMES
-from service.word_rules import WordRules
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.strands.cover import cover_to_json
@@ -226,13 +226,19 @@ def test_picture_is_written_beside_the_answer(
     ("words", "says"),
     [
         ("solve {pips} --crossing", "--crossing is for Strands; this is Pips"),
-        ("solve {pips} --lexicon x --words 4", "--lexicon, --words are for Strands; this is Pips"),
+        (
+            "solve {pips} --lexicon x --words 4",
+            "--lexicon, --words are for Strands and Letter Boxed; this is Pips",
+        ),
         ("solve {pips} --best 3", "best(K) is for Strands"),
         ("solve {pips} --svg x.svg", "--svg is for Strands"),
         ("show {pips} --svg x.svg", "--svg is for Strands"),
         ("show {strands} {strands} --svg x.svg", "takes one puzzle"),
         ("show {strands} --svg no/such/folder/x.svg", "--svg no/such/folder/x.svg: No such file"),
-        ("solve {strands} --words many", "--words is 'many'"),
+        (
+            "solve {strands} --words many",
+            "--words is 'many'; expected a number, any, given or fewest",
+        ),
         ("solve {strands} --words 99", "--words is 99; expected 0 to 48"),
         ("solve {strands} --spangram perhaps", "--spangram"),
         ("solve {strands} --min-length 0", "--min-length is 0; expected 1 to 64"),
@@ -244,9 +250,15 @@ def test_picture_is_written_beside_the_answer(
         ("solve {strands} --best 2 --count", "--count and --best exclude one another"),
         ("solve {strands} --game chess", "--game is 'chess'; expected one of pips, strands"),
         ("submit {pips} --ask best(3)", "best(K) is for Strands"),
-        ("submit {strands} --words many", "--words is 'many'"),
+        (
+            "submit {strands} --words many",
+            "--words is 'many'; expected a number, any, given or fewest",
+        ),
         ("nightly --source x --game strands --words 6", "--words is 6; expected any or given"),
-        ("nightly --source x --lexicon y", "--lexicon is for Strands; this is Pips"),
+        (
+            "nightly --source x --lexicon y",
+            "--lexicon is for Strands and Letter Boxed; this is Pips",
+        ),
     ],
 )
 def test_wrong_options_are_one_line_and_exit_3(
@@ -393,7 +405,7 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
     from service import nights, ondemand, solving
 
-    names = [field.name for field in dataclasses.fields(WordRules)]
+    names = [field.name for field in dataclasses.fields(GameRules)]
     for command in (solving.solve, ondemand.submit, nights.nightly):
         parameters = list(inspect.signature(command).parameters)
         at = parameters.index("lexicon")
@@ -401,11 +413,14 @@ def test_rules_block_stands_in_every_command_that_solves_words() -> None:
 
 
 def test_given_options_are_named_as_they_were_written() -> None:
-    rules = WordRules(crossing=True, repeats=False, part_zipf=2.0)
-    assert rules.given() == ("--crossing", "--no-repeats", "--part-zipf")
-    assert WordRules().given() == ()
-    assert WordRules().rules("pips") == ""
-    with pytest.raises(PermanentError, match="--crossing, --no-repeats, --part-zipf are for"):
+    rules = GameRules(crossing=True, repeats=False, part_zipf=2.0)
+    assert rules.said() == {"crossing": True, "repeats": False, "part_zipf": 2.0}
+    assert GameRules().said() == {}
+    assert GameRules().rules("pips") == ""
+    with pytest.raises(
+        PermanentError,
+        match=r"^--crossing, --no-repeats, --part-zipf are for Strands; this is Pips$",
+    ):
         rules.rules("pips")
 
 

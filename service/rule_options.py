@@ -1,47 +1,54 @@
-"""Options that switch the rules of word games: one block for every command that has them."""
+"""Options that switch the rules of games: one block for every command that has them."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
+from service.options import game_title
+from service.rule_lines import GAMES_OF, rule_line
 from solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
     from solvers.algebra import Game
 
-CENTI = 100
-"""Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
-ZIPF_MAX = 10.0
-DECADES_MAX = 100.0
-
 Spangram = Literal["required", "one", "off"]
+Teleports = Literal["yes", "forced", "no"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordRules:
+class GameRules:
     """What a person said about the rules; None is what was not said, and the game's own rule."""
 
     lexicon: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Strands: a word list, one word a line, with or without a frequency. "
-            "Default: the English words of wordfreq.",
+            help="Strands, Letter Boxed: a word list, one word a line, with or without frequency. "
+            "Default: a Letter Boxed board's own dictionary, else the English words of wordfreq.",
             show_default=False,
         ),
     ] = None
     words: Annotated[
         str | None,
         typer.Option(
-            metavar="N|any|given",
+            metavar="N|any|given|fewest",
             help="Strands: number of theme words beside the spangram. Default: given, which is as "
-            "many as the puzzle says, any number where it says none.",
+            "many as the puzzle says, any number where it says none. Letter Boxed: most words of a "
+            "chain. Default: fewest, which is as few as can be.",
+            show_default=False,
+        ),
+    ] = None
+    fewest_letters: Annotated[
+        bool | None,
+        typer.Option(
+            "--fewest-letters",
+            help="Letter Boxed: chains of as few letters as can be, instead of words.",
             show_default=False,
         ),
     ] = None
@@ -82,7 +89,8 @@ class WordRules:
         int | None,
         typer.Option(
             metavar="N",
-            help="Strands: fewest letters of a word. Default: 4.",
+            help="Strands, Letter Boxed: fewest letters of a word. Default: 4 in Strands, 3 in "
+            "Letter Boxed.",
             show_default=False,
         ),
     ] = None
@@ -112,109 +120,97 @@ class WordRules:
             show_default=False,
         ),
     ] = None
+    teleports: Annotated[
+        Teleports | None,
+        typer.Option(
+            help="Tiles: a move to a tile that shares nothing with the one before is allowed at "
+            "any time (yes, the default), only from a cleared tile (forced), or never (no).",
+            show_default=False,
+        ),
+    ] = None
+    no_teleports: Annotated[
+        bool | None,
+        typer.Option("--no-teleports", help="Tiles: the same as --teleports no."),
+    ] = None
 
-    def given(self) -> tuple[str, ...]:
-        """Name the options that were given."""
+    def said(self) -> dict[str, Any]:
+        """Name every option that was given, with its value."""
         named = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return tuple(_option(name, value) for name, value in named if value is not None)
+        return {name: value for name, value in named if value is not None}
+
+    def check(self) -> None:
+        """Raise PermanentError for a --words that means nothing in any game."""
+        words = self.words
+        if words is not None and words not in ("any", "given", "fewest") and _number(words) is None:
+            raise PermanentError(
+                f"--words is {words!r:.40}; expected a number, any, given or fewest"
+            )
 
     def rules(self, game: str) -> str:
         """Write the rules of a game in one line, "" for a game without.
 
-        Raises PermanentError for a rule that the game does not have.
+        Raises PermanentError for a rule that the game does not have, or has no such value for.
         """
-        from solvers.registry import WORD_GAMES
+        self.check()
+        _refuse_others(self.said(), game)
+        return rule_line(game, self.said())
 
-        if game not in WORD_GAMES:
-            self._refuse(game)
-            return ""
-        from solvers.strands.rules import Rules
-
-        said: dict[str, Any] = {
-            "spangram": self.spangram,
-            "words": "any" if self.words == "any" else None,
-            "crossing": self.crossing,
-            "repeats": self.repeats,
-            "diagonal": self.diagonal,
-            "min_letters": self.min_length,
-            "compound_parts": self.compound_parts,
-            "part_centizipf": _hundredths(self.part_zipf, "--part-zipf", ZIPF_MAX),
-            "compound_centibels": _hundredths(
-                self.compound_decades, "--compound-decades", DECADES_MAX
-            ),
-        }
-        self.theme_words()
-        try:
-            return str(Rules(**{name: value for name, value in said.items() if value is not None}))
-        except PermanentError as error:
-            text = str(error)
-            for name, option in _BOUNDED.items():
-                text = text.replace(f"rule {name} is", f"{option} is")
-            raise PermanentError(text) from error
-
-    def theme_words(self) -> int | None:
-        """Read the number of theme words; None when another one is not asked for.
-
-        Raises PermanentError when --words is neither a number nor any nor given.
-        """
-        if self.words in (None, "any", "given"):
-            return None
-        if self.words.isascii() and self.words.isdecimal() and len(self.words) <= 4:
-            return int(self.words)
-        raise PermanentError(f"--words is {self.words!r:.40}; expected a number, any or given")
-
-    def puzzle(self, puzzle: Any) -> Any:
-        """Give a puzzle the number of theme words that was asked for.
+    def puzzle(self, game: str, puzzle: Any) -> Any:
+        """Give a puzzle of Strands the number of theme words that was asked for.
 
         Raises PermanentError when its board cannot hold as many.
         """
-        count = self.theme_words()
+        count = None if self.words is None or game != "strands" else _number(self.words)
         if count is None:
             return puzzle
-        from dataclasses import replace
-
         try:
             return replace(puzzle, theme_words=count)
         except InvalidPuzzleError as error:
             raise PermanentError(f"--words is {error.detail}") from error
 
-    def bind(self, game: str) -> Game[Any, Any]:
-        """Bind a game to the rules, and a word game to its lexicon.
+    def bind(self, game: str, puzzle: Any = None) -> Game[Any, Any]:
+        """Bind a game to the rules, and a game of words to the lexicon.
 
-        Needs no lake and nothing that reads one. Raises PermanentError for rules or words that the
-        game does not have, or a word list that cannot be read.
+        A puzzle that brings its own words is played with these unless a lexicon is given. Needs no
+        lake and nothing that reads one. Raises PermanentError for rules or words that the game does
+        not have, or a word list that cannot be read.
         """
         from solvers.registry import WORD_GAMES
         from solvers.registry import game as game_named
 
         rules = self.rules(game)
-        if game not in WORD_GAMES:
-            return game_named(game)
-        # Before the words, which may take long to compile.
-        game_named(game, rules)
+        bound = game_named(game, rules)
+        if game not in WORD_GAMES or self.plays_own_words(puzzle):
+            return bound
         from archive.lexicons import default_lexicon, lexicon_from_file
 
         words = default_lexicon() if self.lexicon is None else lexicon_from_file(self.lexicon)
         return game_named(game, rules, words)
 
-    def _refuse(self, game: str) -> None:
-        given = self.given()
-        if given:
-            verb = "is" if len(given) == 1 else "are"
-            raise PermanentError(
-                f"{', '.join(given)} {verb} for Strands; this is {game.capitalize()}"
-            )
+    def plays_own_words(self, puzzle: Any) -> bool:
+        """Tell whether a puzzle is played with a dictionary that it brings."""
+        return self.lexicon is None and getattr(puzzle, "dictionary", None) is not None
 
 
-_BOUNDED = {"min_letters": "--min-length", "compound_parts": "--compound-parts"}
+def _refuse_others(said: Mapping[str, Any], game: str) -> None:
+    """Raise PermanentError, naming the options, for rules that are of other games."""
+    others: dict[tuple[str, ...], list[str]] = {}
+    for name, value in said.items():
+        if game not in GAMES_OF[name]:
+            others.setdefault(GAMES_OF[name], []).append(_option(name, value))
+    if others:
+        parts = [
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for "
+            f"{' and '.join(map(game_title, games))}"
+            for games, names in others.items()
+        ]
+        raise PermanentError(f"{', '.join(parts)}; this is {game_title(game)}")
 
 
-def _hundredths(value: float | None, option: str, most: float) -> int | None:
-    if value is None:
-        return None
-    if not 0 <= value <= most:
-        raise PermanentError(f"{option} is {value}; expected 0 to {most:g}")
-    return round(CENTI * value)
+def _number(words: str) -> int | None:
+    """Read a --words that is a number."""
+    decimal = words.isascii() and words.isdecimal() and len(words) <= 7
+    return int(words) if decimal else None
 
 
 def _option(name: str, value: object) -> str:
@@ -222,13 +218,13 @@ def _option(name: str, value: object) -> str:
     return f"--{switched_off}{name.replace('_', '-')}"
 
 
-def with_word_rules(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of WordRules in the place of its parameter `rules`.
+def with_game_rules(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of GameRules in the place of its parameter `rules`.
 
-    The command is called with one WordRules.
+    The command is called with one GameRules.
     """
-    names = [field.name for field in fields(WordRules)]
-    hints = get_type_hints(WordRules, include_extras=True)
+    names = [field.name for field in fields(GameRules)]
+    hints = get_type_hints(GameRules, include_extras=True)
     own = get_type_hints(command, include_extras=True)
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
@@ -242,7 +238,7 @@ def with_word_rules(command: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(command)
     def run(**given: Any) -> int:
-        rules = WordRules(**{name: given.pop(name) for name in names})
+        rules = GameRules(**{name: given.pop(name) for name in names})
         return command(**given, rules=rules)
 
     run.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
