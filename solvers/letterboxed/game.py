@@ -1,0 +1,300 @@
+"""Letter Boxed behind the contract of solvers.algebra: ask, split, solve, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import (
+    MAX_COUNT,
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    Statistics,
+    Status,
+)
+from solvers.errors import PermanentError
+from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
+from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
+from solvers.letterboxed.model import Model, model_of
+from solvers.letterboxed.parts import Part, part_range
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+from solvers.letterboxed.search import (
+    COMPLETE,
+    DEAD,
+    REASONS,
+    START,
+    TOO_LARGE,
+    BudgetSpentError,
+    Search,
+)
+from solvers.lexicon.lexicon import Lexicon
+
+BOARD_S = 0.01
+NO_VALUE = -1
+
+
+class LetterBoxedGame:
+    """The room of Letter Boxed: see solvers.algebra.Game."""
+
+    name = "letterboxed"
+    solver_version = "letterboxed-1"
+    reasons: tuple[str, ...] = REASONS
+
+    def __init__(
+        self, rules: Rules, lexicon: Lexicon | None, dictionaries: Dictionaries | None = None
+    ) -> None:
+        self.bound_rules = rules
+        self.lexicon = lexicon
+        self.dictionaries = dictionaries
+        self.rules = str(rules)
+        self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
+        self._model: tuple[Puzzle, Model] | None = None
+
+    def puzzle_from_json(self, value: object) -> Puzzle:
+        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
+        return Puzzle.from_json(value)
+
+    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
+        """Write a puzzle in its canonical form."""
+        return puzzle.to_json()
+
+    def puzzle_id(self, puzzle: Puzzle) -> str:
+        """Hash the canonical form."""
+        return puzzle.puzzle_id
+
+    def solution_to_json(self, solution: Chain) -> dict[str, Any]:
+        """Write a chain as a JSON value."""
+        return chain_to_json(solution)
+
+    def solution_from_json(self, value: Any) -> Chain:
+        """Read a chain as `solution_to_json` writes it."""
+        return chain_from_json(value)
+
+    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
+        return to_arrays(puzzles)
+
+    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
+        """Rebuild the puzzle of one row."""
+        return from_arrays(arrays, row, self.dictionaries)
+
+    def model(self, puzzle: Puzzle) -> Model:
+        """Number a board and find its playable words; those of the last board are kept.
+
+        Raises PermanentError when there are no words to play it with.
+        """
+        if self._model is None or self._model[0] is not puzzle:
+            self._model = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
+        return self._model[1]
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
+        """Divide a job or a part by first words, and what is one word by the words that follow."""
+        del ask
+        model = self.model(puzzle)
+        under, at = part_range(part, len(model))
+        search = Search(model, self.bound_rules, Budget())
+        most = self.bound_rules.chains
+        while len(at) == 1:
+            state = _walk(search, [*under, at.start])
+            if state is None or (isinstance(most, int) and len(under) + 2 > most):
+                break
+            lo, hi = search.range(state)
+            if lo == hi:
+                break
+            under, at = [*under, at.start], range(lo, hi)
+        many = max(1, min(into, len(at)))
+        cuts = [at.start + len(at) * i // many for i in range(many + 1)]
+        return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+
+    def solve(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> Outcome[Chain]:
+        """Answer the ask for the whole puzzle or one part of it."""
+        if ask.kind in ("first", "all"):
+            return self._listed(puzzle, ask, part, budget)
+        stream = self.stream(puzzle, Ask(kind="all", limit=ask.limit), part, budget)
+        chains = tuple(stream) if ask.kind == "best" else ()
+        value, count = stream.answer()
+        if stream.status is Status.OVER_BUDGET:
+            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+        return Outcome(
+            status=Status.SOLVED if count else Status.UNSOLVABLE,
+            count=count,
+            solutions=chains,
+            statistics=stream.statistics,
+            value=value,
+        )
+
+    def _listed(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget | None
+    ) -> Outcome[Chain]:
+        stream = self.stream(puzzle, ask, part, budget)
+        chains = tuple(stream)
+        if stream.status is Status.OVER_BUDGET:
+            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+        return Outcome(
+            status=stream.status,
+            count=len(chains),
+            solutions=chains,
+            truncated=stream.truncated and ask.kind == "all",
+            statistics=stream.statistics,
+            value=self._value(chains),
+        )
+
+    def _value(self, chains: Sequence[Chain]) -> int | None:
+        letters = self.bound_rules.chains == "fewest-letters"
+        return min((c.letters if letters else len(c.words) for c in chains), default=None)
+
+    def stream(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    ) -> ChainStream:
+        """Answer `first` or `all(limit)` one solution at a time.
+
+        Raises PermanentError for another ask.
+        """
+        if ask.kind not in ("first", "all"):
+            raise PermanentError(f"chains for {ask} are not streamed; ask for first or all")
+        limit = 1 if ask.kind == "first" else ask.limit
+        return ChainStream(self.model(puzzle), self.bound_rules, part, budget or Budget(), limit)
+
+    def merge(
+        self,
+        puzzle: Puzzle,  # noqa: ARG002  what the parts found says everything
+        ask: Ask,
+        outcomes: Sequence[Outcome[Chain]],
+    ) -> Outcome[Chain]:
+        """Combine the outcomes of all parts into what solving whole would have given."""
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
+            for outcome in outcomes:
+                if outcome.status is status:
+                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        value = min((o.value for o in outcomes if o.value is not None), default=None)
+        if not isinstance(self.bound_rules.chains, int):
+            outcomes = [o for o in outcomes if o.value == value]
+        count = sum(o.count or 0 for o in outcomes)
+        if ask.kind in ("count", "best") and count > MAX_COUNT:
+            return Outcome(
+                status=Status.OVER_BUDGET, reason=REASONS[TOO_LARGE], statistics=statistics
+            )
+        found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
+        kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
+        counted = ask.kind in ("count", "best")
+        return Outcome(
+            status=Status.SOLVED if count else Status.UNSOLVABLE,
+            count=count if counted else len(kept),
+            solutions=kept,
+            truncated=ask.kind == "all"
+            and (len(found) > len(kept) or any(o.truncated for o in outcomes)),
+            statistics=statistics,
+            value=value,
+        )
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
+        """Count every row, one board after the other.
+
+        Raises PermanentError for an ask other than `count`.
+        """
+        if ask.kind != "count":
+            raise PermanentError(
+                f"a batch of Letter Boxed boards can be counted, not asked for {ask}"
+            )
+        rows = len(arrays["size"])
+        names = ("states", "nodes", "kernel_ns", "table_bytes")
+        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in names}
+        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
+        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
+        out["value"] = np.full(rows, NO_VALUE, np.int64)
+        for row in range(rows):
+            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
+            out["status"][row] = STATUS_CODES.index(outcome.status)
+            out["reason"][row] = REASONS.index(outcome.reason)
+            out["count_hi"][row] = (outcome.count or 0) >> 64
+            out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
+            out["value"][row] = NO_VALUE if outcome.value is None else outcome.value
+            for name in names:
+                out[name][row] = getattr(outcome.statistics, name)
+        return out
+
+    def cost_s(
+        self,
+        arrays: Arrays,
+        ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
+    ) -> npt.NDArray[np.float64]:
+        """Estimate the seconds that each row will take one core, for planning."""
+        return np.full(len(arrays["size"]), BOARD_S)
+
+    def warm(self) -> None:
+        """Compile or load every kernel, so that the first solve pays for nothing."""
+        self.model(Puzzle(sides=("A", "B"), dictionary=("ABA",)))
+
+
+class ChainStream:
+    """Chains in canonical order, searched for as they are asked for."""
+
+    def __init__(
+        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None
+    ) -> None:
+        self.model, self.limit = model, limit
+        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.under, self.at = part_range(part, len(model))
+        left = rules
+        if isinstance(rules.chains, int):
+            left = replace(rules, chains=max(1, rules.chains - len(self.under)))
+        self.search = Search(model, left, budget)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+        return self.search.statistics()
+
+    def _explore(self) -> bool:
+        state = _walk(self.search, self.under)
+        if state is None:
+            return False
+        self.search.explore(state, self.at)
+        return True
+
+    def answer(self) -> tuple[int | None, int]:
+        """Say the value and the number of all chains."""
+        try:
+            if not self._explore():
+                return None, 0
+            value, count = self.search.answer()
+        except BudgetSpentError as error:
+            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+            return None, 0
+        return None if value is None else value + len(self.under), count
+
+    def __iter__(self) -> Iterator[Chain]:
+        """Search for the next chain when it is asked for."""
+        try:
+            if not self._explore():
+                return
+            chains = self.search.chains()
+            for chain in islice(chains, self.limit):
+                self.status = Status.SOLVED
+                words = tuple(map(self.model.word, [*self.under, *chain]))
+                yield Chain(words=words)
+            self.truncated = next(chains, None) is not None
+        except BudgetSpentError as error:
+            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+
+
+def _walk(search: Search, under: Sequence[int]) -> int | None:
+    state = START
+    for word in under:
+        lo, hi = search.range(state)
+        state = search.step(state, word) if lo <= word < hi else DEAD
+        if state in (COMPLETE, DEAD):
+            return None
+    return state

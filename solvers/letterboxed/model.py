@@ -1,0 +1,142 @@
+"""What a search sees of a board: its letters as numbers, and the words that it lets be played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.compiling import kernel
+from solvers.errors import PermanentError
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+from solvers.lexicon.lexicon import Lexicon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Model:
+    """A board in numbers. Letters are numbered in the order of their code points, words sorted."""
+
+    sides: npt.NDArray[np.int32]
+    """int32[sides, letters]: how often each letter stands on each side."""
+    alphabet: str
+    """The board's letters, each once, ascending."""
+    letters: npt.NDArray[np.int32]
+    """The letters of all playable words, one word after the other."""
+    offsets: npt.NDArray[np.int64]
+    """int64[words + 1]: word w is letters[offsets[w]:offsets[w + 1]]."""
+    begins: npt.NDArray[np.int64]
+    """int64[letters + 1]: the words that begin with letter a are those from begins[a] to
+    begins[a + 1]."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def distinct(self) -> bool:
+        """Whether every letter stands on the board once."""
+        return int(self.sides.sum()) == self.sides.shape[1]
+
+    def word(self, index: int) -> str:
+        """Spell a playable word."""
+        codes = self.letters[self.offsets[index] : self.offsets[index + 1]]
+        return "".join(self.alphabet[code] for code in codes)
+
+
+def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
+    """Number a board and find its playable words, in the lexicon or else in its own dictionary.
+
+    Raises PermanentError for a board without words of its own when there is no lexicon.
+    """
+    if lexicon is None and puzzle.dictionary is None:
+        raise PermanentError(
+            "the board brings no dictionary, and the game is bound to no lexicon: a word list is"
+            " needed"
+        )
+    alphabet = "".join(sorted(set("".join(puzzle.sides))))
+    number = {letter: i for i, letter in enumerate(alphabet)}
+    sides = np.zeros((len(puzzle.sides), len(alphabet)), np.int32)
+    for i, side in enumerate(puzzle.sides):
+        for letter in side:
+            sides[i, number[letter]] += 1
+    # Which sides a letter stands on; the last entry is for every letter that stands on none.
+    stands = np.zeros(len(alphabet) + 1, np.uint64)
+    for i in range(len(sides)):
+        stands[:-1] |= (sides[i] > 0).astype(np.uint64) << np.uint64(i)
+    points = np.array([ord(letter) for letter in alphabet], np.uint32)
+    if lexicon is not None:
+        codes = _codes(points, lexicon.alphabet).astype(np.int32)
+        text: npt.NDArray[Any] = lexicon.letters
+        kept = _playable(text, lexicon.offsets, stands[codes], rules.min_letters)
+        letters, offsets = _gather(text, lexicon.offsets, kept)
+        letters = codes[letters]
+    else:
+        assert puzzle.dictionary is not None
+        text = np.frombuffer("".join(puzzle.dictionary).encode("utf-32-le"), np.uint32)
+        sizes = np.fromiter(map(len, puzzle.dictionary), np.int64, len(puzzle.dictionary))
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        codes = _codes(points, text).astype(np.int32)
+        kept = _playable(codes, starts, stands, rules.min_letters)
+        letters, offsets = _gather(codes, starts, kept)
+    first = letters[offsets[:-1]]
+    return Model(
+        sides=sides,
+        alphabet=alphabet,
+        letters=letters,
+        offsets=offsets,
+        begins=np.searchsorted(first, np.arange(len(alphabet) + 1)).astype(np.int64),
+    )
+
+
+def _codes(points: npt.NDArray[np.uint32], text: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
+    at = np.searchsorted(points, text)
+    return np.where(points[np.minimum(at, len(points) - 1)] == text, at, len(points))
+
+
+def _gather(
+    letters: npt.NDArray[Any], offsets: npt.NDArray[Any], kept: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    sizes = offsets[kept + 1] - offsets[kept]
+    new = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    at = np.repeat(offsets[kept] - new[:-1], sizes) + np.arange(new[-1])
+    return letters[at], new
+
+
+def _playable(
+    letters: npt.NDArray[Any],
+    offsets: npt.NDArray[Any],
+    stands: npt.NDArray[np.uint64],
+    min_letters: int,
+) -> npt.NDArray[np.int32]:
+    out = np.empty(len(offsets) - 1, np.int32)
+    return out[: filter_words(letters, offsets, stands, min_letters, out)]
+
+
+@kernel
+def filter_words(
+    letters: np.ndarray, offsets: np.ndarray, stands: np.ndarray, min_letters: int, out: np.ndarray
+) -> int:
+    """Write the indexes of the words that can be played somewhere on the board; return how many.
+
+    `stands[a]` is the mask of the sides on which letter a stands. After each letter the sides on
+    which the player may be are a mask too: from two or more sides every side can be reached, from
+    a single one all others.
+    """
+    found = 0
+    for word in range(len(offsets) - 1):
+        start, stop = offsets[word], offsets[word + 1]
+        if stop - start < min_letters:
+            continue
+        at = stands[letters[start]]
+        for i in range(start + 1, stop):
+            if at == np.uint64(0):
+                break
+            only = at & (at - np.uint64(1)) == np.uint64(0)
+            to = stands[letters[i]]
+            at = to & ~at if only else to
+        if at != np.uint64(0):
+            out[found] = word
+            found += 1
+    return found
