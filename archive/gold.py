@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of
+from archive.editions import current_editions, editions_path
 from archive.games import job_of
 from archive.lake import Lake
-from archive.normalise import editions_path
 from archive.official import is_valid, worth
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH, strands_ranks
@@ -61,23 +61,6 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
         ranks = strands_ranks(lake, game, editions, best)
         changed |= _put(lake, RANKS_PATH, ranks, game.name)
     return GoldReport(counts=counts, runtimes=times, ranks=ranks, changed=changed)
-
-
-def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) -> pa.Table:
-    """Read the current revision of every (date, level), sorted by date and level.
-
-    One that is a draft, seen before its date only, is left out unless `drafts` is set.
-    """
-    table = lake.read_table(editions_path(game), EDITIONS)
-    table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
-    places = list(
-        zip(table.column("date").to_pylist(), table.column("level").to_pylist(), strict=True)
-    )
-    last = [place != after for place, after in zip(places, [*places, None][1:], strict=True)]
-    table = table.filter(pa.array(last, pa.bool_()))
-    if drafts:
-        return table
-    return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
 
 
 def counts_by_date(

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.dictionaries import add_dictionaries, words_of
+from archive.editions import editions_path
 from archive.lake import Lake
+from archive.observations import write_observations
 from archive.published import Fault, Published
 from archive.puzzles import add_puzzles, puzzles_table
 from archive.raw import RawArchive, Sighting
@@ -36,6 +38,8 @@ class NormaliseReport:
 
     payloads: int = 0
     """Sightings that were not normalised before."""
+    sound: int = 0
+    """Those of them that hold a puzzle without a fault."""
     editions_added: int = 0
     """New (date, level) pairs."""
     revisions_added: int = 0
@@ -47,16 +51,13 @@ class NormaliseReport:
     """Current (date, level) pairs in the lake after this."""
     quarantine_count: int = 0
     """Quarantine rows in the lake after this."""
+    observation_count: int = 0
+    """Contradictions between current editions after this."""
 
     @property
     def changed(self) -> bool:
         """Tell whether there was anything to do; if not, no file was touched."""
         return self.payloads > 0
-
-
-def editions_path(game: str) -> str:
-    """Name the table of a game's editions."""
-    return f"editions/{game}.parquet"
 
 
 def quarantine_path(game: str) -> str:
@@ -84,6 +85,7 @@ def normalise(
         if fresh:
             # Last: until a sighting stands in the index, its date is made anew.
             raw.commit_index(fresh)
+    report.observation_count = write_observations(lake, raw)
     report.edition_count = tables.editions.group_by(["date", "level"]).aggregate([]).num_rows
     report.quarantine_count = len(tables.quarantine)
     return report
@@ -116,8 +118,11 @@ def _normalise_batch(
 ) -> None:
     editions: list[_Edition] = []
     faults: list[dict[str, Any]] = []
+    new = {(sighting.date, sighting.sequence) for sighting in raw.new}
     for date in dates:
         found = _read_date(raw, reads, date)
+        sound = {s.sequence for s, item in found if isinstance(item, Published)}
+        report.sound += sum((date, sequence) in new for sequence in sound)
         published = (item for item in found if isinstance(item[1], Published))
         editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
@@ -203,7 +208,7 @@ def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
     return [edition for revisions in by_level.values() for edition in revisions]
 
 
-def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | None]:
+def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
     solution = published.solution
     return {
         "source_id": published.source_id,
@@ -211,6 +216,8 @@ def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | None]:
         "editor": published.editor,
         "constructors": published.constructors,
         "clue": published.clue,
+        "par": published.par,
+        "yesterday": published.yesterday,
         "official_solution": None
         if solution is None
         else canonical_json(game.solution_to_json(solution)),

@@ -1,6 +1,6 @@
 """What reading a payload gives, whatever the game: published puzzles, and faults with their place.
 
-A module that reads the payloads of a game (`archive.pips`, `archive.strands`) is an
+A module that reads the payloads of a game (`archive.pips`, `archive.strands`, …) is an
 `archive.readers.PayloadReader` and has
 
     GAME: str                        the game's name
@@ -38,6 +38,11 @@ class Published:
     constructors: str | None = None
     clue: str | None = None
     """What the player is told beside the board: the clue of Strands."""
+    par: int | None = None
+    """In how many words the player is asked to solve it: of Letter Boxed."""
+    yesterday: str | None = None
+    """What the payload says of the edition of the day before, as JSON with `sides` and `solution`,
+    null where it cannot be read: compared by `archive.observations`, not trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

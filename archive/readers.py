@@ -9,7 +9,12 @@ from typing import Protocol, cast
 from archive.published import Fault, Published
 from solvers.errors import PermanentError
 
-_MODULES = {"pips": "archive.pips", "strands": "archive.strands", "tiles": "archive.tiles"}
+_MODULES = {
+    "pips": "archive.pips",
+    "strands": "archive.strands",
+    "letterboxed": "archive.letterboxed",
+    "tiles": "archive.tiles",
+}
 
 
 class PayloadReader(Protocol):

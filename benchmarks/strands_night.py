@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of
+from archive.editions import current_editions
 from archive.games import bind_game, job_of
-from archive.gold import current_editions
 from archive.lake import Lake
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH

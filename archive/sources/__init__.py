@@ -20,7 +20,11 @@ __all__ = [
 
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
-PUBLISHED_AT = {"pips": "/svc/pips/v1", "strands": "/svc/strands/v2"}
+PUBLISHED_AT = {
+    "pips": "/svc/pips/v1",
+    "strands": "/svc/strands/v2",
+    "letterboxed": "/svc/letter-boxed/v1",
+}
 """Where a host that publishes several games keeps the payloads of each."""
 
 

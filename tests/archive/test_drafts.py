@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from archive.editions import current_editions, editions_path
 from archive.fetch import fetch
-from archive.gold import current_editions, write_gold
+from archive.gold import write_gold
 from archive.lake import Lake
-from archive.normalise import editions_path, normalise
+from archive.normalise import normalise
 from archive.sources import FolderSource
 from archive.tables import EDITIONS
 from solvers.registry import game

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from archive.editions import current_editions
 from archive.fetch import fetch
-from archive.gold import current_editions
 from archive.lake import Lake
 from archive.normalise import NormaliseReport, normalise
 from archive.pips import LEVELS, Published, read_payload

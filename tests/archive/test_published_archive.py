@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from archive.editions import current_editions
 from archive.fetch import fetch
-from archive.gold import current_editions, write_gold
+from archive.gold import write_gold
 from archive.lake import Lake
 from archive.normalise import normalise
 from archive.puzzles import read_puzzle_table

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from archive.editions import current_editions
 from archive.fetch import fetch
 from archive.games import job_of
-from archive.gold import current_editions, write_gold
+from archive.gold import write_gold
 from archive.lake import Lake
 from archive.normalise import normalise
 from archive.ranks import RANKS_PATH

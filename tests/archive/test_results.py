@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from archive.editions import current_editions
 from archive.fetch import fetch
-from archive.gold import PENDING, UNPUBLISHED, current_editions, write_gold
+from archive.gold import PENDING, UNPUBLISHED, write_gold
 from archive.lake import Lake
 from archive.normalise import normalise
 from archive.results import find_results, read_results, read_solutions
