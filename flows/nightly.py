@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flows import environment, steps
 from flows.report import NightlyReport
@@ -79,8 +79,31 @@ def run_steps(
     Raises SourceDownError at the end, with everything done, when the source gave nothing.
     """
     begun = time.monotonic()
-    fetched = do.fetch(settings)
+    figures = work_steps(settings, do, do.fetch(settings), on_progress, begun)
+    if figures.source_failed:
+        raise steps.SourceDownError(figures)
+    return figures
+
+
+def work_steps(
+    settings: NightlySettings,
+    do: Steps,
+    fetched: steps.Fetched,
+    on_progress: steps.OnProgress | None,
+    begun: float,
+    *,
+    judge: bool = False,
+) -> NightlyReport:
+    """Do the five steps after the first and report all six.
+
+    With `judge` a source counts as failed too when all that it gave is in quarantine. `begun` is
+    when the first step began, monotonic seconds.
+    """
     normalised = do.normalise(settings)
+    if judge and not fetched.source_failed:
+        trouble = steps.broken_source(settings, fetched, normalised)
+        if trouble:
+            fetched = replace(fetched, source_failed=True, source_trouble=trouble)
     planned = do.plan(settings)
     solved = do.solve(settings, planned, on_progress)
     paths = do.aggregate(settings)
@@ -94,9 +117,11 @@ def run_steps(
         fetch_failures=fetched.failures,
         source_failed=fetched.source_failed,
         source_trouble=fetched.source_trouble,
+        failure="",
         editions=normalised.editions,
         revisions=normalised.revisions,
         quarantined=normalised.quarantined,
+        observations=normalised.observations,
         planned=solved.job_count,
         already_known=solved.already_known,
         resumed=planned.resumed,
@@ -107,10 +132,15 @@ def run_steps(
         paths=paths,
         **{status.value: solved.statuses.get(status.value, 0) for status in Status},
     )
-    figures = do.report(settings, figures)
-    if figures.source_failed:
-        raise steps.SourceDownError(figures)
-    return figures
+    return do.report(settings, figures)
 
 
-__all__ = ["PLAIN", "NightlyReport", "NightlySettings", "Steps", "run_nightly", "run_steps"]
+__all__ = [
+    "PLAIN",
+    "NightlyReport",
+    "NightlySettings",
+    "Steps",
+    "run_nightly",
+    "run_steps",
+    "work_steps",
+]

@@ -27,6 +27,9 @@ class NightlyReport:
     """One sentence for each date that could not be fetched."""
     source_failed: bool = False
     """Whether every date that was asked for failed: then the night does not count as good."""
+    failure: str = ""
+    """What ended the steps of this game early; empty when they went through. The night goes on
+    with its other games."""
     source_trouble: str = ""
     """What was the matter with the source as a whole; empty when nothing was."""
     editions: int = 0
@@ -35,6 +38,8 @@ class NightlyReport:
     """Editions whose board this job found changed."""
     quarantined: int = 0
     """Rules found broken in this job's new payloads."""
+    observations: int = 0
+    """Contradictions between current editions, in the lake."""
     planned: int = 0
     """Jobs that the lake had no answer for."""
     already_known: int = 0
@@ -60,8 +65,15 @@ class NightlyReport:
         """Jobs that ended in this job, however they ended."""
         return sum(getattr(self, status.value) for status in Status)
 
+    @property
+    def failed(self) -> bool:
+        """Tell whether the night does not count as good."""
+        return self.source_failed or bool(self.failure)
+
     def sentence(self) -> str:
         """Say in one sentence what the night came to."""
+        if self.failure:
+            return f"{self.game} failed: {self.failure}"
         if not self.planned and not self.already_known:
             why = f" ({self.source_trouble})" if self.source_trouble else ""
             return f"Nothing to solve: the lake has no {self.game} puzzle{why}."
@@ -87,6 +99,7 @@ class NightlyReport:
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
             for name in dataclasses.fields(self)
             if name.name not in ("paths", "wall_seconds", "fetch_failures", "source_trouble")
+            and (name.name != "observations" or self.observations)
             and getattr(self, name.name) != ""
         ]
         failures = ("fetch failures", str(len(self.fetch_failures)))
@@ -104,6 +117,45 @@ class NightlyReport:
         trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
         failures = f"{trouble}{failures}"
         return f"{self.sentence()}\n\n| | |\n|---|---|\n{figures}\n\n{failures}{places}\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamesReport:
+    """The figures of one night over several games, a section for each in the order worked."""
+
+    games: tuple[NightlyReport, ...]
+    wall_seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether any game's night does not count as good."""
+        return any(report.failed for report in self.games)
+
+    def of(self, game: str) -> NightlyReport:
+        """Return the section of a game."""
+        return next(report for report in self.games if report.game == game)
+
+    def sentence(self) -> str:
+        """Say in one sentence which games went well."""
+        bad = [report.game for report in self.games if report.failed]
+        good = [report.game for report in self.games if not report.failed]
+        if not bad:
+            return f"{', '.join(good)}: all done in {self.wall_seconds:.1f} s."
+        done = f"; {', '.join(good)} {'is' if len(good) == 1 else 'are'} done" if good else ""
+        return f"{', '.join(bad)} failed{done}, in {self.wall_seconds:.1f} s."
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the report as a JSON object."""
+        return {
+            "failed": self.failed,
+            "wall_seconds": self.wall_seconds,
+            "games": {report.game: report.to_json() for report in self.games},
+        }
+
+    def to_markdown(self) -> str:
+        """Write the report for people, a heading for each game."""
+        sections = "\n".join(f"## {r.game}\n{r.to_markdown()}" for r in self.games)
+        return f"{self.sentence()}\n\n{sections}"
 
 
 def _text(value: object) -> str:

@@ -15,10 +15,13 @@ from workers.settings import Settings
 
 ExecutorKind = Literal["celery", "inline"]
 BEST_KEPT = 10
-"""Best covers that a night keeps of a board of Strands: what ranks are read from."""
+"""Best covers that a night keeps of a board of Strands, which ranks are read from, and shortest
+chains of one of Letter Boxed."""
 ASKS: dict[str, tuple[Ask, ...]] = {
     "pips": (Ask(kind="count"),),
     "strands": (Ask(kind="best", limit=BEST_KEPT),),
+    "letterboxed": (Ask(kind="best", limit=BEST_KEPT),),
+    "tiles": (Ask(kind="first"),),
 }
 """What a night asks of each game unless told otherwise. The best come with the
 count."""

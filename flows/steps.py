@@ -13,8 +13,10 @@ from typing import Any
 from archive import fetch as fetching
 from archive import gold
 from archive import normalise as normalising
+from archive.editions import editions_path
 from archive.games import bind_game
 from archive.lake import Lake
+from archive.observations import observations_path
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH
 from archive.runfiles import folder, read_json, write_json
@@ -77,6 +79,13 @@ class Normalised:
     editions: int
     revisions: int
     quarantined: int
+    observations: int = 0
+    payloads: int = 0
+    """Payloads that were new."""
+    sound: int = 0
+    """Those of them that hold a puzzle without a fault."""
+    quarantined_before: int = 0
+    """Rows in quarantine that earlier nights have found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +170,20 @@ def normalise(settings: NightlySettings) -> Normalised:
         editions=done.edition_count,
         revisions=done.revisions_added,
         quarantined=sum(done.quarantined.values()),
+        observations=done.observation_count,
+        payloads=done.payloads,
+        sound=done.sound,
+        quarantined_before=done.quarantine_count - sum(done.quarantined.values()),
     )
+
+
+def broken_source(settings: NightlySettings, fetched: Fetched, normalised: Normalised) -> str:
+    """Say that nothing which the source gave can be read, or ""."""
+    if normalised.payloads and not normalised.sound:
+        return f"{settings.source}: all {normalised.payloads} new payloads are in quarantine"
+    if fetched.asked and normalised.quarantined_before and not normalised.editions:
+        return f"{settings.source}: all payloads are in quarantine"
+    return ""
 
 
 def plan(settings: NightlySettings) -> Planned:
@@ -233,8 +255,9 @@ def aggregate(settings: NightlySettings) -> dict[str, str]:
         "runtimes": gold.RUNTIMES_PATH,
         **({"ranks": RANKS_PATH} if settings.game == "strands" else {}),
         "results": "results",
-        "editions": normalising.editions_path(settings.game),
+        "editions": editions_path(settings.game),
         "quarantine": normalising.quarantine_path(settings.game),
+        "observations": observations_path(settings.game),
     }
     base = lake.url.split("?")[0].rstrip("/")
     return {name: f"{base}/{path}" for name, path in places.items() if lake.exists(path)}
@@ -262,7 +285,7 @@ def _lake(settings: NightlySettings) -> Lake:
 
 
 def _game(settings: NightlySettings) -> Game[Any, Any]:
-    return bind_game(settings.game, settings.rules, settings.lexicon)
+    return bind_game(settings.game, settings.rules, settings.lexicon, _lake(settings))
 
 
 def _begun_run(

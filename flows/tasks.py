@@ -1,9 +1,9 @@
-"""The Prefect flow `nightly`: one task a step, six task runs a night, never one a puzzle."""
+"""The Prefect flows: one task a step, six task runs a game and night, never one a puzzle."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -12,8 +12,9 @@ from prefect.cache_policies import NO_CACHE
 
 from archive.fetch import REFRESH_DAYS
 from flows import artifacts, steps
+from flows.games import OnReport, check_games, work_games
 from flows.nightly import Steps, run_steps
-from flows.report import NightlyReport
+from flows.report import GamesReport, NightlyReport
 from flows.settings import ExecutorKind, NightlySettings
 from solvers.algebra import Ask
 from solvers.errors import TransientError
@@ -32,6 +33,7 @@ _HERE: ContextVar[tuple[Settings, steps.OnProgress | None] | None] = ContextVar(
 )
 """What a caller in this process hands over beside the flow's parameters: parameters are stored by
 Prefect's server, and the URL of a queue server may hold a password."""
+_ON_REPORT: ContextVar[OnReport | None] = ContextVar("_ON_REPORT", default=None)
 
 
 def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
@@ -45,10 +47,11 @@ def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
     return False
 
 
-def _as_task(name: str, step: Callable[P, R]) -> Callable[P, R]:
+def _as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callable[P, R]:
     """Make a step a Prefect task that keeps no result and retries transient errors."""
     made = task(
         name=name,
+        task_run_name=f"{name}-{{settings.game}}" if by_game else None,
         cache_policy=NO_CACHE,
         persist_result=False,
         retries=RETRIES,
@@ -76,14 +79,20 @@ def _report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
     return steps.report(settings, figures)
 
 
-TASKS = Steps(
-    fetch=_as_task("fetch", steps.fetch),
-    normalise=_as_task("normalise", steps.normalise),
-    plan=_as_task("plan", steps.plan),
-    solve=_as_task("solve", _solve),
-    aggregate=_as_task("aggregate", steps.aggregate),
-    report=_as_task("report", _report),
-)
+def _tasks(*, by_game: bool) -> Steps:
+    return Steps(
+        fetch=_as_task("fetch", steps.fetch, by_game=by_game),
+        normalise=_as_task("normalise", steps.normalise, by_game=by_game),
+        plan=_as_task("plan", steps.plan, by_game=by_game),
+        solve=_as_task("solve", _solve, by_game=by_game),
+        aggregate=_as_task("aggregate", steps.aggregate, by_game=by_game),
+        report=_as_task("report", _report, by_game=by_game),
+    )
+
+
+TASKS = _tasks(by_game=False)
+TASKS_BY_GAME = _tasks(by_game=True)
+"""The same, their runs named after the step and the game."""
 
 
 @flow(name="nightly", persist_result=False)
@@ -120,6 +129,29 @@ def nightly_flow(
     return run_steps(settings, TASKS, on_progress)
 
 
+@flow(name="nightly-games", persist_result=False)
+def games_flow(
+    lake: str, games: list[dict[str, Any]], executor: ExecutorKind = "celery"
+) -> GamesReport:
+    """Fetch, normalise, plan, solve, aggregate and report each of several games.
+
+    A game is what `nightly` takes, without lake and executor. Fails at the end when a game failed.
+    """
+    workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
+    nights = [_settings(game, workers, executor) for game in games]
+    check_games(nights)
+    return work_games(nights, TASKS_BY_GAME, on_progress, _ON_REPORT.get())
+
+
+def _settings(game: dict[str, Any], workers: Settings, executor: ExecutorKind) -> NightlySettings:
+    given = {name: value for name, value in game.items() if value is not None}
+    given["asks"] = tuple(Ask.parse(ask) for ask in given.get("asks", ()))
+    for name in ("since", "until"):
+        if isinstance(given.get(name), str):
+            given[name] = dt.date.fromisoformat(given[name])
+    return NightlySettings(workers=workers, executor=executor, **given)
+
+
 def parameters(settings: NightlySettings) -> dict[str, Any]:
     """Write the parameters of the flow, as JSON values."""
     return {
@@ -142,4 +174,29 @@ def run_flow(settings: NightlySettings, on_progress: steps.OnProgress | None) ->
     try:
         return cast("NightlyReport", nightly_flow(**parameters(settings)))
     finally:
+        _HERE.reset(token)
+
+
+def games_parameters(nights: Sequence[NightlySettings]) -> dict[str, Any]:
+    """Write the parameters of the flow over several games, as JSON values."""
+    games = []
+    for settings in nights:
+        game = parameters(settings)
+        lake, executor = game.pop("lake"), game.pop("executor")
+        games.append(game)
+    return {"lake": lake, "games": games, "executor": executor}
+
+
+def run_games_flow(
+    nights: Sequence[NightlySettings],
+    on_progress: steps.OnProgress | None,
+    on_report: OnReport | None,
+) -> GamesReport:
+    """Run the flow over several games in this process, with these very settings."""
+    token = _HERE.set((nights[0].workers, on_progress))
+    reporting = _ON_REPORT.set(on_report)
+    try:
+        return cast("GamesReport", games_flow(**games_parameters(nights)))
+    finally:
+        _ON_REPORT.reset(reporting)
         _HERE.reset(token)

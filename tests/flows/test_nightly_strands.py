@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from archive.editions import editions_path
 from archive.gold import COUNTS_PATH
 from archive.lake import Lake
-from archive.normalise import editions_path
 from archive.ranks import RANKS_PATH
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, STRANDS_RANKS
 from flows import steps

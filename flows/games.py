@@ -1,0 +1,161 @@
+"""Run one night over several games: one after the other, none stopped by what ails another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from flows import environment, steps
+from flows.cluster import batch_is_served
+from flows.nightly import PLAIN, Steps, work_steps
+from flows.report import GamesReport, NightlyReport
+from flows.settings import NightlySettings
+from solvers.errors import NightgridError, PermanentError
+from workers.locks import alone
+from workers.supervisor import local_cluster
+
+OnReport = Callable[[NightlyReport], None]
+"""Told of every game when its part of the night is done."""
+
+
+class GamesFailedError(NightgridError):
+    """Some games failed, the others are done; `report` has a section for each."""
+
+    def __init__(self, report: GamesReport) -> None:
+        super().__init__(report.sentence())
+        self.report = report
+
+
+def run_games(
+    nights: Sequence[NightlySettings],
+    *,
+    prefect: bool | None = None,
+    on_progress: steps.OnProgress | None = None,
+    on_report: OnReport | None = None,
+) -> GamesReport:
+    """Run one night over several games to its end; a killed night is ended by calling this again.
+
+    Every game has its own source; lake, workers and executor are the same for all. The games are
+    worked in the order given and share the workers. A source that is missing, fails or gives
+    nothing but payloads that cannot be read, and whatever else goes wrong with one game, costs
+    that game alone. `prefect` None means under Prefect if it is installed, all games in one flow
+    run.
+
+    Raises GamesFailedError at the end, with everything done that could be, when a game failed;
+    PermanentError for nights that do not go together; NightStoppedError when a signal asked this
+    process to stop.
+    """
+    check_games(nights)
+    if prefect is None:
+        prefect = environment.available()
+    workers = nights[0].workers
+    with alone(workers.side_dir, "night", f"another night is at work on the lake {workers.lake}"):
+        if not prefect:
+            return work_games(nights, PLAIN, on_progress, on_report)
+        if not environment.available():
+            raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
+        environment.prepare()
+        from flows.tasks import run_games_flow
+
+        return run_games_flow(nights, on_progress, on_report)
+
+
+def check_games(nights: Sequence[NightlySettings]) -> None:
+    """Raise PermanentError unless the nights are those of different games in one place."""
+    if not nights:
+        raise PermanentError("a night needs a game; expected the source of at least one")
+    games = [settings.game for settings in nights]
+    for game in games:
+        if games.count(game) > 1:
+            raise PermanentError(f"{game} has two sources; expected one for each game")
+    if any((n.workers, n.executor) != (nights[0].workers, nights[0].executor) for n in nights):
+        raise PermanentError("the games of one night share lake, workers and executor")
+
+
+def work_games(
+    nights: Sequence[NightlySettings],
+    do: Steps,
+    on_progress: steps.OnProgress | None = None,
+    on_report: OnReport | None = None,
+) -> GamesReport:
+    """Do the steps of every game and report them.
+
+    Raises GamesFailedError at the end when a game failed.
+    """
+    begun = time.monotonic()
+    reports = []
+    with ExitStack() as crew:
+        do = _with_shared_workers(nights, do, crew)
+        for settings in nights:
+            reports.append(_game(settings, do, on_progress))
+            if on_report is not None:
+                on_report(reports[-1])
+    figures = GamesReport(games=tuple(reports), wall_seconds=time.monotonic() - begun)
+    if figures.failed:
+        raise GamesFailedError(figures)
+    return figures
+
+
+def _with_shared_workers(nights: Sequence[NightlySettings], do: Steps, crew: ExitStack) -> Steps:
+    """Let workers of our own, if any are needed, stay from the first solving to the last."""
+    games = ",".join(settings.game for settings in nights)
+
+    def solve(
+        settings: NightlySettings, planned: steps.Planned, on_progress: steps.OnProgress | None
+    ) -> steps.Solved:
+        workers = settings.workers
+        if planned.job_count and settings.executor == "celery" and not batch_is_served(workers):
+            crew.enter_context(local_cluster(workers.model_copy(update={"games": games})))
+        return do.solve(settings, planned, on_progress)
+
+    return replace(do, solve=solve)
+
+
+def _game(
+    settings: NightlySettings, do: Steps, on_progress: steps.OnProgress | None
+) -> NightlyReport:
+    begun = time.monotonic()
+    try:
+        fetched = _fetched(settings, do)
+        return work_steps(settings, do, fetched, on_progress, begun, judge=True)
+    except steps.NightStoppedError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it was, the other games go on
+        figures = NightlyReport(
+            game=settings.game,
+            ask=", ".join(map(str, settings.asks)),
+            failure=_told(error),
+            wall_seconds=time.monotonic() - begun,
+        )
+    try:
+        return do.report(settings, figures)
+    except Exception as error:  # noqa: BLE001 - the failure is told all the same
+        return replace(figures, failure=f"{figures.failure}; not filed: {_told(error)}")
+
+
+def _fetched(settings: NightlySettings, do: Steps) -> steps.Fetched:
+    """Fetch; without a source the night goes on with what the lake has."""
+    try:
+        return do.fetch(settings)
+    except Exception as error:  # noqa: BLE001 - told in the report
+        return steps.Fetched(
+            asked=0, new=0, failures=(), source_failed=True, source_trouble=_told(error)
+        )
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, NightgridError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+__all__ = [
+    "GamesFailedError",
+    "GamesReport",
+    "OnReport",
+    "check_games",
+    "run_games",
+    "work_games",
+]
