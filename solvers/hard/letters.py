@@ -1,0 +1,30 @@
+"""Letters for alphabets of any size: none changes when it is written in upper case."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from solvers.errors import PermanentError
+
+_BLOCKS = ((0x41, 0x5A), (0x1401, 0x166C), (0xA000, 0xA48C), (0xAC00, 0xD7A3))
+"""A to Z, then syllables of Canadian scripts, Yi and Hangul, which have no case."""
+_BLANK = "\u1427"
+"""Left out: it looks like a dot and stands for blank cells."""
+
+
+def distinct_letters(count: int, without: Collection[str] = ()) -> str:
+    """Name that many different letters, A to Z first, none of which is in `without`.
+
+    Raises PermanentError for more than there are, about 12,900.
+    """
+    chosen: list[str] = []
+    for first, last in _BLOCKS:
+        for point in range(first, last + 1):
+            if len(chosen) == count:
+                return "".join(chosen)
+            letter = chr(point)
+            if letter.isalpha() and letter != _BLANK and letter not in without:
+                chosen.append(letter)
+    if len(chosen) < count:
+        raise PermanentError(f"{count} different letters are wanted; there are {len(chosen)}")
+    return "".join(chosen)
