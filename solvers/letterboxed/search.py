@@ -1,4 +1,4 @@
-# ruff: noqa: D, ANN, E501, PL, B
+# ruff: noqa: ANN001, ANN201, ANN205, ARG005, B905, D101, D102, RUF005
 # mypy: ignore-errors
 """Search chains of a board state by state."""
 

@@ -1,0 +1,77 @@
+"""Make Letter Boxed boards: random letters on any number of sides, as article 003 does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from solvers.errors import PermanentError
+from solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
+
+SIDES = 4
+LETTERS_PER_SIDE = 3
+VOWELS_MIN = 4
+VOWELS = "AEIOU"
+CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
+
+
+def generate(
+    seed: int,
+    *,
+    sides: int = SIDES,
+    letters_per_side: int = LETTERS_PER_SIDE,
+    vowels_min: int = VOWELS_MIN,
+    vowels: str = VOWELS,
+    consonants: str = CONSONANTS,
+) -> Puzzle:
+    """Deal random letters round a polygon; the board brings no words of its own.
+
+    Letters differ as long as there are enough: there are more vowels than `vowels_min` only where
+    the consonants run out, and only when both have run out does a letter stand on the board again.
+    Vowels are dealt first to the middle of each side, as the article does for looks. The same
+    arguments give the same board on every machine: the only source of randomness is
+    `random.Random(int).random()`, whose sequence Python guarantees.
+
+    Raises PermanentError for a number of sides, letters or vowels that is no board.
+    """
+    size = sides * letters_per_side
+    if not 2 <= sides <= SIDES_MAX or not 1 <= letters_per_side or size > LETTERS_MAX:
+        raise PermanentError(
+            f"{sides} sides of {letters_per_side} letters; expected 2 to {SIDES_MAX} sides of at"
+            f" least one letter, and at most {LETTERS_MAX} letters in all"
+        )
+    if not 0 <= vowels_min <= size:
+        raise PermanentError(f"at least {vowels_min} vowels; expected 0 to {size}")
+    rnd = random.Random(seed).random
+    chosen = _draw(rnd, vowels, vowels_min)
+    rest = size - vowels_min
+    if rest <= len(consonants) or vowels_min >= len(vowels):
+        chosen += _draw(rnd, consonants, rest)
+    else:
+        # The consonants run out: what vowels are left come before any letter comes twice.
+        spare = [letter for letter in vowels if letter not in chosen]
+        more = _draw(rnd, consonants, len(consonants)) + _shuffled(rnd, spare)
+        chosen += (more + _draw(rnd, consonants + vowels, size))[:rest]
+    return Puzzle(sides=_deal(chosen, vowels_min, sides, letters_per_side))
+
+
+def _deal(letters: list[str], vowels: int, sides: int, per_side: int) -> tuple[str, ...]:
+    places = [(row, side) for row in range(per_side) for side in range(sides)]
+    middle = (per_side - 1) // 2
+    # Vowels go to the middle of all sides, then to the places beside it.
+    places.sort(key=lambda place: abs(place[0] - middle))
+    at = dict(zip(places[:vowels], letters, strict=False))
+    others = sorted(places[vowels:])
+    at.update(zip(others, letters[vowels:], strict=True))
+    return tuple("".join(at[row, side] for row in range(per_side)) for side in range(sides))
+
+
+def _draw(rnd: Callable[[], float], letters: str, count: int) -> list[str]:
+    drawn: list[str] = []
+    while len(drawn) < count:
+        drawn += _shuffled(rnd, list(letters))[: count - len(drawn)]
+    return drawn
+
+
+def _shuffled(rnd: Callable[[], float], letters: list[str]) -> list[str]:
+    return sorted(letters, key=lambda _: rnd())

@@ -1,0 +1,87 @@
+"""The greedy search of article 003: always the word with the most letters that are missing.
+
+From every word a chain is begun, and goes on with the one next word that leaves the fewest letters
+missing (of equal ones the longest, then the last of the alphabet), never from a letter on which a
+word of the chain has ended before, until nothing is missing or the chain is too long. As in the
+article words are taken as tiles allow: no letter more often than it stands on the board.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.bits import popcount
+from solvers.compiling import kernel
+from solvers.letterboxed.model import Model
+
+WORDS_MAX = 6
+"""The article speaks of five words; its code gives up after six."""
+
+_ONE = np.uint64(1)
+
+
+def greedy_chains(
+    model: Model, words_max: int = WORDS_MAX, *, tiles: bool = True
+) -> list[tuple[int, ...]]:
+    """Find the chains that the greedy search finds, in its order: longest first words first.
+
+    Chains are words of the model, by number. With `tiles` words that use a letter more often than
+    it stands on the board are left out, as the article's program does. Takes boards with distinct
+    letters, at most 64; finds nothing on others.
+    """
+    if not model.distinct or len(model.alphabet) > 64 or not len(model):
+        return []
+    masks, order = _ordered(model, tiles=tiles)
+    first = model.letters[model.offsets[:-1]][order]
+    by_first = np.argsort(first, kind="stable")
+    begins = np.searchsorted(first[by_first], np.arange(len(model.alphabet) + 1))
+    last = model.letters[model.offsets[1:] - 1]
+    out = np.zeros((len(order), words_max), np.int64)
+    lengths = np.zeros(len(order), np.int64)
+    run_greedy(
+        order, order[by_first], begins, masks, last, len(model.alphabet), words_max, out, lengths
+    )
+    return [tuple(out[i, :n].tolist()) for i, n in enumerate(lengths) if n]
+
+
+def _ordered(model: Model, *, tiles: bool) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    sizes = np.diff(model.offsets)
+    bits = _ONE << model.letters.astype(np.uint64)
+    masks = np.bitwise_or.reduceat(bits, model.offsets[:-1])
+    order = np.lexsort((-np.arange(len(model)), -sizes))
+    if tiles:
+        order = order[np.bitwise_count(masks)[order] == sizes[order]]
+    return masks, order
+
+
+@kernel
+def run_greedy(
+    starts: np.ndarray, following: np.ndarray, begins: np.ndarray, masks: np.ndarray,
+    last: np.ndarray, letters: int, words_max: int, out: np.ndarray, lengths: np.ndarray,
+) -> None:  # fmt: skip
+    """Follow every start; row i of `out` gets its chain and `lengths[i]` its words, 0 for none."""
+    full = (_ONE << np.uint64(letters)) - _ONE if letters < 64 else ~np.uint64(0)
+    for i in range(len(starts)):
+        word = starts[i]
+        left = full & ~masks[word]
+        used = np.uint64(0)
+        out[i, 0] = word
+        n = 1
+        while left != np.uint64(0):
+            ended = _ONE << np.uint64(last[word])
+            if used & ended != np.uint64(0) or n == words_max:
+                break
+            used |= ended
+            best, missing = -1, 65
+            for at in range(begins[last[word]], begins[last[word] + 1]):
+                now = popcount(left & ~masks[following[at]])
+                if now < missing:
+                    best, missing = following[at], now
+            if best < 0:
+                break
+            word = best
+            left &= ~masks[word]
+            out[i, n] = word
+            n += 1
+        lengths[i] = n if left == np.uint64(0) else 0
