@@ -19,9 +19,11 @@ from archive.gamedata import embedded
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.algebra import canonical_json
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.check import check_chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
 from solvers.lexicon.spelling import upper
 
 __all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
@@ -38,6 +40,9 @@ MIN_LETTERS = 3
 """Fewest letters of a word of a published dictionary."""
 PAR_MAX = SIDES * SIDE_LETTERS
 """A board with more than one word a letter is none that anybody would publish."""
+
+ANY_CHAIN = Rules(chains=CHAIN_WORDS_MAX, min_letters=1)
+"""Rules under which a payload's answer has to hold: whether it is the best is another question."""
 
 _LEVEL = LEVELS[0]
 _OFFICIAL = "ourSolution"
@@ -185,22 +190,6 @@ def _unplayable(word: str, side_of: Mapping[str, int]) -> str:
     return ""
 
 
-def chain_fault(puzzle: Puzzle, chain: Chain) -> str:
-    """Say why a chain does not solve a board whose letters are distinct, or ""."""
-    side_of = {letter: i for i, side in enumerate(puzzle.sides) for letter in side}
-    if len(side_of) < puzzle.letter_count:
-        return ""
-    for word in chain.words:
-        why = _unplayable(word, side_of)
-        if why:
-            return f"{shown(word)!r} {why}"
-    for one, other in pairwise(chain.words):
-        if one[-1] != other[0]:
-            return f"{shown(other)!r} does not begin where {shown(one)!r} ends"
-    left = set(side_of).difference("".join(chain.words))
-    return f"{min(left)!r} is left" if left else ""
-
-
 def _official(puzzle: Puzzle, value: Any) -> Chain | None:
     """Read the official answer, which has to be a solution out of the board's own dictionary."""
     if value is None:
@@ -216,9 +205,10 @@ def _official(puzzle: Puzzle, value: Any) -> Chain | None:
                 f"{_OFFICIAL}[{i}]",
                 f"{shown(word)!r} is not in the dictionary of the board",
             )
-    wrong = chain_fault(puzzle, chain)
-    if wrong:
-        raise InvalidPuzzleError("solution-wrong", _OFFICIAL, wrong)
+    try:
+        check_chain(puzzle, ANY_CHAIN, chain)
+    except PermanentError as error:
+        raise InvalidPuzzleError("solution-wrong", _OFFICIAL, shown(str(error), 120)) from error
     return chain
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from archive.games import lexicon_of
 from solvers.algebra import Game
 from solvers.errors import PermanentError
 
@@ -33,10 +34,14 @@ def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:
 
         return _is_cover(puzzle, Rules.parse(game.rules), solution)
     if game.name == "letterboxed":
-        from archive.letterboxed import chain_fault
+        from archive.letterboxed import ANY_CHAIN
+        from solvers.letterboxed.check import check_chain
 
-        # Whether it is as short as can be is another question.
-        return not chain_fault(puzzle, solution)
+        try:
+            check_chain(puzzle, ANY_CHAIN, solution, lexicon_of(game))
+        except PermanentError:
+            return False
+        return True
     raise ValueError(f"no official solutions of {game.name!r} are known")
 
 

@@ -81,10 +81,10 @@ def read_members(data: bytes) -> Iterator[Member]:
         yield _whole("trailing-data", fault.place, fault.detail)
 
 
-def shown(text: str) -> str:
-    """Show a foreign text of any length in a message."""
+def shown(text: str, most: int = MAX_SHOWN) -> str:
+    """Show a foreign text of any length in a message, at most `most` characters of it."""
     safe = text if text.isprintable() else json.dumps(text)[1:-1]
-    return safe if len(safe) <= MAX_SHOWN else f"{safe[: MAX_SHOWN - 3]}..."
+    return safe if len(safe) <= most else f"{safe[: most - 3]}..."
 
 
 class _Decoder:
