@@ -58,6 +58,7 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
         "nodes": statistics.nodes,
         "kernel_ns": statistics.kernel_ns,
         "table_bytes": statistics.table_bytes,
+        **({"engine": statistics.engine} if statistics.engine else {}),
         "solver_version": game.solver_version,
         "reason": outcome.reason,
     }
@@ -150,4 +151,5 @@ def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
 def cost_text(outcome: Outcome[Any]) -> str:
     """Write what a solve cost."""
     statistics = outcome.statistics
-    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')})"
+    taken = ", general engine" if "general" in statistics.engine.split("+") else ""
+    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')}{taken})"

@@ -40,6 +40,7 @@ One object a puzzle, as one line:
 | `status` | `solved`, `unsolvable`, `over_budget` or `invalid` |
 | `count` | exact for `count` and `best`, else the number of solutions given; null if unknown |
 | `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
+| `engine` | of Strands and Pips: the search that took the board, `general` for the slow one |
 | `solver_version` | changes whenever an answer could |
 | `reason` | one sentence for over_budget and invalid |
 | `truncated`, `solutions` | unless counted; a solution as below |

@@ -119,6 +119,9 @@ class Statistics:
     """Wall nanoseconds inside kernels, compilation excluded."""
     table_bytes: int = 0
     """Peak memory of states, tables and index."""
+    engine: str = ""
+    """Which searches took the board, by name, joined by "+" where parts went to different ones;
+    "" where the game has one only."""
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -126,6 +129,7 @@ class Statistics:
             nodes=self.nodes + other.nodes,
             kernel_ns=self.kernel_ns + other.kernel_ns,
             table_bytes=max(self.table_bytes, other.table_bytes),
+            engine="+".join(sorted({*self.engine.split("+"), *other.engine.split("+")} - {""})),
         )
 
 

@@ -79,6 +79,7 @@ class Engine:
     """What both searches share: the table, the budget, and how a piece is named."""
 
     found: Found
+    name: str
 
     def __init__(self, budget: Budget, *, exists: bool) -> None:
         self.budget = budget
@@ -100,6 +101,7 @@ class Engine:
             nodes=int(control[NODES]),
             kernel_ns=time.perf_counter_ns() - self.started_ns,
             table_bytes=int(control[STATES]) * STATE_BYTES,
+            engine=self.name,
         )
 
     def check_clock(self) -> None:

@@ -1,21 +1,57 @@
-"""Which of the two searches a board goes to."""
+"""Which search a board goes to: the fast ones first, the general one where they cannot go."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 from solvers.algebra import Budget
+from solvers.strands.engine import BudgetSpentError
+from solvers.strands.general_engine import GeneralEngine
+from solvers.strands.general_pieces import WideFound, widened
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
+from solvers.strands.table import NODES, OUT_OF_NODES, TOO_MANY_SETS
 from solvers.strands.zone_engine import ZoneEngine
+
+ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
+SWEEP_WORDS_MAX = 250
+SWEEP_NODES = 1 << 22
+"""What the sweep may try on a board of more than 63 cells, about a second, before it is taken off
+it: row by row may be the wrong way to go."""
 
 
 def engine_for(
-    puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
-) -> ZoneEngine | SweepEngine:
-    """Choose the search: by zones where the number of words is known, else cell by cell."""
-    known = rules.words == "given" and puzzle.theme_words is not None
-    if known and rules.spangram != "off" and 1 <= (puzzle.theme_words or 0) <= 60:
-        if puzzle.cell_count <= 63:
+    puzzle: Puzzle, rules: Rules, found: Found | WideFound, budget: Budget, *, exists: bool
+) -> ZoneEngine | SweepEngine | GeneralEngine:
+    """Choose the search: by zones where the number of words is known, else cell by cell.
+
+    The choice never depends on the clock, and all searches but that by zones have the same states
+    and children, so that a part means the same whichever of them takes it.
+    """
+    if isinstance(found, WideFound):
+        return GeneralEngine(puzzle, rules, found, budget, exists=exists)
+    words = puzzle.theme_words if rules.words == "given" else None
+    if words is not None and rules.spangram != "off" and 1 <= words <= ZONE_WORDS_MAX:
+        if puzzle.cell_count <= ZONE_CELLS_MAX:
             return ZoneEngine(puzzle, rules, found, budget, exists=exists)
-    return SweepEngine(puzzle, rules, found, budget, exists=exists)
+    if (words or 0) > SWEEP_WORDS_MAX:
+        return GeneralEngine(puzzle, rules, widened(found), budget, exists=exists)
+    sweep = SweepEngine(puzzle, rules, found, budget, exists=exists)
+    if puzzle.cell_count <= ZONE_CELLS_MAX or budget.nodes <= SWEEP_NODES:
+        return sweep
+    started_s = time.monotonic()
+    try:
+        sweep.try_all(SWEEP_NODES)
+        return sweep
+    except BudgetSpentError as error:
+        if error.code not in (OUT_OF_NODES, TOO_MANY_SETS):
+            raise
+    rest = replace(
+        budget,
+        nodes=budget.nodes - int(sweep.table.control[NODES]),
+        seconds=max(1e-9, budget.seconds - (time.monotonic() - started_s)),
+    )
+    return GeneralEngine(puzzle, rules, widened(found), rest, exists=exists)

@@ -26,14 +26,14 @@ from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.cover import Cover, cover_from_json, cover_to_json
 from solvers.strands.engine import COUNT_TOO_LARGE, REASONS, TOO_MANY_PIECES, BudgetSpentError
 from solvers.strands.engines import engine_for
+from solvers.strands.general_pieces import WideFound, find_any_pieces
 from solvers.strands.listing import COVER_BYTES, CoverStream, Part, best_first, part_range, walk
 from solvers.strands.paths import build_cover
-from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
+from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.table import OUT_OF_BYTES
 
-WORDS_MAX = 250
 BOARD_S = 0.3
 """What a published board costs."""
 
@@ -42,7 +42,7 @@ class StrandsGame:
     """The room of Strands: see solvers.algebra.Game."""
 
     name = "strands"
-    solver_version = "strands-2"
+    solver_version = "strands-3"
     reasons: tuple[str, ...] = REASONS
 
     def __init__(self, rules: Rules, lexicon: Lexicon | None) -> None:
@@ -50,7 +50,7 @@ class StrandsGame:
         self.lexicon = lexicon
         self.rules = str(rules)
         self.on_progress: Callable[[int, int], None] | None = None
-        self._found: tuple[Puzzle, Found] | None = None
+        self._found: tuple[Puzzle, Found | WideFound] | None = None
         self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
 
     def puzzle_from_json(self, value: object) -> Puzzle:
@@ -253,15 +253,11 @@ class StrandsGame:
             raise PermanentError("Strands is solved with a lexicon; this game is bound to none")
         return self.lexicon
 
-    def find(self, puzzle: Puzzle) -> Found:
+    def find(self, puzzle: Puzzle) -> Found | WideFound:
         """Find the pieces of a board; those of the last board asked for are kept."""
-        if (puzzle.theme_words or 0) > WORDS_MAX and self.bound_rules.words == "given":
-            raise TooManyPiecesError(
-                f"{puzzle.theme_words} theme words; the solver takes at most {WORDS_MAX}"
-            )
         if self._found is None or self._found[0] != puzzle:
             # Counting and ranking one board one after the other finds its pieces once.
-            self._found = puzzle, find_pieces(puzzle, self.bound_rules, self.words_known())
+            self._found = puzzle, find_any_pieces(puzzle, self.bound_rules, self.words_known())
         return self._found[1]
 
     def cost_s(

@@ -11,6 +11,7 @@ from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.cover import Cover
 from solvers.strands.engine import REASONS, BudgetSpentError
 from solvers.strands.engines import engine_for
+from solvers.strands.general_pieces import WideFound
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
@@ -81,7 +82,7 @@ class Finder(Protocol):
     bound_rules: Rules
     on_progress: Callable[[int, int], None] | None
 
-    def find(self, puzzle: Puzzle) -> Found:
+    def find(self, puzzle: Puzzle) -> Found | WideFound:
         """Find the pieces of a board."""
 
     def words_known(self) -> Lexicon:
@@ -147,12 +148,26 @@ class CoverStream:
             yield self.engine.root_child(i)
 
     def _below(self, kids: Any, pieces: Any, score: int) -> Iterator[Any]:
+        """Walk down depth first; a cover may have thousands of words."""
         engine = self.engine
-        for piece, value, state in kids:
+        placed, scores = list(pieces), [score]
+        levels = [iter(kids)]
+        while levels:
+            child = next(levels[-1], None)
+            if child is None:
+                levels.pop()
+                scores.pop()
+                if levels:
+                    placed.pop()
+                continue
+            piece, value, state = child
             engine.check_clock()
-            if engine.value(state)[0]:
-                more = engine.children(state)
-                if more:
-                    yield from self._below(more, [*pieces, piece], score + value)
-                else:
-                    yield score + value, [*pieces, piece]
+            if not engine.value(state)[0]:
+                continue
+            more = engine.children(state)
+            if more:
+                placed.append(piece)
+                scores.append(scores[-1] + value)
+                levels.append(iter(more))
+            else:
+                yield scores[-1] + value, [*placed, piece]

@@ -7,14 +7,18 @@ from itertools import combinations, pairwise
 
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.cover import Cover, Entry
+from solvers.strands.general_pieces import WideFound
 from solvers.strands.known import phrase_of
 from solvers.strands.pieces import Found, priced_parts
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY
 
+Options = tuple[tuple[tuple[int, ...], frozenset[int]], ...]
+"""A word's paths on its cells, each with the blocks it closes."""
 
-def spell(piece: tuple[str, int], found: Found, lexicon: Lexicon) -> str:
+
+def spell(piece: tuple[str, int], found: Found | WideFound, lexicon: Lexicon) -> str:
     """Write the letters of a piece."""
     kind, row = piece
     if kind == "word":
@@ -27,76 +31,182 @@ def spell(piece: tuple[str, int], found: Found, lexicon: Lexicon) -> str:
     return "".join(reversed(letters))
 
 
-def cells_of(piece: tuple[str, int], found: Found) -> frozenset[int]:
+def cells_of(piece: tuple[str, int], found: Found | WideFound) -> frozenset[int]:
     """List the cells of a piece."""
     kind, row = piece
-    pieces = found.words if kind == "word" else found.compounds
-    mask, low = int(pieces.cells[row]), int(pieces.low[row])
-    return frozenset(low + b for b in range(mask.bit_length()) if mask >> b & 1)
+    return (found.words if kind == "word" else found.compounds).cells_on(row)
 
 
 @lru_cache(maxsize=4096)
 def paths_on(
     board: tuple[str, ...], word: str, cells: frozenset[int], *, diagonal: bool
-) -> tuple[tuple[tuple[int, ...], frozenset[int]], ...]:
-    """List a word's paths on its cells with the blocks they close, one path for each set."""
-    width = len(board[0])
-    found: dict[frozenset[int], tuple[int, ...]] = {}
+) -> Options:
+    """List a word's paths on its cells with the blocks they close, the first for each set.
 
-    def extend(path: tuple[int, ...]) -> None:
-        if len(path) == len(word):
-            found.setdefault(_blocks(path, cells, width), path)
-            return
-        r, c = divmod(path[-1], width)
-        for cell in sorted(cells.difference(path)):
-            i, j = cell // width - r, cell % width - c
-            near = max(abs(i), abs(j)) == 1 and (diagonal or not (i and j))
-            if near and board[cell // width][cell % width] == word[len(path)]:
-                extend((*path, cell))
+    Paths that have used the same cells, stand on the same cell and close the same blocks go on
+    alike, and only the first of them does.
+    """
+    ground = _Ground(board, word, cells, diagonal=diagonal)
+    walks: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {
+        (1 << at, at, frozenset()): (at,) for at in ground.starts()
+    }
+    for _ in word[1:]:
+        longer: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {}
+        # In order of their cells, so that the first to come to a place is the least.
+        for (used, at, blocks), path in sorted(walks.items(), key=lambda walk: walk[1]):
+            for to in ground.steps(used, at):
+                closed = ground.blocks[at].get(to)
+                now = blocks if closed is None else blocks | {closed}
+                longer.setdefault((used | 1 << to, to, now), (*path, to))
+        walks = longer
+    first: dict[frozenset[int], tuple[int, ...]] = {}
+    for (_, _, blocks), path in sorted(walks.items(), key=lambda walk: walk[1]):
+        first.setdefault(blocks, ground.named(path))
+    return tuple((path, blocks) for blocks, path in first.items())
 
-    for cell in sorted(cells):
-        if board[cell // width][cell % width] == word[0]:
-            extend((cell,))
-    return tuple((path, blocks) for blocks, path in found.items())
+
+@lru_cache(maxsize=4096)
+def path_on(
+    board: tuple[str, ...], word: str, cells: frozenset[int], *, diagonal: bool
+) -> tuple[int, ...]:
+    """Find a word's first path on its cells."""
+    ground = _Ground(board, word, cells, diagonal=diagonal)
+    lost: set[tuple[int, int]] = set()
+    path: list[int] = []
+    options = [iter(ground.starts())]
+    used = 0
+    while len(path) < len(word):
+        to = next(options[-1], None)
+        if to is None:
+            options.pop()
+            at = path.pop()
+            lost.add((used, at))
+            used ^= 1 << at
+        elif (used | 1 << to, to) not in lost:
+            path.append(to)
+            used |= 1 << to
+            options.append(iter(ground.steps(used, to)))
+    return ground.named(tuple(path))
 
 
-def _blocks(path: tuple[int, ...], cells: frozenset[int], width: int) -> frozenset[int]:
-    closed = set()
-    for a, b in pairwise(path):
-        (r1, c1), (r2, c2) = divmod(a, width), divmod(b, width)
-        if r1 != r2 and c1 != c2:
-            one, other = r1 * width + c2, r2 * width + c1
-            if one not in cells and other not in cells:
-                closed.add(max(r1, r2) * width + max(c1, c2))
-    return frozenset(closed)
+class _Ground:
+    """The cells of a piece, numbered in order, and where a word may step on them."""
+
+    def __init__(
+        self, board: tuple[str, ...], word: str, cells: frozenset[int], *, diagonal: bool
+    ) -> None:
+        self.word, self.cells = word, sorted(cells)
+        width = len(board[0])
+        self.letters = [board[cell // width][cell % width] for cell in self.cells]
+        number = {cell: i for i, cell in enumerate(self.cells)}
+        self.near: list[list[int]] = []
+        self.around: list[int] = []
+        self.blocks: list[dict[int, int]] = []
+        self.full = (1 << len(self.cells)) - 1
+        for cell in self.cells:
+            r, c = divmod(cell, width)
+            near, blocks = [], {}
+            for i, j in ((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j):
+                to = number.get(cell + i * width + j)
+                if to is None or not 0 <= c + j < width or (i and j and not diagonal):
+                    continue
+                near.append(to)
+                beside = (cell + i * width) in number or (cell + j) in number
+                if i and j and not beside:
+                    blocks[to] = max(r, r + i) * width + max(c, c + j)
+            self.near.append(near)
+            self.around.append(sum(1 << to for to in near))
+            self.blocks.append(blocks)
+
+    def starts(self) -> list[int]:
+        """List where the word may begin."""
+        return [i for i, letter in enumerate(self.letters) if letter == self.word[0]]
+
+    def steps(self, used: int, at: int) -> list[int]:
+        """List where a path may go on, if it can still come to every cell."""
+        size = used.bit_count()
+        left = self.full ^ used
+        if not left or not self._is_one(left):
+            return []
+        return [
+            to for to in self.near[at] if left >> to & 1 and self.letters[to] == self.word[size]
+        ]
+
+    def _is_one(self, left: int) -> bool:
+        seen = border = left & -left
+        while border:
+            near = 0
+            while border:
+                low = border & -border
+                near |= self.around[low.bit_length() - 1]
+                border ^= low
+            border = near & left & ~seen
+            seen |= border
+        return seen == left
+
+    def named(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """Name the cells of a path as the board does."""
+        return tuple(self.cells[i] for i in path)
+
+
+def paths_without_crossing(options: list[Options]) -> list[tuple[int, ...]]:
+    """Choose of each piece's paths the first so that no two cross.
+
+    Pieces that can close no block in common know nothing of one another.
+    """
+    by_block: dict[int, list[int]] = {}
+    for i, ways in enumerate(options):
+        for block in frozenset().union(*(blocks for _, blocks in ways)):
+            by_block.setdefault(block, []).append(i)
+    root = list(range(len(options)))
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = i = root[root[i]]
+        return i
+
+    for own in by_block.values():
+        for i in own[1:]:
+            a, b = sorted((top(own[0]), top(i)))
+            root[b] = a
+    together: dict[int, list[int]] = {}
+    for i in range(len(options)):
+        together.setdefault(top(i), []).append(i)
+    chosen = [0] * len(options)
+    for pieces in together.values():
+        closed: list[frozenset[int]] = [frozenset()]
+        tried = [0]
+        while len(tried) <= len(pieces):
+            i = pieces[len(tried) - 1]
+            while tried[-1] < len(options[i]) and options[i][tried[-1]][1] & closed[-1]:
+                tried[-1] += 1
+            if tried[-1] == len(options[i]):
+                if len(tried) == 1:
+                    raise AssertionError("a cover whose words cross was counted")
+                tried.pop()
+                closed.pop()
+                tried[-1] += 1
+                continue
+            chosen[i] = tried[-1]
+            closed.append(closed[-1] | options[i][tried[-1]][1])
+            tried.append(0)
+    return [ways[choice][0] for ways, choice in zip(options, chosen, strict=True)]
 
 
 def build_cover(
-    pieces: list[tuple[str, int]], score: int, puzzle: Puzzle, rules: Rules, found: Found,
-    lexicon: Lexicon,
+    pieces: list[tuple[str, int]], score: int, puzzle: Puzzle, rules: Rules,
+    found: Found | WideFound, lexicon: Lexicon,
 ) -> Cover:  # fmt: skip
     """Write pieces as a cover, with the first paths that do not cross one another."""
     words = [spell(piece, found, lexicon) for piece in pieces]
-    options = [
-        paths_on(puzzle.board, word, cells_of(piece, found), diagonal=rules.diagonal)
-        for word, piece in zip(words, pieces, strict=True)
-    ]
-    chosen: list[tuple[int, ...]] = []
-
-    def choose(i: int, closed: frozenset[int]) -> bool:
-        if i == len(options):
-            return True
-        for path, blocks in options[i]:
-            if not rules.crossing and blocks & closed:
-                continue
-            chosen.append(path)
-            if choose(i + 1, closed | blocks):
-                return True
-            chosen.pop()
-        return False
-
-    if not choose(0, frozenset()):
-        raise AssertionError("a cover whose words cross was counted")
+    places = [cells_of(piece, found) for piece in pieces]
+    listed = zip(words, places, strict=True)
+    if rules.crossing:
+        chosen = [path_on(puzzle.board, *one, diagonal=rules.diagonal) for one in listed]
+    else:
+        chosen = paths_without_crossing(
+            [paths_on(puzzle.board, *one, diagonal=rules.diagonal) for one in listed]
+        )
     width = puzzle.column_count
     entries = []
     spangram = None

@@ -70,6 +70,11 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.low)
 
+    def cells_on(self, row: int) -> frozenset[int]:
+        """List the cells of a piece."""
+        mask, low = int(self.cells[row]), int(self.low[row])
+        return frozenset(low + b for b in range(mask.bit_length()) if mask >> b & 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Found:
@@ -83,6 +88,10 @@ class Found:
 
 class TooManyPiecesError(Exception):
     """The board has more pieces than the solver has room for; says so in its reason."""
+
+
+class TooWideError(TooManyPiecesError):
+    """Words span more cells than a mask holds, or can be walked in too many ways one by one."""
 
 
 def find_pieces(
@@ -129,9 +138,9 @@ def _words(
             columns, rules.min_letters, masks, numbers, STEPS_MAX,
         )  # fmt: skip
         if found == WORD_TOO_WIDE:
-            raise TooManyPiecesError(_too_wide(rows, columns))
+            raise TooWideError(_too_wide(rows, columns))
         if found == TOO_MANY_STEPS or found > WORD_ROWS_MAX:
-            raise TooManyPiecesError(_TOO_MANY_PATHS)
+            raise TooWideError(_TOO_MANY_PATHS)
         if found <= room:
             break
         room = 2 * found

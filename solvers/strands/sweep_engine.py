@@ -27,10 +27,13 @@ from solvers.strands.sweep import (
     sweep_children,
     sweep_cover,
 )
+from solvers.strands.table import NODES, NODES_MAX
 
 
 class SweepEngine(Engine):
     """Cell by cell; any rules, any number of words, boards of any length."""
+
+    name = "sweep"
 
     def __init__(
         self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
@@ -49,6 +52,14 @@ class SweepEngine(Engine):
         zero = np.uint64(0)
         self.root: State = (0, zero, zero, False, self.n, PLAIN, 0)
         self._root_children = self.children(self.root)
+
+    def try_all(self, nodes: int) -> None:
+        """Value the root with so many nodes; raises BudgetSpentError when they are too few."""
+        control = self.table.control
+        nodes_max = int(control[NODES_MAX])
+        control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
+        self.value(self.root)
+        control[NODES_MAX] = nodes_max
 
     def root_size(self) -> int:
         """Count the root's children: one for each piece on the first cell."""

@@ -24,6 +24,8 @@ ROOT_STEP = 512
 class ZoneEngine(Engine):
     """Spangram first, then its zones; the number of theme words is known."""
 
+    name = "zones"
+
     def __init__(
         self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
     ) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from solvers.algebra import Ask, Budget, Status
 from solvers.lexicon.compile import compile_lexicon
-from solvers.strands import pieces
+from solvers.strands import general_pieces, pieces
 from solvers.strands.engine import REASONS, BudgetSpentError, Engine
 from solvers.strands.game import StrandsGame
 from solvers.strands.puzzle import Puzzle
@@ -25,6 +25,7 @@ def test_a_board_with_more_paths_than_anybody_can_walk_is_refused(
     monkeypatch: pytest.MonkeyPatch, parts: int
 ) -> None:
     monkeypatch.setattr(pieces, "STEPS_MAX", 1 << 16)
+    monkeypatch.setattr(general_pieces, "STEPS_MAX", 1 << 16)
     outcome = laughing(Rules(compound_parts=parts)).solve(LAUGHTER, COUNT)
     assert (outcome.status, outcome.count) == (Status.OVER_BUDGET, None)
     assert "in too many ways" in outcome.reason
@@ -40,6 +41,7 @@ def test_parts_that_join_in_too_many_ways_are_refused(monkeypatch: pytest.Monkey
 
 def test_a_board_that_cannot_be_searched_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "STEPS_MAX", 1 << 16)
+    monkeypatch.setattr(general_pieces, "STEPS_MAX", 1 << 16)
     whole = {"under": [], "from": 0, "to": None}
     assert laughing(Rules()).split(LAUGHTER, COUNT, None, 8) == [whole]
 

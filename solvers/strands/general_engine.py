@@ -1,0 +1,394 @@
+"""The search for any board: states row by row for whoever lists, values group by group."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, Statistics, count_of
+from solvers.strands.engine import BudgetSpentError, State
+from solvers.strands.general_groups import Group, groups_of, lay_out
+from solvers.strands.general_orders import orders_of
+from solvers.strands.general_pieces import WideFound, bits_of
+from solvers.strands.general_plan import BLOCK_WORDS, WORDS, Keys, Plan, blocks_to_cross, plan_of
+from solvers.strands.general_search import (
+    ALTERNATIVES_MAX,
+    ANY,
+    BANS_MAX,
+    F_BANNED,
+    F_BANS,
+    F_CLOSED,
+    F_FIRST,
+    F_FLAG,
+    F_LAST,
+    F_LEFT,
+    F_N,
+    F_SETS,
+    FRAME_FIELDS,
+    Ground,
+    first_free,
+    general_cover,
+)
+from solvers.strands.general_table import LOWEST, USED_WORDS, new_records
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.sweep import COMPOUND, PLAIN
+from solvers.strands.table import (
+    CLOCK_STRIDE,
+    DEAD,
+    DEADLINE_NS,
+    EXISTS,
+    NODES,
+    NODES_MAX,
+    OK,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+    STATES,
+    STATUS,
+    TICK,
+    TOO_MANY_SETS,
+)
+
+TRIALS = (1 << 12, 1 << 16)
+"""Nodes that each order of a group may take, round by round, before the best one is kept to."""
+STACK_WORDS = 1 << 22
+Value = tuple[int, int]
+"""(count, best score)."""
+_NOTHING: Value = (0, DEAD)
+ALONE, LOST = -1, -2
+"""Groups of one piece, and of pieces that no cover holds."""
+
+
+class _Search:
+    """A group of cells, its orders, and the one that is kept to."""
+
+    def __init__(self, engine: GeneralEngine, group: Group) -> None:
+        self.engine, self.group = engine, group
+        self.rules = engine.rules
+        self.cells = frozenset(group.cells.tolist())
+        self.chosen: tuple[Plan, Keys] | None = None
+        self.ground: Ground | None = None
+
+    def value(self, covered: int, closed: tuple[int, ...], n: int, flag: int, bans: Any) -> Value:
+        """Value the group where some of its cells are covered."""
+        if self.chosen is None:
+            if not len(self.group.pieces):
+                return (1, 0) if self._is_covered(covered) and n in (0, ANY) else _NOTHING
+            known = self._choose(covered, closed, n, flag, bans)
+            if known is not None:
+                return known
+        assert self.chosen is not None
+        return self._run(*self.chosen, (covered, closed, n, flag, bans))
+
+    def _is_covered(self, covered: int) -> bool:
+        return all(covered >> cell & 1 for cell in self.cells)
+
+    def _choose(self, *state: Any) -> Value | None:
+        """Try every order for a while, and keep to the first that ends, or that comes furthest."""
+        control = self.engine.records.control
+        nodes_max = int(control[NODES_MAX])
+        reached: list[tuple[int, int, tuple[Plan, Keys]]] = []
+        for nodes in TRIALS:
+            plans = [plan for _, _, plan in reached] or self._plans()
+            reached = []
+            for i, plan in enumerate(plans):
+                control[LOWEST] = len(self.group.cells)
+                control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
+                try:
+                    value = self._run(*plan, state)
+                    self.chosen = plan
+                    return value
+                except BudgetSpentError as error:
+                    if error.code != OUT_OF_NODES or control[NODES] > nodes_max:
+                        raise
+                    control[STATUS] = OK
+                    reached.append((int(control[LOWEST]), i, plan))
+                finally:
+                    control[NODES_MAX] = nodes_max
+        self.chosen = min(reached, key=lambda plan: plan[:2])[2]
+        return None
+
+    def _plans(self) -> Iterator[tuple[Plan, Keys]]:
+        engine = self.engine
+        columns = engine.puzzle.column_count
+        for order in orders_of(self.group, engine.laid, columns):
+            engine.check_clock()
+            engine.plan_count += 1
+            yield plan_of(self.group, engine.laid, engine.rules, order, columns, engine.plan_count)
+
+    def _run(self, plan: Plan, keys: Keys, state: Any) -> Value:
+        covered, closed, n, flag, bans = state
+        ground = self._ground(plan)
+        size = len(keys.cells)
+        bits = np.unpackbits(
+            np.frombuffer(covered.to_bytes(self.engine.mask_bytes, "little"), np.uint8),
+            bitorder="little",
+        )[keys.cells]
+        padded = np.zeros(64 * int(plan.geometry[WORDS]), np.uint8)
+        padded[:size] = bits
+        ground.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
+        taken = np.flatnonzero(bits)
+        frame = ground.frames[0]
+        frame[F_FIRST] = first_free(ground.covered, 0)
+        frame[F_N], frame[F_FLAG] = n, flag
+        frame[F_LAST] = taken[-1] if len(taken) else 0
+        frame[F_LEFT] = size - len(taken)
+        words = int(plan.geometry[BLOCK_WORDS])
+        sets = {
+            sum(1 << keys.blocks[b] for b in bits_of(mask) if b in keys.blocks) for mask in closed
+        }
+        least = least_of(sets)
+        for i, mask in enumerate(least):
+            row = np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64)
+            ground.closed[i * words : (i + 1) * words] = row
+        frame[F_CLOSED], frame[F_SETS] = 0, len(least)
+        own = sorted(keys.words[word] for word in bans if word in keys.words)
+        ground.bans[: len(own)] = own
+        frame[F_BANS], frame[F_BANNED] = 0, len(own)
+        hi, lo, best = general_cover(plan, ground, self.engine.records)
+        self.engine.check()
+        return count_of(int(hi), int(lo)), int(best)
+
+    def _ground(self, plan: Plan) -> Ground:
+        if self.ground is None or len(self.ground.covered) < int(plan.geometry[WORDS]):
+            size, words = len(self.group.cells), int(plan.geometry[WORDS])
+            blocks = int(plan.geometry[BLOCK_WORDS])
+            shared = self.engine.stacks
+            self.ground = Ground(
+                covered=np.zeros(words, np.uint64),
+                frames=np.zeros((size + 2, FRAME_FIELDS), np.int64),
+                closed=shared[0], bans=shared[1],
+                key=np.zeros(2 + words + ALTERNATIVES_MAX * blocks + BANS_MAX, np.uint64),
+            )  # fmt: skip
+        return self.ground
+
+
+class GeneralEngine:
+    """Any board and any rules: cells in any order, states of any length."""
+
+    name = "general"
+
+    def __init__(
+        self, puzzle: Puzzle, rules: Rules, found: WideFound, budget: Budget, *, exists: bool
+    ) -> None:
+        self.puzzle, self.rules, self.found, self.budget = puzzle, rules, found, budget
+        self.records = new_records(budget.table_bytes)
+        control = self.records.control
+        control[NODES_MAX] = budget.nodes
+        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
+        control[EXISTS], control[TICK] = exists, CLOCK_STRIDE - 1
+        self.started_ns = time.perf_counter_ns()
+        self.stacks = np.empty(STACK_WORDS, np.uint64), np.empty(STACK_WORDS, np.int64)
+        self.on_progress: Callable[[int, int], None] | None = None
+        cells = puzzle.cell_count
+        self.mask_bytes = (cells + 7) // 8
+        self.laid = lay_out(found, rules, cells)
+        words = puzzle.theme_words if rules.words == "given" else None
+        self.n = ANY if words is None else words + (rules.spangram != "off")
+        self.coupled = self.n != ANY or rules.spangram != "off"
+        groups = groups_of(self.laid, rules, coupled=self.coupled)
+        self.group_of = np.full(cells, ALONE, np.int64)
+        """Of each cell; ALONE where its piece is the only one."""
+        self.searches: list[_Search] = []
+        score = 0
+        for group in groups:
+            if len(group.pieces) == 1 and not self.coupled and self._fills(group):
+                score += int(self.laid.score[group.pieces[0]])
+            else:
+                self.group_of[group.cells] = len(self.searches)
+                self.searches.append(_Search(self, group))
+        self.plan_count = 0
+        by_low = np.argsort(self.laid.low, kind="stable")
+        self._by_low = by_low
+        self._at = np.searchsorted(self.laid.low[by_low], np.arange(cells + 1))
+        self._masks: dict[int, int] = {}
+        self.full = (1 << cells) - 1
+        self._blocks = blocks_to_cross(self.laid)
+        self.root: State = (0, 0, (0,), self.n, PLAIN, frozenset(), None, score)
+        self._root_children = self.children(self.root)
+
+    def _fills(self, group: Group) -> bool:
+        p = group.pieces[0]
+        return bool(self.laid.offsets[p + 1] - self.laid.offsets[p] == len(group.cells))
+
+    def statistics(self) -> Statistics:
+        """Say what the search has cost so far."""
+        control = self.records.control
+        return Statistics(
+            states=int(control[STATES]),
+            nodes=int(control[NODES]),
+            kernel_ns=time.perf_counter_ns() - self.started_ns,
+            table_bytes=8 * int(control[USED_WORDS]),
+            engine=self.name,
+        )
+
+    def check_clock(self) -> None:
+        """Raise BudgetSpentError when the budget's seconds are over."""
+        if time.monotonic_ns() > int(self.records.control[DEADLINE_NS]):
+            raise BudgetSpentError(OUT_OF_SECONDS)
+
+    def check(self) -> None:
+        """Raise BudgetSpentError if the kernel has stopped."""
+        if self.records.control[STATUS] != OK:
+            raise BudgetSpentError(int(self.records.control[STATUS]))
+
+    def root_size(self) -> int:
+        """Count the root's children: one for each piece on the first cell."""
+        return len(self._root_children)
+
+    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
+        """Name the piece of a root's child, its score and the state after it."""
+        return self._root_children[index]
+
+    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
+        """Value the root's children start..stop that have covers: indices, counts, best scores."""
+        indices, counts, scores = [], [], []
+        for i in range(start, stop):
+            _, score, state = self._root_children[i]
+            count, best = self.value(state)
+            if count:
+                indices.append(i)
+                counts.append(count)
+                scores.append(score + best)
+            if self.on_progress is not None:
+                self.on_progress(i + 1 - start, stop - start)
+        return indices, counts, scores
+
+    def _values(self, state: State) -> list[Value]:
+        """Value each group in a state: all but one are as they were before its last piece."""
+        _, covered, closed, n, flag, bans, before, _ = state
+        if before is None:
+            return self._valued(state)
+        if before[1] == LOST:
+            return [_NOTHING]
+        known, group = before
+        if len(known) == 1:
+            # Not further back than this: the way here may be thousands of pieces long.
+            known.append(self._valued(known[0]))
+        values: list[Value] = known[1]
+        if group == ALONE or len(values) < len(self.searches):
+            return values
+        values = list(values)
+        values[group] = self.searches[group].value(covered, closed, n, flag, bans)
+        return values
+
+    def _valued(self, state: State) -> list[Value]:
+        _, covered, closed, n, flag, bans, _, _ = state
+        values = []
+        for search in self.searches:
+            values.append(search.value(covered, closed, n, flag, bans))
+            if not values[-1][0]:
+                break
+        return values
+
+    def value(self, state: State) -> Value:
+        """Count the covers below a state, and find the best score among them."""
+        count, best = 1, int(state[7])
+        for more, score in self._values(state):
+            if not more:
+                return _NOTHING
+            count *= more
+            best += score
+        return count, best
+
+    def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
+        """List (piece, score, state) after each piece on the first free cell."""
+        first, covered, closed, n, flag, bans, _, rest = state
+        if n == 0 or covered == self.full:
+            return []
+        laid, kids = self.laid, []
+        known: list[Any] = [state]
+        """The state before, and behind it its values once somebody asks for them."""
+        for p in self._by_low[self._at[first] : self._at[first + 1]].tolist():
+            mask, kind = self._mask(p), int(laid.kind[p])
+            if mask & covered or (kind == COMPOUND and flag == COMPOUND):
+                continue
+            if self.rules.spangram == "one" and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714
+                continue
+            word = int(laid.word[p])
+            if word in bans:
+                continue
+            now = covered | mask
+            now_closed = self._closed(p, closed, now)
+            if not now_closed:
+                continue
+            score, group = int(laid.score[p]), int(self.group_of[first])
+            after: State = (
+                (~now & (now + 1)).bit_length() - 1,
+                now,
+                now_closed,
+                n if n == ANY else n - 1,
+                max(flag, kind),
+                self._bans(p, bans, now),
+                (known, group if laid.alive[p] else LOST),
+                rest - score if group == ALONE else rest,
+            )
+            words = len(self.found.words)
+            name = ("word", p) if p < words else ("compound", p - words)
+            kids.append((name, score, after))
+        return kids
+
+    def _mask(self, p: int) -> int:
+        if p not in self._masks:
+            laid = self.laid
+            self._masks[p] = sum(
+                1 << c for c in laid.cells[laid.offsets[p] : laid.offsets[p + 1]].tolist()
+            )
+        return self._masks[p]
+
+    def _closed(self, p: int, closed: tuple[int, ...], covered: int) -> tuple[int, ...]:
+        """Close a piece's blocks as well: the least alternatives, none if it crosses."""
+        laid, columns = self.laid, self.puzzle.column_count
+        if self.rules.crossing:
+            return closed
+        sets = set()
+        for s in range(laid.set_offsets[p], laid.set_offsets[p + 1]):
+            blocks = laid.blocks[laid.block_offsets[s] : laid.block_offsets[s + 1]].tolist()
+            own = sum(1 << b for b in blocks if b in self._blocks)
+            sets |= {one | own for one in closed if not one & own}
+        free = ~covered
+        for block in set(bits_of(_union(sets))):
+            falling = free >> block & free >> (block - columns - 1) & 1
+            rising = free >> (block - 1) & free >> (block - columns) & 1
+            if not falling and not rising:
+                sets = {one & ~(1 << block) for one in sets}
+        if len(sets) > ALTERNATIVES_MAX:
+            raise BudgetSpentError(TOO_MANY_SETS)
+        return least_of(sets)
+
+    def _bans(self, p: int, bans: frozenset[int], covered: int) -> frozenset[int]:
+        """Ban a piece's word, and forget those that fit nowhere any more."""
+        word = int(self.laid.word[p])
+        if self.rules.repeats or (word < 0 and not bans):
+            return bans
+        now = bans | {word} if word >= 0 else bans
+        return frozenset(
+            w for w in now
+            if any(not self._mask(q) & covered for q in self._rows_of(w))
+        )  # fmt: skip
+
+    def _rows_of(self, word: int) -> list[int]:
+        if not hasattr(self, "_word_rows"):
+            self._word_rows: dict[int, list[int]] = {}
+            for q, w in enumerate(self.laid.word.tolist()):
+                self._word_rows.setdefault(w, []).append(q)
+        return self._word_rows[word]
+
+
+def _union(masks: set[int]) -> int:
+    union = 0
+    for mask in masks:
+        union |= mask
+    return union
+
+
+def least_of(masks: set[int]) -> tuple[int, ...]:
+    """Keep of masks those that contain no other, ascending."""
+    least: list[int] = []
+    for mask in sorted(masks):
+        if not any(known & mask == known for known in least):
+            least.append(mask)
+    return tuple(least)

@@ -1,0 +1,434 @@
+"""The pieces of any board: words of any length, cells as lists instead of masks of 64.
+
+The boards of article 000's reductions are wide, and their words may be as long as the board is
+large (Flow Free) or walk round blocks in thousands of ways over the same cells (Theorem 20).
+Words are therefore walked letter by letter over the whole board at once, and walks that stand on
+the same cell, have used the same cells (and diagonals, where words must not cross) and spell
+beginnings of the same words are one walk from then on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.bits import popcount
+from solvers.compiling import kernel
+from solvers.lexicon.lexicon import Lexicon
+from solvers.strands.pieces import (
+    Found,
+    Pieces,
+    TooManyPiecesError,
+    TooWideError,
+    board_codes,
+    find_pieces,
+)
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.score import FREQUENCY, Scoring
+from solvers.strands.words import NO_LETTER, PATH_MAX, neighbours
+
+WALKS_MAX = 1 << 21
+"""Walks of one length from one cell that may be under way."""
+WALK_NUMBERS = 1 << 26
+"""Room for their cells, four bytes a number."""
+STEPS_MAX = 1 << 26
+"""Steps on one board, some ten seconds."""
+PIECE_NUMBERS = 1 << 27
+"""Room for the cells of all pieces found, four bytes a number."""
+PIECES_MAX = 1 << 22
+
+_NO_COMPOUNDS = "rules without compound spangrams (compound_parts=1 or spangram=off)"
+OK, TOO_MANY = 0, 1
+NODE, AT, DIAGONALS, HEAD = range(4)
+_ONE = np.uint64(1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WidePieces:
+    """Pieces in canonical order, each a run of `cells`: lowest cell, cells, word.
+
+    Cells are compared as the masks of solvers.strands.pieces are: by the highest that differs.
+    """
+
+    low: npt.NDArray[np.int64]
+    cell_offsets: npt.NDArray[np.int64]
+    cells: npt.NDArray[np.int32]
+    """Ascending for each piece."""
+    word: npt.NDArray[np.int64]
+    score: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.bool_]
+    set_offsets: npt.NDArray[np.int64]
+    """Least sets set_offsets[p]:set_offsets[p + 1] are those of piece p."""
+    block_offsets: npt.NDArray[np.int64]
+    blocks: npt.NDArray[np.int32]
+    """Set s closes blocks[block_offsets[s]:block_offsets[s + 1]], ascending."""
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def cells_on(self, row: int) -> frozenset[int]:
+        """List the cells of a piece."""
+        start, stop = self.cell_offsets[row], self.cell_offsets[row + 1]
+        return frozenset(self.cells[start:stop].tolist())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class WideFound:
+    """Everything that may lie on a board, as solvers.strands.pieces.Found."""
+
+    words: WidePieces
+    compounds: WidePieces
+    codes: npt.NDArray[np.uint64]
+
+
+def find_wide_pieces(
+    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, scoring: Scoring = FREQUENCY
+) -> WideFound:
+    """Find every piece that the rules allow on a board of any shape.
+
+    Words only, no compounds. Raises TooManyPiecesError when there are too many walks or pieces.
+    """
+    near = neighbours(puzzle.row_count, puzzle.column_count, diagonal=rules.diagonal)
+    out = np.empty(PIECE_NUMBERS, np.int32)
+    starts = np.empty(PIECES_MAX + 1, np.int64)
+    status, count = _walk_words(
+        lexicon.node_children, lexicon.node_first, lexicon.node_word,
+        board_codes(puzzle, lexicon), near, puzzle.column_count, rules.min_letters,
+        rules.crossing, np.empty((2, WALK_NUMBERS), np.int32),
+        np.empty((2, WALKS_MAX + 1), np.int64), np.zeros(4 * WALKS_MAX, np.int64), out, starts,
+        STEPS_MAX,
+    )  # fmt: skip
+    if status != OK:
+        raise TooManyPiecesError(
+            "the letters of this board can be walked along words in too many ways; expected a "
+            "board of fewer equal letters, or a smaller word list"
+        )
+    starts = starts[:count].copy()
+    heads = out[starts[:, None] + np.arange(3)].reshape(count, 3).astype(np.int64)
+    bounds, places = ragged(starts + 3, heads[:, 1])
+    cells = out[places]
+    block_bounds, places = ragged(starts + 3 + heads[:, 1], heads[:, 2])
+    words = _merged(
+        puzzle, heads[:, 0], bounds, cells, block_bounds, out[places],
+        scoring.words(lexicon, heads[:, 0]),
+    )  # fmt: skip
+    return WideFound(words=words, compounds=_none(), codes=np.empty((0, 2), np.uint64))
+
+
+def find_any_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found | WideFound:
+    """Find every piece as masks where words are short enough and few enough, else as lists.
+
+    Raises TooManyPiecesError when there are too many, or when they would have to be lists and the
+    rules want compounds, which are run together within 64 cells only.
+    """
+    plain = rules.spangram == "off" or rules.compound_parts == 1
+    if puzzle.cell_count <= PATH_MAX or np.diff(lexicon.offsets).max() <= PATH_MAX:
+        try:
+            return find_pieces(puzzle, rules, lexicon)
+        except TooWideError as error:
+            if not plain:
+                raise TooManyPiecesError(f"{error}, or {_NO_COMPOUNDS}") from error
+    elif not plain:
+        raise TooManyPiecesError(
+            f"the word list has words of more than {PATH_MAX} letters; expected {_NO_COMPOUNDS}"
+        )
+    return find_wide_pieces(puzzle, rules, lexicon)
+
+
+def ragged(starts: Any, sizes: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Name the places of runs that begin at `starts`: the runs' bounds and the places in order."""
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.repeat(np.asarray(starts, np.int64) - bounds[:-1], sizes) + np.arange(bounds[-1])
+    return bounds, places
+
+
+def _none() -> WidePieces:
+    zero, numbers = np.zeros(1, np.int64), np.empty(0, np.int64)
+    return WidePieces(
+        low=numbers, cell_offsets=zero, cells=np.empty(0, np.int32), word=numbers, score=numbers,
+        spans=np.empty(0, np.bool_), set_offsets=zero, block_offsets=zero,
+        blocks=np.empty(0, np.int32),
+    )  # fmt: skip
+
+
+def widened(found: Found) -> WideFound:
+    """Write pieces that are masks as lists."""
+    return WideFound(
+        words=_widened(found.words), compounds=_widened(found.compounds), codes=found.codes
+    )
+
+
+def _widened(pieces: Pieces) -> WidePieces:
+    low = pieces.low.astype(np.int64)
+    cell_offsets, cells = _listed(pieces.cells, low)
+    sets = np.diff(pieces.block_offsets)
+    block_offsets, blocks = _listed(pieces.blocks, np.repeat(low, sets))
+    return WidePieces(
+        low=low, cell_offsets=cell_offsets, cells=cells, word=pieces.word, score=pieces.score,
+        spans=pieces.spans, set_offsets=pieces.block_offsets.astype(np.int64),
+        block_offsets=block_offsets, blocks=blocks,
+    )  # fmt: skip
+
+
+def _listed(masks: Any, low: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Write masks relative to `low` as (bounds, numbers)."""
+    bits = np.unpackbits(
+        np.ascontiguousarray(masks, np.dtype("<u8")).view(np.uint8).reshape(len(masks), 8),
+        axis=1, bitorder="little",
+    )  # fmt: skip
+    row, bit = np.nonzero(bits)
+    bounds = np.concatenate([[0], np.cumsum(bits.sum(axis=1, dtype=np.int64))]).astype(np.int64)
+    return bounds, (low[row] + bit).astype(np.int32)
+
+
+def _merged(
+    puzzle: Puzzle, word: Any, bounds: Any, cells: Any, block_bounds: Any, blocks: Any, scores: Any
+) -> WidePieces:  # fmt: skip
+    """Sort walks canonically, and merge those of one word over the same cells."""
+    if not len(word):
+        return _none()
+    low = cells[bounds[:-1]].astype(np.int64)
+    columns = _compared(bounds, cells, low)
+    order = np.lexsort((word, *columns, low))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = False
+    for column in (word, *columns, low):
+        new[1:] |= column[order[1:]] != column[order[:-1]]
+    heads = np.flatnonzero(new)
+    rows = order[heads]
+    cell_offsets, places = ragged(bounds[rows], np.diff(bounds)[rows])
+    merged = cells[places]
+    set_offsets, block_offsets, least = _least(order, heads, block_bounds, blocks)
+    return WidePieces(
+        low=low[rows],
+        cell_offsets=cell_offsets,
+        cells=merged,
+        word=word[rows],
+        score=np.maximum.reduceat(scores[order], heads),
+        spans=_spans(puzzle, cell_offsets, merged),
+        set_offsets=set_offsets,
+        block_offsets=block_offsets,
+        blocks=least,
+    )
+
+
+def _compared(bounds: Any, cells: Any, low: Any) -> list[npt.NDArray[np.uint64]]:
+    """Write runs of cells as masks relative to the lowest, 64 bits a column, lowest bits first."""
+    sizes = np.diff(bounds)
+    ahead = cells - np.repeat(low, sizes)
+    width = int(ahead.max()) // 64 + 1
+    at = np.repeat(np.arange(len(sizes)), sizes) * width + ahead // 64
+    first = np.flatnonzero(np.append(True, at[1:] != at[:-1]))
+    masks = np.zeros(len(sizes) * width, np.uint64)
+    masks[at[first]] = np.bitwise_or.reduceat(_ONE << (ahead % 64).astype(np.uint64), first)
+    return list(masks.reshape(len(sizes), width).T)
+
+
+def _spans(puzzle: Puzzle, bounds: Any, cells: Any) -> npt.NDArray[np.bool_]:
+    r, c = np.divmod(cells, puzzle.column_count)
+    heads = bounds[:-1]
+    spans: npt.NDArray[np.bool_] = (
+        (np.minimum.reduceat(r, heads) == 0)
+        & (np.maximum.reduceat(r, heads) == puzzle.row_count - 1)
+    ) | (
+        (np.minimum.reduceat(c, heads) == 0)
+        & (np.maximum.reduceat(c, heads) == puzzle.column_count - 1)
+    )
+    return spans
+
+
+def _least(order: Any, heads: Any, bounds: Any, blocks: Any) -> tuple[Any, Any, Any]:
+    """Keep of the sets of blocks of each piece those that contain no other, as integers ascend."""
+    stops = np.append(heads[1:], len(order))
+    sizes = np.diff(bounds)
+    if not sizes.any():
+        return np.arange(len(heads) + 1), np.zeros(len(heads) + 1, np.int64), blocks
+    set_offsets, block_offsets, numbers = [0], [0], []
+    for start, stop in zip(heads.tolist(), stops.tolist(), strict=True):
+        masks = set()
+        for row in order[start:stop].tolist():
+            masks.add(sum(1 << b for b in blocks[bounds[row] : bounds[row + 1]].tolist()))
+        least: list[int] = []
+        for mask in sorted(masks):
+            if not any(known & mask == known for known in least):
+                least.append(mask)
+                numbers += bits_of(mask)
+                block_offsets.append(len(numbers))
+        set_offsets.append(len(block_offsets) - 1)
+    return (
+        np.array(set_offsets, np.int64),
+        np.array(block_offsets, np.int64),
+        np.array(numbers, np.int32),
+    )
+
+
+def bits_of(mask: int) -> list[int]:
+    """List the bits that are set."""
+    bits = []
+    while mask:
+        low = mask & -mask
+        bits.append(low.bit_length() - 1)
+        mask ^= low
+    return bits
+
+
+@kernel
+def _holds(walk: np.ndarray, at: int, size: int, cell: int) -> bool:
+    low, high = at, at + size
+    while low < high:
+        middle = (low + high) >> 1
+        if walk[middle] < cell:
+            low = middle + 1
+        else:
+            high = middle
+    return low < at + size and walk[low] == cell
+
+
+@kernel
+def _write_step(
+    walk: np.ndarray, at: int, size: int, node: int, to: int, columns: int, crossing: bool,
+    out: np.ndarray, start: int,
+) -> int:  # fmt: skip
+    """Write the walk at `walk[at:]`, of `size` cells, with one more cell; return its end."""
+    out[start + NODE] = node
+    out[start + AT] = to
+    o = start + HEAD
+    placed = False
+    for i in range(at + HEAD, at + HEAD + size):
+        if not placed and walk[i] > to:
+            out[o] = to
+            o += 1
+            placed = True
+        out[o] = walk[i]
+        o += 1
+    if not placed:
+        out[o] = to
+        o += 1
+    kept = 0
+    if not crossing:
+        own, cells = start + HEAD, size + 1
+        a, b = min(walk[at + AT], to), max(walk[at + AT], to)
+        new = -1
+        if a // columns != b // columns and a % columns != b % columns:
+            new = 2 * b if b % columns > a % columns else 2 * (b + 1) + 1
+        before = at + HEAD + size
+        for i in range(walk[at + DIAGONALS] + 1):
+            # Kept in order: the new one goes where it belongs.
+            last = i == walk[at + DIAGONALS]
+            if new >= 0 and (last or walk[before + i] > new):
+                if _open(out, own, cells, new, columns):
+                    out[o + kept] = new
+                    kept += 1
+                new = -1
+            if not last and _open(out, own, cells, walk[before + i], columns):
+                out[o + kept] = walk[before + i]
+                kept += 1
+    out[start + DIAGONALS] = kept
+    return o + kept
+
+
+@kernel
+def _open(walk: np.ndarray, at: int, size: int, diagonal: int, columns: int) -> bool:
+    """Tell whether neither of the two other cells of a diagonal's block is on a walk."""
+    corner, rising = diagonal >> 1, diagonal & 1
+    if rising:
+        one, other = corner, corner - columns - 1
+    else:
+        one, other = corner - 1, corner - columns
+    return not _holds(walk, at, size, one) and not _holds(walk, at, size, other)
+
+
+@kernel
+def _walk_words(
+    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
+    near: np.ndarray, columns: int, min_letters: int, crossing: bool, walks: np.ndarray,
+    offsets: np.ndarray, slots: np.ndarray, out: np.ndarray, starts: np.ndarray, steps_max: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Write every word with every set of cells (and diagonals) as (word, cells, blocks, ...).
+
+    Returns (OK or TOO_MANY, rows written); one word on the same cells may be written repeatedly.
+    """
+    found, room = 0, 0
+    steps = 0
+    last_slot = len(slots) - 1
+    stamp = np.int64(0)
+    for start in range(len(board)):
+        letter = np.uint64(board[start])
+        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
+            continue
+        now, count, size = 0, 1, 1
+        walk = walks[0]
+        walk[NODE] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
+        walk[AT], walk[DIAGONALS], walk[HEAD] = start, 0, start
+        offsets[0, 0] = 0
+        while count:
+            after = 1 - now
+            walk, longer = walks[now], walks[after]
+            made, end = 0, 0
+            stamp += 1
+            for w in range(count):
+                at = offsets[now, w]
+                node = walk[at + NODE]
+                if node_word[node] >= 0 and size >= min_letters:
+                    blocks = walk[at + DIAGONALS]
+                    if found + 1 >= len(starts) or room + 3 + size + blocks > len(out):
+                        return TOO_MANY, found
+                    starts[found] = room
+                    out[room], out[room + 1], out[room + 2] = node_word[node], size, blocks
+                    room += 3
+                    for i in range(size + blocks):
+                        number = walk[at + HEAD + i]
+                        out[room + i] = number if i < size else number >> 1
+                    room += size + blocks
+                    found += 1
+                children = node_children[node]
+                if children == np.uint64(0):
+                    continue
+                cell = walk[at + AT]
+                for turn in range(8):
+                    to = near[cell, turn]
+                    if to < 0:
+                        break
+                    if board[to] == NO_LETTER or not (children >> np.uint64(board[to])) & _ONE:
+                        continue
+                    if _holds(walk, at + HEAD, size, to):
+                        continue
+                    steps += 1
+                    if (
+                        steps > steps_max
+                        or end + HEAD + 2 * size + 2 > len(longer)
+                        or made + 1 >= offsets.shape[1]
+                    ):
+                        return TOO_MANY, found
+                    letter = np.uint64(board[to])
+                    child = node_first[node] + popcount(children & ((_ONE << letter) - _ONE))
+                    stop = _write_step(walk, at, size, child, to, columns, crossing, longer, end)
+                    h = np.uint64(0)
+                    for i in range(end, stop):
+                        h = (h ^ np.uint64(longer[i])) * _MIX
+                        h ^= h >> np.uint64(29)
+                    slot = np.int64(h & np.uint64(last_slot))
+                    same = False
+                    # A slot holds the number of a layer and of a walk in it.
+                    while slots[slot] >> 22 == stamp:
+                        other = offsets[after, slots[slot] & 0x3FFFFF]
+                        i = 0
+                        while i < stop - end and longer[other + i] == longer[end + i]:
+                            i += 1
+                        if i == stop - end:
+                            same = True
+                            break
+                        slot = (slot + 1) & last_slot
+                    if not same:
+                        slots[slot] = (stamp << 22) | made
+                        offsets[after, made] = end
+                        made += 1
+                        end = stop
+            now, count = after, made
+            size += 1
+    return OK, found
