@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,20 +23,29 @@ from solvers.errors import PermanentError
 from solvers.tiles.batch import decide_rows
 from solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from solvers.tiles.combo import combo
-from solvers.tiles.model import model_of
+from solvers.tiles.fewest import (
+    OUT_OF_NODES_REASON,
+    OUT_OF_SECONDS_REASON,
+    TOO_LARGE_REASON,
+    any_walk,
+    fewest_moves,
+    merged_sentence,
+)
+from solvers.tiles.model import Model, model_of
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules
 from solvers.tiles.solution import Walk, walk_from_json, walk_to_json
+from solvers.tiles.trail import euler_trail, shares_several
 
-Part = dict[str, list[int]]
-"""{"first": tiles}: the walks that begin on one of them."""
+Part = dict[str, int]
+"""{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
 
-OUT_OF_NODES = "the budget of nodes ran out"
-OUT_OF_SECONDS = "the budget of seconds ran out"
-REASONS = ("", OUT_OF_NODES, OUT_OF_SECONDS)
+REASONS = ("", OUT_OF_NODES_REASON, OUT_OF_SECONDS_REASON, TOO_LARGE_REASON)
+TRAIL_FACTOR = 4
+"""Memory that building a Eulerian trail takes, in boards."""
 FEATURE_S = 2e-6
 """What a feature costs where a walk is built, reading and writing the board included."""
-FEWEST_S = 5.0
+FEWEST_S = 0.05
 """What the fewest moves of a published board take."""
 
 
@@ -86,12 +96,18 @@ class TilesGame:
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a search by the tile that walks begin on; a walk that is built is one part."""
-        first = list(range(len(puzzle.tiles))) if part is None else part["first"]
-        if ask.kind != "best" and self.bound_rules.teleports != "no":
+        start, stop = (0, len(puzzle.tiles)) if part is None else (part["from"], part["to"])
+        if self._is_built(ask, model_of(puzzle)):
             into = 1
-        many = max(1, min(into, len(first)))
-        cuts = [len(first) * i // many for i in range(many + 1)]
-        return [{"first": first[cuts[i] : cuts[i + 1]]} for i in range(many)]
+        many = max(1, min(into, stop - start))
+        cuts = [start + (stop - start) * i // many for i in range(many + 1)]
+        return [{"from": a, "to": b} for a, b in pairwise(cuts)]
+
+    def _is_built(self, ask: Ask, model: Model) -> bool:
+        """Tell whether an ask is answered in linear time, without a search."""
+        if self.bound_rules.teleports == "no":
+            return not model.solvable or not shares_several(model)
+        return ask.kind == "first" or not model.solvable
 
     def solve(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
@@ -101,22 +117,35 @@ class TilesGame:
         Raises PermanentError for another ask.
         """
         _check(ask)
-        del part
         budget = budget or Budget()
         begun = time.perf_counter_ns()
         model = model_of(puzzle)
         if not model.solvable:
             return Outcome(status=Status.UNSOLVABLE, count=0)
-        if ask.kind == "best" or self.bound_rules.teleports == "no":
-            return Outcome(status=Status.OVER_BUDGET, reason="not searched yet")
-        walk, used = combo(model)
+        walk: Walk | None
+        if self._is_built(ask, model):
+            if self.bound_rules.teleports == "no":
+                walk, used = euler_trail(model), TRAIL_FACTOR * model.bytes
+            else:
+                walk, used = combo(model)
+            return _outcome(
+                ask,
+                walk,
+                Statistics(
+                    nodes=len(model.feature),
+                    kernel_ns=time.perf_counter_ns() - begun,
+                    table_bytes=used,
+                ),
+            )
+        search = fewest_moves if ask.kind == "best" else any_walk
+        first = None if part is None else range(part["from"], part["to"])
+        found = search(model, self.bound_rules.teleports, budget, first)
+        if found.proven:
+            return _outcome(ask, found.walk, found.statistics)
         return Outcome(
-            status=Status.SOLVED,
-            count=1,
-            solutions=(walk,),
-            statistics=Statistics(
-                nodes=walk.moves, kernel_ns=time.perf_counter_ns() - begun, table_bytes=used
-            ),
+            status=Status.OVER_BUDGET,
+            reason=found.sentence if ask.kind == "best" else found.reason,
+            statistics=found.statistics,
         )
 
     def stream(
@@ -141,18 +170,20 @@ class TilesGame:
         statistics = sum((o.statistics for o in outcomes), Statistics())
         found = [o for o in outcomes if o.status is Status.SOLVED]
         for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
-            for outcome in outcomes:
-                if outcome.status is status and (ask.kind == "best" or not found):
-                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+            failed = [o.reason for o in outcomes if o.status is status]
+            if failed and (ask.kind == "best" or not found):
+                best = min((o.value for o in found if o.value is not None), default=None)
+                reason = merged_sentence(failed, best) if ask.kind == "best" else failed[0]
+                return Outcome(status=status, statistics=statistics, reason=reason)
         if not found:
             return Outcome(status=Status.UNSOLVABLE, count=0, statistics=statistics)
-        best = min(found, key=lambda o: -1 if o.value is None else o.value)
+        best_part = min(found, key=lambda o: o.value or 0)
         return Outcome(
             status=Status.SOLVED,
             count=1,
-            solutions=best.solutions[:1],
+            solutions=best_part.solutions[:1],
             statistics=statistics,
-            value=best.value,
+            value=best_part.value,
         )
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
@@ -197,10 +228,13 @@ class TilesGame:
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
-        board = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))
-        self.solve_batch(to_arrays([board]), Ask(kind="first"), Budget())
-        self.solve(board, Ask(kind="first"))
-        self.solve(board, Ask(kind="best", limit=1))
+        ring = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))
+        twins = Puzzle(tiles=(("A1", "B1"), ("A1", "B1")))
+        self.solve_batch(to_arrays([ring]), Ask(kind="first"), Budget())
+        for rules in (Rules(), Rules(teleports="no")):
+            for board in (ring, twins):
+                for ask in (Ask(kind="first"), Ask(kind="best", limit=1)):
+                    TilesGame(rules).solve(board, ask)
 
 
 _SOLVED = STATUS_CODES.index(Status.SOLVED)
@@ -224,6 +258,18 @@ class WalkStream:
         self.statistics = outcome.statistics
         self.truncated = bool(outcome.solutions)
         yield from outcome.solutions
+
+
+def _outcome(ask: Ask, walk: Walk | None, statistics: Statistics) -> Outcome[Walk]:
+    if walk is None:
+        return Outcome(status=Status.UNSOLVABLE, count=0, statistics=statistics)
+    return Outcome(
+        status=Status.SOLVED,
+        count=1,
+        solutions=(walk,),
+        statistics=statistics,
+        value=walk.moves if ask.kind == "best" else None,
+    )
 
 
 def _check(ask: Ask) -> None:

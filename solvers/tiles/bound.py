@@ -1,0 +1,149 @@
+"""How many moves a position still takes at least: the visits that its tiles need.
+
+A walk visits each tile some number of times, and its moves are its visits less one. A tile on which
+d standard moves begin or end has at least half as many visits, rounded up: each visit serves one
+move in and one out. On the tile that the player stands on, the move out is served by the visit that
+has begun, so that half of d, rounded down, is still to come. What is left of a tile is taken in d
+portions, at most one for each feature; to need a visit less, a tile of three features takes two of
+them at once, and which tiles can is a question of matching (`solvers.tiles.matching`). A tile of
+four features or more that shares two with another counts as one visit here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import popcount
+from solvers.compiling import search_kernel
+from solvers.tiles.matching import HELPER, NO, SAVED, cover, shared
+
+WIDE = 4
+"""Features of a tile that one matching does not describe: it may share portions with several."""
+
+
+@search_kernel
+def moves_left(
+    alive: np.ndarray, left: np.ndarray, now: int, role: np.ndarray, mate: np.ndarray, space: Any
+) -> tuple[int, int, int]:
+    """Bound the moves that clear a position on tile `now` (-1: before the walk begins, where the
+    first selection counts as one), and the other tiles on which an odd number of moves will end.
+
+    alive: uint64[tiles, words], features left; left: their number. `mate` is a matching of an
+    earlier position, and is repaired; role and space are scratch. Returns (moves, odd tiles,
+    visits if no portion were ever larger than one feature).
+    """
+    tiles = len(left)
+    visits = odd = wide = saved = 0
+    for t in range(tiles):
+        r = left[t]
+        role[t] = NO
+        if r >= WIDE:
+            wide += 1
+        if t == now:
+            visits += r >> 1
+            if r == 2:
+                role[t] = SAVED
+            elif r == 3:
+                role[t] = HELPER
+                for u in range(tiles):
+                    if u != t and shared(alive, t, u) == 3:
+                        role[t] = SAVED
+                        break
+        else:
+            visits += (r + 1) >> 1
+            if r == 1:
+                odd += 1
+            elif r == 2:
+                role[t] = HELPER
+            elif r == 3:
+                role[t] = SAVED
+                saved += 1
+    least = visits
+    if wide:
+        for t in range(tiles):
+            r = left[t]
+            if r < WIDE:
+                continue
+            role[t] = NO
+            paired = False
+            for u in range(tiles):
+                if u != t and left[u] > 1 and shared(alive, t, u) > 1:
+                    paired = True
+                    if role[u] == SAVED:
+                        # It may be saved by the wide tile, and save another itself all the same.
+                        least -= 1
+                        role[u] = HELPER
+                        if u != now:
+                            saved -= 1
+            if paired:
+                least -= (r >> 1) if t == now else ((r + 1) >> 1) - 1
+    for t in range(tiles):
+        m = mate[t]
+        if m >= 0 and (role[t] == NO or role[m] == NO or shared(alive, t, m) < 2):
+            mate[t] = -1
+            mate[m] = -1
+    covered = cover(alive, role, mate, space)
+    least -= covered
+    return least, odd + max(0, saved - covered), visits
+
+
+@search_kernel
+def connected(alive: np.ndarray, left: np.ndarray, now: int, reach: np.ndarray) -> bool:
+    """Tell whether all that is left hangs together with tile `now`; reach: uint64[words]."""
+    tiles, words = alive.shape
+    for w in range(words):
+        reach[w] = alive[now, w]
+    rest = 0
+    for t in range(tiles):
+        rest += left[t] > 0
+    grown = True
+    while grown:
+        grown = False
+        seen = 0
+        for t in range(tiles):
+            if left[t] == 0:
+                continue
+            meets = False
+            for w in range(words):
+                if alive[t, w] & reach[w]:
+                    meets = True
+            if not meets:
+                continue
+            seen += 1
+            for w in range(words):
+                if alive[t, w] & ~reach[w]:
+                    reach[w] |= alive[t, w]
+                    grown = True
+        if seen == rest:
+            return True
+    return False
+
+
+@search_kernel
+def take(alive: np.ndarray, left: np.ndarray, a: int, b: int, common: np.ndarray) -> int:
+    """Delete what two tiles share; write it into `common` (uint64[words]) and count it."""
+    count = 0
+    for w in range(alive.shape[1]):
+        both = alive[a, w] & alive[b, w]
+        common[w] = both
+        alive[a, w] ^= both
+        alive[b, w] ^= both
+        count += popcount(both)
+    left[a] -= count
+    left[b] -= count
+    return count
+
+
+@search_kernel
+def put_back(alive: np.ndarray, left: np.ndarray, a: int, b: int, common: np.ndarray) -> int:
+    """Undo what `take` did."""
+    count = 0
+    for w in range(alive.shape[1]):
+        alive[a, w] ^= common[w]
+        alive[b, w] ^= common[w]
+        count += popcount(common[w])
+    left[a] += count
+    left[b] += count
+    return count

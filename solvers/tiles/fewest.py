@@ -1,0 +1,262 @@
+"""The fewest moves that clear a board: a bound from below, walks from above, until they meet.
+
+A move is every selection after the first tile, teleports included. The search begins at the bound:
+short tries, each with its ties broken at random, find a walk that meets it on nearly every board of
+the published form. Where none does, the search at that limit is carried through, remembering dead
+ends from try to try, until it has shown that there is none or has found one.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, Statistics
+from solvers.tiles.bound import moves_left
+from solvers.tiles.combo import combo
+from solvers.tiles.model import Model
+from solvers.tiles.search import (
+    ANY,
+    FORCED,
+    FOUND,
+    NEVER,
+    NONE,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+    RESTART,
+    find_walk,
+)
+from solvers.tiles.solution import Walk
+
+OUT_OF_NODES_REASON = "the budget of nodes ran out"
+OUT_OF_SECONDS_REASON = "the budget of seconds ran out"
+TOO_LARGE_REASON = "the board is too large to search: at most 512 tiles and 4096 features"
+SEARCH_TILES_MAX = 512
+SEARCH_FEATURES_MAX = 4096
+TABLE_BYTES_MAX = 2**28
+"""Of the budget's table bytes, this much at most is used to remember dead ends."""
+QUICK_TRIES = 4
+QUICK_NODES_PER_MOVE = 4
+THOROUGH_NODES = 4096
+"""Nodes of the first thorough try; each one after it has twice as many."""
+
+_REASONS = {OUT_OF_NODES: OUT_OF_NODES_REASON, OUT_OF_SECONDS: OUT_OF_SECONDS_REASON}
+_MODES = {"yes": ANY, "forced": FORCED, "no": NEVER}
+_BETWEEN = re.compile(r"^(.*); at least (\d+) moves(?:, (\d+) were found)?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fewest:
+    """What is known of the fewest moves of a board."""
+
+    at_least: int
+    walk: Walk | None
+    """The shortest walk found; none shorter exists if `reason` is empty."""
+    reason: str
+    """Why the search ended early, if it did."""
+    statistics: Statistics
+
+    @property
+    def proven(self) -> bool:
+        """Whether the answer is final: the fewest moves, or that there is no walk."""
+        return not self.reason
+
+    @property
+    def sentence(self) -> str:
+        """Say why the search ended early and what is known."""
+        found = "" if self.walk is None else f", {self.walk.moves} were found"
+        return f"{self.reason}; at least {self.at_least} moves{found}"
+
+
+def merged_sentence(sentences: Sequence[str], fewest: int | None) -> str:
+    """Join what parts of a search that ended early say, as `Fewest.sentence` writes it.
+
+    `fewest` is the fewest moves that another part has found, if any: then no fewer than the lowest
+    bound of the parts or it, whichever is less, clear the board.
+    """
+    said = [match.groups() for match in map(_BETWEEN.match, sentences) if match]
+    if len(said) < len(sentences):
+        return next(text for text in sentences if not _BETWEEN.match(text))
+    known = [] if fewest is None else [fewest]
+    found = known + [int(moves) for _, _, moves in said if moves]
+    least = min(known + [int(moves) for _, moves, _ in said])
+    more = f", {min(found)} were found" if found else ""
+    return f"{said[0][0]}; at least {least} moves{more}"
+
+
+def fewest_moves(
+    model: Model, teleports: str, budget: Budget, first: range | None = None
+) -> Fewest:
+    """Find a walk of as few moves as possible that clears the board.
+
+    `first` are the tiles that it may begin on, all of them if None. The board has to be solvable;
+    without teleports it may still have no walk: then the answer is proven and the walk None.
+    """
+    return _Hunt(model, teleports, budget, first).fewest()
+
+
+def any_walk(model: Model, teleports: str, budget: Budget, first: range | None = None) -> Fewest:
+    """Find a walk that clears the board, however long; if proven and None, there is none."""
+    return _Hunt(model, teleports, budget, first).any()
+
+
+class _Hunt:
+    def __init__(self, model: Model, teleports: str, budget: Budget, first: range | None) -> None:
+        self.begun = time.monotonic_ns()
+        self.deadline = self.begun + int(budget.seconds * 1e9)
+        self.budget = budget
+        self.mode = _MODES[teleports]
+        sizes = np.diff(model.start)
+        self.tiles = np.flatnonzero(sizes)
+        """The tiles that have features: the search knows no others."""
+        self.size = len(model.feature)
+        self.most = self.size // 2 + len(self.tiles)
+        """No walk without repeated positions is longer."""
+        self.cost = np.zeros(2, np.int64)
+        self.bytes = 0
+        self.too_large = (
+            len(self.tiles) > SEARCH_TILES_MAX or model.feature_count > SEARCH_FEATURES_MAX
+        )
+        self.fallback = first.start if first else 0
+        self.first = np.arange(len(self.tiles))
+        self.known = None
+        """A walk to begin with."""
+        if first is not None:
+            self.first = self.first[(self.tiles >= first.start) & (self.tiles < first.stop)]
+        elif self.mode != NEVER:
+            self.known = combo(model)[0]
+        if not self.too_large and self.size:
+            self._lay_out(model)
+
+    def _lay_out(self, model: Model) -> None:
+        tiles, features = len(self.tiles), model.feature_count
+        alive = np.zeros((tiles, (features + 63) // 64), np.uint64)
+        place = np.zeros((tiles, features), np.int32)
+        at = 0
+        for i, t in enumerate(self.tiles.tolist()):
+            for f in model.feature[model.start[t] : model.start[t + 1]].tolist():
+                alive[i, f >> 6] |= np.uint64(1 << (f & 63))
+                place[i, f] = at
+                at += 1
+        left = np.diff(model.start)[self.tiles].astype(np.int64)
+        key = np.full((at + 63) // 64, 2**64 - 1, np.uint64)
+        row = 8 * (len(key) + 1)
+        allowed = max(min(self.budget.table_bytes // 2, TABLE_BYTES_MAX) // row, 1)
+        table = np.zeros((1 << (allowed.bit_length() - 1), len(key) + 1), np.uint64)
+        role, space = np.zeros(tiles, np.int64), np.zeros((4, tiles), np.int64)
+        self.board = (alive, left, place, key, table, role, space, np.zeros(2, np.int64))
+        self.stack: tuple[Any, ...] = ()
+        self.bytes = table.nbytes + place.nbytes + alive.nbytes
+
+    def _bound(self) -> int:
+        if self.too_large or not self.size:
+            return max(len(self.tiles) - 1, 0)
+        alive, left, _, _, _, role, space, _ = self.board
+        mate = np.full(len(left), -1, np.int64)
+        return int(moves_left(alive.copy(), left, -1, role, mate, space)[0]) - 1
+
+    def _try(self, limit: int, nodes: int, seed: int, mode: int) -> tuple[int, Walk | None]:
+        """Search for a walk of at most `limit` moves with a share of the nodes."""
+        if not self.stack or len(self.stack[0]) < limit + 5:
+            depth, tiles = limit + 5, len(self.tiles)
+            self.stack = (
+                np.zeros(depth, np.int64),
+                np.zeros(depth, np.bool_),
+                np.zeros(depth, np.int64),
+                np.zeros(depth, np.int64),
+                np.zeros((depth, tiles), np.int64),
+                np.zeros((depth, tiles), np.int64),
+                np.zeros((depth, self.board[0].shape[1]), np.uint64),
+                np.full((depth, tiles), -1, np.int64),
+            )
+        alive, left, _, key = self.board[:4]
+        before = (alive.copy(), left.copy(), key.copy())
+        ending = find_walk(
+            self.board, self.first, mode, limit, (nodes, self.budget.nodes, self.deadline),
+            self.stack, seed, self.cost,
+        )  # fmt: skip
+        if ending != FOUND:
+            return int(ending), None
+        for array, kept in zip((alive, left, key), before, strict=True):
+            array[:] = kept
+        used = slice(1, int(self.cost[1]) + 1)
+        return FOUND, Walk(
+            tiles=tuple(self.tiles[self.stack[0][used]].tolist()),
+            teleports=tuple(np.flatnonzero(self.stack[1][used]).tolist()),
+        )
+
+    def _result(self, at_least: int, walk: Walk | None, reason: str = "") -> Fewest:
+        statistics = Statistics(
+            nodes=int(self.cost[0]),
+            kernel_ns=time.monotonic_ns() - self.begun,
+            table_bytes=self.bytes,
+        )
+        return Fewest(at_least=at_least, walk=walk, reason=reason, statistics=statistics)
+
+    def any(self) -> Fewest:
+        if not self.size:
+            return self._result(0, Walk(tiles=(self.fallback,)))
+        if self.too_large:
+            return self._result(self._bound(), None, TOO_LARGE_REASON)
+        if not len(self.first):
+            return self._result(0, None)
+        least, nodes, seed = self._bound(), THOROUGH_NODES, 0
+        while True:
+            ending, walk = self._try(self.most, nodes, seed, self.mode)
+            if ending in (FOUND, NONE):
+                return self._result(least, walk)
+            if ending != RESTART:
+                return self._result(least, None, _REASONS[ending])
+            nodes, seed = 2 * nodes, seed + 1
+
+    def fewest(self) -> Fewest:
+        if not self.size:
+            return self._result(0, Walk(tiles=(self.fallback,)))
+        least = self._bound()
+        if self.too_large:
+            return self._result(least, self.known, TOO_LARGE_REASON)
+        if not len(self.first):
+            return self._result(0, None)
+        best, seed, nodes = None, 0, THOROUGH_NODES
+        quick = min(self.mode, FORCED)
+        if self.mode == NEVER:
+            existing = self.any()
+            if existing.walk is None:
+                return existing
+        most = self.most if self.known is None else self.known.moves - 1
+        ending = RESTART
+        for limit in range(least, most + 1):
+            # From below, a little longer at each limit: the first walk found is seldom far off.
+            for _ in range(QUICK_TRIES):
+                share = QUICK_NODES_PER_MOVE * (limit + 2)
+                ending, best = self._try(limit, share, seed, quick)
+                seed += 1
+                if ending == NONE and limit == least and quick == self.mode:
+                    least += 1
+                if ending != RESTART:
+                    break
+            if best is not None or ending in _REASONS:
+                break
+        best = best or self.known
+        while True:
+            if ending in _REASONS:
+                return self._result(least, best, _REASONS[ending])
+            most = self.most if best is None else best.moves - 1
+            if least > most:
+                return self._result(least, best)
+            ending, found = self._try(least, nodes, seed, self.mode)
+            if ending == FOUND:
+                return self._result(least, found)
+            if ending == NONE:
+                least += 1
+            elif ending == RESTART:
+                if most > least:
+                    ending, found = self._try(most, nodes, seed + 1, quick)
+                    best = found or best
+                nodes *= 2
+            seed += 2

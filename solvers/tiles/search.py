@@ -1,0 +1,205 @@
+"""Search for a walk of at most so many moves: depth first, with a bound, remembering dead ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.bits import trailing_zeros
+from solvers.clock import monotonic_ns
+from solvers.compiling import inlined_kernel, search_kernel
+from solvers.tiles.bound import connected, moves_left, put_back, take
+from solvers.tiles.matching import shared
+
+FOUND, NONE, RESTART, OUT_OF_NODES, OUT_OF_SECONDS = range(5)
+"""Endings of a search: `RESTART` is that of one try, when its share of nodes is used up."""
+NEVER, FORCED, ANY = range(3)
+"""When the player may teleport."""
+
+_CLOCK_STRIDE = 64
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_LOW = np.uint64(63)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+_PLACE_BITS = np.uint64(24)
+_PLACE_MASK = np.uint64((1 << 24) - 1)
+TIE_BITS = 12
+
+
+@inlined_kernel
+def _mixed(x: np.uint64) -> np.uint64:
+    x = (x ^ (x >> np.uint64(30))) * _MIX_A
+    x = (x ^ (x >> np.uint64(27))) * _MIX_B
+    return x ^ (x >> np.uint64(31))
+
+
+@search_kernel
+def _slot(key: np.ndarray, here: np.uint64, slots: int) -> int:
+    h = here * _GOLDEN
+    for w in range(len(key)):
+        h = _mixed(h ^ key[w])
+    return int(h & np.uint64(slots - 1))
+
+
+@search_kernel
+def _toggle(key: np.ndarray, place: np.ndarray, a: int, b: int, common: np.ndarray) -> None:
+    for w in range(len(common)):
+        word = common[w]
+        while word:
+            f = (w << 6) + trailing_zeros(word)
+            word &= word - _ONE
+            for t in (a, b):
+                bit = np.uint64(place[t, f])
+                key[bit >> _SIX] ^= _ONE << (bit & _LOW)
+
+
+@search_kernel
+def _is_dead_end(
+    table: np.ndarray, key: np.ndarray, here: np.uint64, slot: int, moves: int
+) -> bool:
+    words = len(key)
+    stored = table[slot, words]
+    if stored & _PLACE_MASK != here or (stored >> _PLACE_BITS) <= np.uint64(moves):
+        return False
+    for w in range(words):
+        if table[slot, w] != key[w]:
+            return False
+    return True
+
+
+@search_kernel
+def find_walk(
+    board: Any, first: np.ndarray, teleports: int, limit: int, tries: Any, stack: Any, seed: int,
+    cost: np.ndarray,
+) -> int:  # fmt: skip
+    """Search for a walk of at most `limit` moves that clears the board; return how that ended.
+
+    board: (alive uint64[tiles, words], left int64[tiles], place int32[tiles, features], key
+    uint64[words of a key], table uint64[slots, words of a key + 1], role, space, timespec), as it
+    is before and after, unless a walk was found. first: the tiles to begin on. tries: (nodes of
+    this try, nodes in all, deadline in ns). stack: arrays of one row a depth, `limit` + 3 rows;
+    its first column, `tile`, holds the walk from row 1 on. cost: int64[2]: nodes so far, the
+    number of selections found.
+    """
+    alive, left, place, key, table, role, space, timespec = board
+    tile, tele, count, index, child, value, common, mates = stack
+    try_nodes, most_nodes, deadline = tries
+    tiles, words = alive.shape
+    slots = table.shape[0]
+    rest = 0
+    for t in range(tiles):
+        rest += left[t]
+    state = np.uint64(seed) * _GOLDEN
+    used = depth = 0
+    known = False
+    tile[0] = -1
+    tele[0] = False
+    opening = True
+    while True:
+        now = tile[depth]
+        if opening:
+            opening = False
+            used += 1
+            cost[0] += 1
+            count[depth] = index[depth] = 0
+            ending = -1
+            if used > try_nodes:
+                ending = RESTART
+            if cost[0] > most_nodes:
+                ending = OUT_OF_NODES
+            if cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > deadline:
+                ending = OUT_OF_SECONDS
+            if ending >= 0:
+                while depth > 0:
+                    if not tele[depth] and depth > 1:
+                        put_back(alive, left, tile[depth - 1], tile[depth], common[depth])
+                        _toggle(key, place, tile[depth - 1], tile[depth], common[depth])
+                    depth -= 1
+                return ending
+            here = np.uint64(now + 1) | (np.uint64(tele[depth]) << np.uint64(23))
+            slot = _slot(key, here, slots)
+            known = depth > 0 and _is_dead_end(table, key, here, slot, limit - depth + 1)
+            n = 0
+            choices = tiles if depth else len(first)
+            if known:
+                choices = 0
+            for i in range(choices):
+                u = i if depth else first[i]
+                if u == now or left[u] == 0:
+                    continue
+                standard = depth > 0 and shared(alive, now, u) > 0
+                if depth and not standard:
+                    # Two teleports in a row are one.
+                    if tele[depth] or teleports == NEVER or (teleports == FORCED and left[now]):
+                        continue
+                twin = False
+                for j in range(n):
+                    same = True
+                    for w in range(words):
+                        same = same and alive[u, w] == alive[child[depth, j], w]
+                    twin = twin or same
+                if twin:
+                    continue
+                if standard:
+                    take(alive, left, now, u, common[depth + 1])
+                for t in range(tiles):
+                    mates[depth + 1, t] = mates[depth, t]
+                least, odd, visits = moves_left(alive, left, u, role, mates[depth + 1], space)
+                hopeless = False
+                if teleports == NEVER:
+                    hopeless = odd > 1 or not connected(alive, left, u, common[depth + 2])
+                if standard:
+                    put_back(alive, left, now, u, common[depth + 1])
+                least += depth
+                if hopeless or least > limit:
+                    continue
+                # The promising first: few moves, much deleted, no teleport; the rest at random.
+                state += _GOLDEN
+                tie = np.int64(_mixed(state) >> np.uint64(64 - TIE_BITS))
+                rank = (((least << 20) + visits) << (TIE_BITS + 1)) + tie
+                if not standard:
+                    rank += 1 << TIE_BITS
+                k = n
+                while k > 0 and value[depth, k - 1] > rank:
+                    value[depth, k] = value[depth, k - 1]
+                    child[depth, k] = child[depth, k - 1]
+                    k -= 1
+                value[depth, k] = rank
+                child[depth, k] = u
+                n += 1
+            count[depth] = n
+        if index[depth] == count[depth]:
+            if depth == 0:
+                return NONE
+            if not known:
+                here = np.uint64(now + 1) | (np.uint64(tele[depth]) << np.uint64(23))
+                slot = _slot(key, here, slots)
+                for w in range(len(key)):
+                    table[slot, w] = key[w]
+                table[slot, len(key)] = here | (np.uint64(limit - depth + 2) << _PLACE_BITS)
+            known = False
+            if not tele[depth] and depth > 1:
+                rest += 2 * put_back(alive, left, tile[depth - 1], now, common[depth])
+                _toggle(key, place, tile[depth - 1], now, common[depth])
+            depth -= 1
+            continue
+        u = child[depth, index[depth]]
+        index[depth] += 1
+        depth += 1
+        tile[depth] = u
+        tele[depth] = False
+        if depth > 1:
+            taken = take(alive, left, now, u, common[depth])
+            tele[depth] = taken == 0
+            rest -= 2 * taken
+            _toggle(key, place, now, u, common[depth])
+        for t in range(tiles):
+            mates[depth, t] = mates[depth - 1, t]
+        moves_left(alive, left, u, role, mates[depth], space)
+        if rest == 0:
+            cost[1] = depth
+            return FOUND
+        opening = True
