@@ -1,8 +1,13 @@
-"""Serve the nightly flow on a schedule: `python -m flows.deploy --source … --cron "15 3 * * *"`."""
+"""Serve the nightly flow on a schedule: `python -m flows.deploy --source … --cron "15 3 * * *"`.
+
+`--source GAME=FOLDER|URL`, given several times, makes one night over several games.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 from flows import environment
 from flows.settings import NightlySettings
@@ -15,35 +20,52 @@ CRON = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""
 
 
-def serve(settings: NightlySettings, *, cron: str = CRON) -> None:
+def serve(nights: Sequence[NightlySettings], *, cron: str = CRON) -> None:
     """Run the flow whenever the schedule says, until this process ends.
 
     The schedule outlives the process: started again, it goes on, and a night that was missed
-    runs late instead of never. One night at a time.
+    runs late instead of never. One night at a time; several games are one night.
     """
     environment.prepare()
-    from flows.tasks import nightly_flow, parameters
+    from flows.games import check_games
+    from flows.tasks import games_flow, games_parameters, nightly_flow, parameters
 
-    nightly_flow.serve(
-        name=DEPLOYMENT if settings.game == "pips" else f"{DEPLOYMENT}-{settings.game}",
-        cron=cron,
-        parameters=parameters(settings),
+    check_games(nights)
+    options: dict[str, Any] = {
+        "cron": cron,
         # Prefect's default pauses the schedule for good when the process stops.
-        pause_on_shutdown=False,
-        limit=1,
-        print_starting_message=False,
-    )
+        "pause_on_shutdown": False,
+        "limit": 1,
+        "print_starting_message": False,
+    }
+    if len(nights) > 1:
+        games_flow.serve(name=DEPLOYMENT, parameters=games_parameters(nights), **options)
+        return
+    (settings,) = nights
+    name = DEPLOYMENT if settings.game == "pips" else f"{DEPLOYMENT}-{settings.game}"
+    nightly_flow.serve(name=name, parameters=parameters(settings), **options)
 
 
 def main() -> None:
     """Serve, as a program. Everything else is read from NIGHTGRID_* in the environment."""
     parser = argparse.ArgumentParser(prog="python -m flows.deploy")
-    parser.add_argument("--source", required=True, help="folder of payloads or base URL")
+    parser.add_argument(
+        "--source",
+        required=True,
+        action="append",
+        metavar="[GAME=]FOLDER|URL",
+        help="folder of payloads or base URL; with GAME= once for each game of the night",
+    )
     parser.add_argument("--game", default="pips", choices=GAMES, help="default: pips")
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
-    settings = NightlySettings(source=options.source, game=options.game, workers=Settings())
-    serve(settings, cron=options.cron)
+    workers = Settings()
+    nights = []
+    for text in options.source:
+        name, equals, address = text.partition("=")
+        game, source = (name, address) if equals and name in GAMES else (options.game, text)
+        nights.append(NightlySettings(source=source, game=game, workers=workers))
+    serve(nights, cron=options.cron)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,17 @@ from dataclasses import replace
 
 from flows import environment, steps
 from flows.cluster import batch_is_served
-from flows.nightly import PLAIN, Steps, work_steps
+from flows.nightly import PLAIN, Prepared, Steps, finish, prepare, told
 from flows.report import GamesReport, NightlyReport
 from flows.settings import NightlySettings
 from solvers.errors import NightgridError, PermanentError
 from workers.locks import alone
 from workers.supervisor import local_cluster
 
+Solve = Callable[
+    [NightlySettings, steps.Planned, steps.OnProgress | None],
+    steps.Solved,
+]
 OnReport = Callable[[NightlyReport], None]
 """Told of every game when its part of the night is done."""
 
@@ -82,14 +86,22 @@ def work_games(
 ) -> GamesReport:
     """Do the steps of every game and report them.
 
-    Raises GamesFailedError at the end when a game failed.
+    First all sources are fetched and all games planned, then all are solved one after the other:
+    so workers of our own load no game but those that there is something to solve of, and stay to
+    the end. Raises GamesFailedError when a game failed.
     """
     begun = time.monotonic()
+    prepared = [_prepared(settings, do) for settings in nights]
+    games = [
+        settings.game
+        for settings, ready in zip(nights, prepared, strict=True)
+        if isinstance(ready, Prepared) and ready.planned.job_count
+    ]
     reports = []
     with ExitStack() as crew:
-        do = _with_shared_workers(nights, do, crew)
-        for settings in nights:
-            reports.append(_game(settings, do, on_progress))
+        do = replace(do, solve=_with_shared_workers(do, crew, games))
+        for settings, ready in zip(nights, prepared, strict=True):
+            reports.append(_finished(settings, do, ready, on_progress))
             if on_report is not None:
                 on_report(reports[-1])
     figures = GamesReport(games=tuple(reports), wall_seconds=time.monotonic() - begun)
@@ -98,41 +110,55 @@ def work_games(
     return figures
 
 
-def _with_shared_workers(nights: Sequence[NightlySettings], do: Steps, crew: ExitStack) -> Steps:
-    """Let workers of our own, if any are needed, stay from the first solving to the last."""
-    games = ",".join(settings.game for settings in nights)
+def _with_shared_workers(do: Steps, crew: ExitStack, games: Sequence[str]) -> Solve:
+    """Start workers of our own, if any are needed, when the first game is solved."""
 
     def solve(
         settings: NightlySettings, planned: steps.Planned, on_progress: steps.OnProgress | None
     ) -> steps.Solved:
         workers = settings.workers
         if planned.job_count and settings.executor == "celery" and not batch_is_served(workers):
-            crew.enter_context(local_cluster(workers.model_copy(update={"games": games})))
+            loaded = workers.model_copy(update={"games": ",".join(games)})
+            crew.enter_context(local_cluster(loaded))
         return do.solve(settings, planned, on_progress)
 
-    return replace(do, solve=solve)
+    return solve
 
 
-def _game(
-    settings: NightlySettings, do: Steps, on_progress: steps.OnProgress | None
-) -> NightlyReport:
+def _prepared(settings: NightlySettings, do: Steps) -> Prepared | NightlyReport:
     begun = time.monotonic()
     try:
-        fetched = _fetched(settings, do)
-        return work_steps(settings, do, fetched, on_progress, begun, judge=True)
-    except steps.NightStoppedError:
-        raise
+        return prepare(settings, do, lambda settings: _fetched(settings, do), judge=True)
     except Exception as error:  # noqa: BLE001 - whatever it was, the other games go on
-        figures = NightlyReport(
-            game=settings.game,
-            ask=", ".join(map(str, settings.asks)),
-            failure=_told(error),
-            wall_seconds=time.monotonic() - begun,
-        )
+        asked = ", ".join(map(str, settings.asks))
+        return _failed(NightlyReport(game=settings.game, ask=asked), error, begun)
+
+
+def _finished(
+    settings: NightlySettings,
+    do: Steps,
+    prepared: Prepared | NightlyReport,
+    on_progress: steps.OnProgress | None,
+) -> NightlyReport:
+    begun = time.monotonic()
+    figures = prepared
+    if isinstance(figures, Prepared):
+        try:
+            return finish(settings, do, figures, on_progress)
+        except steps.NightStoppedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, the other games go on
+            known = NightlyReport(**told(settings, figures))
+            known = replace(known, planned=figures.planned.job_count)
+            figures = _failed(known, error, begun - figures.seconds)
     try:
         return do.report(settings, figures)
     except Exception as error:  # noqa: BLE001 - the failure is told all the same
         return replace(figures, failure=f"{figures.failure}; not filed: {_told(error)}")
+
+
+def _failed(known: NightlyReport, error: Exception, begun: float) -> NightlyReport:
+    return replace(known, failure=_told(error), wall_seconds=time.monotonic() - begun)
 
 
 def _fetched(settings: NightlySettings, do: Steps) -> steps.Fetched:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flows import environment, steps
 from flows.report import NightlyReport
@@ -78,69 +79,104 @@ def run_steps(
 
     Raises SourceDownError at the end, with everything done, when the source gave nothing.
     """
-    begun = time.monotonic()
-    figures = work_steps(settings, do, do.fetch(settings), on_progress, begun)
+    figures = finish(settings, do, prepare(settings, do, do.fetch), on_progress)
     if figures.source_failed:
         raise steps.SourceDownError(figures)
     return figures
 
 
-def work_steps(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What there is to solve, and how the steps before that went."""
+
+    fetched: steps.Fetched
+    normalised: steps.Normalised
+    planned: steps.Planned
+    seconds: float
+    """What these steps took."""
+
+
+def prepare(
     settings: NightlySettings,
     do: Steps,
-    fetched: steps.Fetched,
-    on_progress: steps.OnProgress | None,
-    begun: float,
+    fetch: Callable[[NightlySettings], steps.Fetched],
     *,
     judge: bool = False,
-) -> NightlyReport:
-    """Do the five steps after the first and report all six.
+) -> Prepared:
+    """Fetch, normalise and plan.
 
-    With `judge` a source counts as failed too when all that it gave is in quarantine. `begun` is
-    when the first step began, monotonic seconds.
+    With `judge` a source counts as failed too when all that it gave is in quarantine.
     """
+    begun = time.monotonic()
+    fetched = fetch(settings)
     normalised = do.normalise(settings)
     if judge and not fetched.source_failed:
         trouble = steps.broken_source(settings, fetched, normalised)
         if trouble:
             fetched = replace(fetched, source_failed=True, source_trouble=trouble)
-    planned = do.plan(settings)
-    solved = do.solve(settings, planned, on_progress)
+    return Prepared(
+        fetched=fetched,
+        normalised=normalised,
+        planned=do.plan(settings),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def finish(
+    settings: NightlySettings,
+    do: Steps,
+    prepared: Prepared,
+    on_progress: steps.OnProgress | None = None,
+) -> NightlyReport:
+    """Solve, aggregate and report."""
+    begun = time.monotonic() - prepared.seconds
+    solved = do.solve(settings, prepared.planned, on_progress)
     paths = do.aggregate(settings)
+    endings: dict[str, Any] = {s.value: solved.statuses.get(s.value, 0) for s in Status}
     figures = NightlyReport(
-        game=settings.game,
-        ask=", ".join(map(str, settings.asks)),
-        rules=planned.rules,
-        lexicon_id=planned.lexicon_id,
-        fetched=fetched.asked,
-        new_payloads=fetched.new,
-        fetch_failures=fetched.failures,
-        source_failed=fetched.source_failed,
-        source_trouble=fetched.source_trouble,
-        failure="",
-        editions=normalised.editions,
-        revisions=normalised.revisions,
-        quarantined=normalised.quarantined,
-        observations=normalised.observations,
+        **told(settings, prepared),
+        **endings,
         planned=solved.job_count,
         already_known=solved.already_known,
-        resumed=planned.resumed,
         chunks_worked=solved.chunks_worked,
         chunks_found=solved.chunks_found,
         run_id=solved.run_ids[-1] if solved.run_ids else None,
         wall_seconds=time.monotonic() - begun,
         paths=paths,
-        **{status.value: solved.statuses.get(status.value, 0) for status in Status},
     )
     return do.report(settings, figures)
+
+
+def told(settings: NightlySettings, prepared: Prepared) -> dict[str, Any]:
+    """Give the figures of a report that are known before anything is solved."""
+    fetched, normalised, planned = prepared.fetched, prepared.normalised, prepared.planned
+    return {
+        "game": settings.game,
+        "ask": ", ".join(map(str, settings.asks)),
+        "rules": planned.rules,
+        "lexicon_id": planned.lexicon_id,
+        "fetched": fetched.asked,
+        "new_payloads": fetched.new,
+        "fetch_failures": fetched.failures,
+        "source_failed": fetched.source_failed,
+        "source_trouble": fetched.source_trouble,
+        "editions": normalised.editions,
+        "revisions": normalised.revisions,
+        "quarantined": normalised.quarantined,
+        "observations": normalised.observations,
+        "resumed": planned.resumed,
+    }
 
 
 __all__ = [
     "PLAIN",
     "NightlyReport",
     "NightlySettings",
+    "Prepared",
     "Steps",
+    "finish",
+    "prepare",
     "run_nightly",
     "run_steps",
-    "work_steps",
+    "told",
 ]

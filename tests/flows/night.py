@@ -24,11 +24,13 @@ def main() -> None:
         "--without-prefect", action="store_true", help="as if it were not installed"
     )
     parser.add_argument("--prefect", action="store_true")
+    parser.add_argument("--letters", help="source of Letter Boxed, for a night over both games")
     options = parser.parse_args()
     if options.without_prefect:
         sys.modules["prefect"] = None
 
     from flows import nightly, steps
+    from flows.settings import ASKS
     from workers.settings import Settings
 
     def die() -> None:
@@ -53,6 +55,11 @@ def main() -> None:
     if options.kill and options.kill != "solving":
         do = dataclasses.replace(nightly.PLAIN, **{options.kill: deadly(options.kill)})
         report = nightly.run_steps(settings, do, on_progress)
+    elif options.letters:
+        from flows.games import run_games
+
+        letters = dataclasses.replace(settings, source=options.letters, game="letterboxed")
+        report = run_games([settings, dataclasses.replace(letters, asks=ASKS["letterboxed"])])
     else:
         prefect = True if options.prefect else None if options.without_prefect else False
         report = nightly.run_nightly(settings, prefect=prefect, on_progress=on_progress)
