@@ -6,7 +6,7 @@ move in and one out. On the tile that the player stands on, the move out is serv
 has begun, so that half of d, rounded down, is still to come. What is left of a tile is taken in d
 portions, at most one for each feature; to need a visit less, a tile of three features takes two of
 them at once, and which tiles can is a question of matching (`solvers.tiles.matching`). A tile of
-four features or more that shares two with another counts as one visit here.
+four features or more is looked at by itself: which portions could its neighbours share with it?
 """
 
 from __future__ import annotations
@@ -67,18 +67,17 @@ def moves_left(
             if r < WIDE:
                 continue
             role[t] = NO
-            paired = False
+            portions = _portions(alive, left, t, space[0])
+            least -= (
+                (r >> 1) - (portions >> 1) if t == now else ((r + 1) >> 1) - ((portions + 1) >> 1)
+            )
             for u in range(tiles):
-                if u != t and left[u] > 1 and shared(alive, t, u) > 1:
-                    paired = True
-                    if role[u] == SAVED:
-                        # It may be saved by the wide tile, and save another itself all the same.
-                        least -= 1
-                        role[u] = HELPER
-                        if u != now:
-                            saved -= 1
-            if paired:
-                least -= (r >> 1) if t == now else ((r + 1) >> 1) - 1
+                if role[u] == SAVED and u != t and shared(alive, t, u) > 1:
+                    # It may be saved by the wide tile, and save another itself all the same.
+                    least -= 1
+                    role[u] = HELPER
+                    if u != now:
+                        saved -= 1
     for t in range(tiles):
         m = mate[t]
         if m >= 0 and (role[t] == NO or role[m] == NO or shared(alive, t, m) < 2):
@@ -87,6 +86,49 @@ def moves_left(
     covered = cover(alive, role, mate, space)
     least -= covered
     return least, odd + max(0, saved - covered), visits
+
+
+@search_kernel
+def _portions(alive: np.ndarray, left: np.ndarray, t: int, near: np.ndarray) -> int:
+    """Bound the portions in which the features of a tile are taken, each shared with one other.
+
+    Exact up to two portions; beyond, portions are counted as if none overlapped.
+    """
+    words = alive.shape[1]
+    rest = left[t]
+    n = 0
+    for u in range(len(left)):
+        if u == t or left[u] < 2:
+            continue
+        size = shared(alive, t, u)
+        if size == rest:
+            return 1
+        if size < 2:
+            continue
+        # The largest first.
+        k = n
+        while k > 0 and shared(alive, t, near[k - 1]) < size:
+            near[k] = near[k - 1]
+            k -= 1
+        near[k] = u
+        n += 1
+    if n and shared(alive, t, near[0]) == rest - 1:
+        return 2
+    for i in range(n):
+        for j in range(i):
+            whole = True
+            for w in range(words):
+                if alive[t, w] & ~(alive[near[i], w] | alive[near[j], w]):
+                    whole = False
+            if whole:
+                return 2
+    portions = 0
+    for i in range(n):
+        rest -= shared(alive, t, near[i])
+        portions += 1
+        if rest <= 0:
+            return max(portions, 3)
+    return max(portions + rest, 3)
 
 
 @search_kernel

@@ -2,8 +2,9 @@
 
 A move is every selection after the first tile, teleports included. The search begins at the bound:
 short tries, each with its ties broken at random, find a walk that meets it on nearly every board of
-the published form. Where none does, the search at that limit is carried through, remembering dead
-ends from try to try, until it has shown that there is none or has found one.
+the published form. Where none does, a search among plans (`solvers.tiles.plan`) shows on nearly
+every board that there is none. What remains is carried through: the search at that limit, with dead
+ends remembered from try to try, until it has shown that there is none or has found one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from solvers.algebra import Budget, Statistics
 from solvers.tiles.bound import moves_left
 from solvers.tiles.combo import combo
 from solvers.tiles.model import Model
+from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE, can_be_planned
 from solvers.tiles.search import (
     ANY,
     FORCED,
@@ -42,6 +44,7 @@ TABLE_BYTES_MAX = 2**28
 """Of the budget's table bytes, this much at most is used to remember dead ends."""
 QUICK_TRIES = 4
 QUICK_NODES_PER_MOVE = 4
+QUICK_PLAN_NODES = 256
 THOROUGH_NODES = 4096
 """Nodes of the first thorough try; each one after it has twice as many."""
 
@@ -117,7 +120,9 @@ class _Hunt:
         self.size = len(model.feature)
         self.most = self.size // 2 + len(self.tiles)
         """No walk without repeated positions is longer."""
+        self.features = model.feature_count
         self.cost = np.zeros(2, np.int64)
+        self.plan_board: Any = None
         self.bytes = 0
         self.too_large = (
             len(self.tiles) > SEARCH_TILES_MAX or model.feature_count > SEARCH_FEATURES_MAX
@@ -222,33 +227,24 @@ class _Hunt:
             return self._result(least, self.known, TOO_LARGE_REASON)
         if not len(self.first):
             return self._result(0, None)
-        best, seed, nodes = None, 0, THOROUGH_NODES
-        quick = min(self.mode, FORCED)
         if self.mode == NEVER:
             existing = self.any()
             if existing.walk is None:
                 return existing
-        most = self.most if self.known is None else self.known.moves - 1
-        ending = RESTART
-        for limit in range(least, most + 1):
-            # From below, a little longer at each limit: the first walk found is seldom far off.
-            for _ in range(QUICK_TRIES):
-                share = QUICK_NODES_PER_MOVE * (limit + 2)
-                ending, best = self._try(limit, share, seed, quick)
-                seed += 1
-                if ending == NONE and limit == least and quick == self.mode:
-                    least += 1
-                if ending != RESTART:
-                    break
-            if best is not None or ending in _REASONS:
-                break
-        best = best or self.known
-        while True:
-            if ending in _REASONS:
-                return self._result(least, best, _REASONS[ending])
+        least, best, seed, ending = self._first_walk(least)
+        nodes = THOROUGH_NODES
+        planned = least - 1
+        while ending not in _REASONS:
             most = self.most if best is None else best.moves - 1
             if least > most:
                 return self._result(least, best)
+            if planned < least:
+                plan = self._plan(least, nodes)
+                if plan == IMPOSSIBLE:
+                    least += 1
+                    continue
+                if plan == POSSIBLE:
+                    planned = least
             ending, found = self._try(least, nodes, seed, self.mode)
             if ending == FOUND:
                 return self._result(least, found)
@@ -256,7 +252,57 @@ class _Hunt:
                 least += 1
             elif ending == RESTART:
                 if most > least:
-                    ending, found = self._try(most, nodes, seed + 1, quick)
+                    ending, found = self._try(most, nodes, seed + 1, min(self.mode, FORCED))
                     best = found or best
                 nodes *= 2
             seed += 2
+        return self._result(least, best, _REASONS[ending])
+
+    def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
+        """Find a walk, from below, a little longer at each limit: it is seldom far off.
+
+        Returns the moves that a walk has at least, the walk, the next seed, and how it ended.
+        """
+        most = self.most if self.known is None else self.known.moves - 1
+        mode = min(self.mode, FORCED)
+        seed = 0
+        for limit in range(least, most + 1):
+            for _ in range(QUICK_TRIES):
+                share = QUICK_NODES_PER_MOVE * (limit + 2)
+                ending, walk = self._try(limit, share, seed, mode)
+                seed += 1
+                if walk is not None or ending in _REASONS:
+                    return least, walk or self.known, seed, ending
+                if ending == NONE:
+                    break
+            if limit == least and (
+                (ending == NONE and mode == self.mode)
+                or self._plan(limit, QUICK_PLAN_NODES) == IMPOSSIBLE
+            ):
+                least += 1
+        return least, self.known, seed, RESTART
+
+    def _plan(self, limit: int, nodes: int) -> int:
+        """Tell whether moves exist that clear the board with so many moves, in any order."""
+        alive, left, _, _, _, role, _, timespec = self.board
+        tiles, pairs = len(left), self.size // 2
+        if self.plan_board is None:
+            words = (self.features + pairs + 63) // 64
+            roomy = np.zeros((tiles, words), np.uint64)
+            roomy[:, : alive.shape[1]] = alive
+            mate, space = np.full(tiles, -1, np.int64), np.zeros((5, tiles), np.int64)
+            self.plan_board = (
+                roomy, left.copy(), np.zeros(words, np.uint64), role, mate, space, timespec
+            )  # fmt: skip
+        stack = (
+            np.zeros((pairs + 2, 3), np.int64),
+            np.zeros((pairs + 2, tiles), np.int64),
+            np.zeros((pairs + 2, 2), np.int64),
+        )
+        self.plan_board[2][:] = 0
+        most = min(int(self.cost[0]) + nodes, self.budget.nodes)
+        return int(
+            can_be_planned(
+                self.plan_board, self.features, limit + 1, (most, self.deadline), stack, self.cost
+            )
+        )

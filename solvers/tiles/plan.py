@@ -1,0 +1,208 @@
+"""Which moves could clear a board at all, whatever their order: a sharper bound, by search.
+
+A walk pairs the tiles of each feature: two tiles are a pair of the feature if a move between them
+deletes it. The moves of the walk are the edges of a graph on the tiles, an edge for each two tiles
+that are a pair of anything. A component of that graph in which every tile has an even number of
+edges takes a visit more than its tiles need (the walk has to begin there and end there), and
+whether such components can be avoided is what a matching does not see. The search decides feature
+by feature which tiles are paired; a pair that is decided becomes a feature of its own, so that
+every step of the search is a board again and has the bound of one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.clock import monotonic_ns
+from solvers.compiling import search_kernel
+from solvers.tiles.bound import moves_left
+
+POSSIBLE, IMPOSSIBLE, PLAN_OUT_OF_NODES, PLAN_OUT_OF_SECONDS = range(4)
+
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_LOW = np.uint64(63)
+
+
+@search_kernel
+def _rename(alive: np.ndarray, a: int, b: int, old: int, new: int) -> None:
+    """Turn a feature of two tiles into another that neither has."""
+    for bit in (np.uint64(old), np.uint64(new)):
+        alive[a, bit >> _SIX] ^= _ONE << (bit & _LOW)
+        alive[b, bit >> _SIX] ^= _ONE << (bit & _LOW)
+
+
+@search_kernel
+def _holders(alive: np.ndarray, feature: int) -> int:
+    word, bit = feature >> 6, _ONE << (np.uint64(feature) & _LOW)
+    count = 0
+    for t in range(alive.shape[0]):
+        if alive[t, word] & bit:
+            count += 1
+    return count
+
+
+@search_kernel
+def _closed(alive: np.ndarray, left: np.ndarray, single: np.ndarray, space: Any) -> int:
+    """Count the components in which everything is decided and every tile has an even number of
+    edges; `single` marks the features that exactly two tiles have.
+    """
+    label, stack = space[0], space[1]
+    tiles, words = alive.shape
+    for t in range(tiles):
+        label[t] = 0
+    count = 0
+    for root in range(tiles):
+        if label[root] or left[root] == 0:
+            continue
+        label[root] = 1
+        stack[0] = root
+        height = 1
+        closed = True
+        while height:
+            height -= 1
+            t = stack[height]
+            for w in range(words):
+                if alive[t, w] & ~single[w]:
+                    closed = False
+            edges = 0
+            for u in range(tiles):
+                if u == t:
+                    continue
+                joined = False
+                for w in range(words):
+                    if alive[t, w] & alive[u, w] & single[w]:
+                        joined = True
+                if joined:
+                    edges += 1
+                    if not label[u]:
+                        label[u] = 1
+                        stack[height] = u
+                        height += 1
+            if edges & 1:
+                closed = False
+        if closed:
+            count += 1
+    return count
+
+
+@search_kernel
+def _visits(
+    alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
+    space: Any,
+) -> int:  # fmt: skip
+    least, _, _ = moves_left(alive, left, -1, role, mate, space)
+    return least + _closed(alive, left, single, space)
+
+
+@search_kernel
+def can_be_planned(
+    board: Any, features: int, limit: int, tries: Any, stack: Any, cost: np.ndarray
+) -> int:
+    """Tell whether moves exist that clear the board with at most `limit` visits, in any order.
+
+    board: (alive uint64[tiles, words], left, single uint64[words], role, mate, space, timespec);
+    alive has room for `features` features and as many more as there are pairs, and is as before
+    when the search ends. single: zeros. tries: (nodes in all, deadline in ns). stack:
+    (int64[depth, 3], int64[depth, tiles], int64[depth, 2]). cost: int64[2], nodes so far first.
+    """
+    alive, left, single, role, mate, space, timespec = board
+    chosen, child, counter = stack
+    most_nodes, deadline = tries
+    tiles = alive.shape[0]
+    depth = 0
+    ending = -1
+    opening = True
+    fresh = features
+    for f in range(features):
+        if _holders(alive, f) == 2:
+            single[f >> 6] |= _ONE << (np.uint64(f) & _LOW)
+    if _visits(alive, left, single, role, mate, space) > limit:
+        return IMPOSSIBLE
+    while True:
+        if opening:
+            opening = False
+            cost[0] += 1
+            if cost[0] > most_nodes:
+                ending = PLAN_OUT_OF_NODES
+            elif monotonic_ns(timespec) > deadline:
+                ending = PLAN_OUT_OF_SECONDS
+            # The slot with the fewest tiles that it can be paired with.
+            fewest = tiles + 1
+            counter[depth, 0] = counter[depth, 1] = 0
+            open_features = False
+            if ending < 0:
+                for f in range(features):
+                    word, bit = f >> 6, _ONE << (np.uint64(f) & _LOW)
+                    if single[word] & bit or fewest < 2:
+                        continue
+                    if _holders(alive, f) == 0:
+                        continue
+                    open_features = True
+                    for t in range(tiles):
+                        if not alive[t, word] & bit or fewest < 2:
+                            continue
+                        n = 0
+                        for u in range(tiles):
+                            if u == t or not alive[u, word] & bit:
+                                continue
+                            if _pair_fits(
+                                alive, left, single, role, mate, space, t, u, f, fresh, limit
+                            ):
+                                space[4, n] = u
+                                n += 1
+                                if n >= fewest:
+                                    break
+                        if n < fewest:
+                            fewest = n
+                            chosen[depth, 0] = t
+                            chosen[depth, 1] = f
+                            for i in range(n):
+                                child[depth, i] = space[4, i]
+                            counter[depth, 1] = n
+                if not open_features:
+                    ending = POSSIBLE
+        if ending >= 0 or counter[depth, 0] == counter[depth, 1]:
+            if depth == 0:
+                return IMPOSSIBLE if ending < 0 else ending
+            depth -= 1
+            fresh -= 1
+            _set_single(alive, single, chosen[depth, 1], fresh, False)
+            _rename(alive, chosen[depth, 0], chosen[depth, 2], fresh, chosen[depth, 1])
+            continue
+        u = child[depth, counter[depth, 0]]
+        counter[depth, 0] += 1
+        chosen[depth, 2] = u
+        _rename(alive, chosen[depth, 0], u, chosen[depth, 1], fresh)
+        _set_single(alive, single, chosen[depth, 1], fresh, True)
+        fresh += 1
+        depth += 1
+        opening = True
+
+
+@search_kernel
+def _set_single(alive: np.ndarray, single: np.ndarray, old: int, new: int, to: bool) -> None:
+    """Keep `single` true after a pair was made of a feature, or before it is undone."""
+    word, bit = old >> 6, _ONE << (np.uint64(old) & _LOW)
+    if to:
+        if _holders(alive, old) == 2:
+            single[word] |= bit
+        single[new >> 6] |= _ONE << (np.uint64(new) & _LOW)
+    else:
+        single[word] &= ~bit
+        single[new >> 6] &= ~(_ONE << (np.uint64(new) & _LOW))
+
+
+@search_kernel
+def _pair_fits(
+    alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
+    space: Any, a: int, b: int, feature: int, fresh: int, limit: int,
+) -> bool:  # fmt: skip
+    _rename(alive, a, b, feature, fresh)
+    _set_single(alive, single, feature, fresh, True)
+    fits = _visits(alive, left, single, role, mate, space) <= limit
+    _set_single(alive, single, feature, fresh, False)
+    _rename(alive, a, b, fresh, feature)
+    return fits
