@@ -277,9 +277,11 @@ def merge_outcomes(
         ],
     )
     reason = outcome.reason
-    if outcome.status is Status.OVER_BUDGET:
+    if outcome.status is Status.OVER_BUDGET and reason in ("", ANOTHER_PART):
         over = [row["reason"] for row in rows if row["status"] == Status.OVER_BUDGET]
-        reason = next((text for text in over if text != ANOTHER_PART), reason)
+        told = next((text for text in over if text != ANOTHER_PART), reason)
+        # What a part adds about itself, such as a bound, does not hold for the whole job.
+        reason = told.partition(";")[0]
     return Outcome(
         status=outcome.status,
         count=outcome.count,

@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis."""
 
-    games: str = "pips,strands"
+    games: str = "pips,strands,letterboxed,tiles"
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
     It solves the others too, and loads them when the first is asked for."""
     celery_app: str = "workers.app"

@@ -6,6 +6,7 @@ import re
 
 from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
+from archive.sources.page import PageSource
 from archive.sources.web import HttpSource, Politeness
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "AnswerKind",
     "FolderSource",
     "HttpSource",
+    "PageSource",
     "Politeness",
     "Source",
     "open_source",
@@ -26,6 +28,8 @@ PUBLISHED_AT = {
     "letterboxed": "/svc/letter-boxed/v1",
 }
 """Where a host that publishes several games keeps the payloads of each."""
+PAGES = {"letterboxed": "/puzzles/letter-boxed"}
+"""Where such a host has a game's page, for games whose page holds the payload of the day."""
 
 
 def open_source(
@@ -34,12 +38,15 @@ def open_source(
     """Open a base URL (http or https) or a folder of payloads.
 
     `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
-    is added to it.
+    is added to it. An address that ends like the game's page is that page, with one payload.
 
     Raises PermanentError when it is neither.
     """
     if "://" in address:
         if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + PUBLISHED_AT.get(game, "")
+        page = PAGES.get(game)
+        if page is not None and address.rstrip("/").endswith(page):
+            return PageSource(address, politeness or Politeness())
         return HttpSource(address, politeness or Politeness())
     return FolderSource(address)

@@ -178,6 +178,12 @@ def test_an_object_store_that_has_no_such_file_says_that_there_is_no_puzzle(
     ("address", "game", "url"),
     [
         ("https://example.org", "pips", "https://example.org/svc/pips/v1/2025-09-15.json"),
+        ("https://x.org", "letterboxed", "https://x.org/svc/letter-boxed/v1/2025-09-15.json"),
+        (
+            "https://x.org/puzzles/letter-boxed/",
+            "letterboxed",
+            "https://x.org/puzzles/letter-boxed",
+        ),
         ("https://example.org/", "strands", "https://example.org/svc/strands/v2/2025-09-15.json"),
         ("https://example.org/old", "strands", "https://example.org/old/2025-09-15.json"),
     ],

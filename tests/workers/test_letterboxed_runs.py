@@ -1,6 +1,8 @@
 """Runs and messages of Letter Boxed: words lie in the lake, values go all the way."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from conftest import quick_settings
@@ -119,6 +121,9 @@ def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path, mailbo
         "sides": list(SIDES),
         "dictionary_id": OWN.dictionary_id,
     }
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
+    assert message["puzzle"].keys() in [example.keys() for example in shown]
     assert lake.list(SINGLES)
     assert not lake.exists(ARCHIVE_PATH)
     assert b"RADICLE" not in lake.read_bytes(record_path(job))

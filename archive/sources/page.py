@@ -1,0 +1,49 @@
+"""The page of a game, which holds the payload of the day and of no other."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from archive.fields import DATE_KEY, print_date
+from archive.gamedata import embedded
+from archive.raw import Validators
+from archive.sources.answers import Answer
+from archive.sources.web import HttpSource
+from archive.strict_json import members_by_key, read_members
+from solvers.errors import InvalidPuzzleError
+
+
+class PageSource(HttpSource):
+    """One page, asked for once. The day that it stands for is the one that its payload names.
+
+    The day changes hours after midnight in UTC, and not at the same hour all year.
+    """
+
+    _answer: Answer | None = None
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """Ask for the page and name its day; today in UTC when it names none."""
+        today = dt.datetime.now(dt.UTC).date()
+        self._answer = super().fetch(today, None)
+        date = _date_in(self._answer.body or b"") or today
+        inside = (first is None or first <= date) and (last is None or date <= last)
+        return [date] if inside else []
+
+    def url(self, date: dt.date) -> str:  # noqa: ARG002 - the page is the same every day
+        """Name the page."""
+        return self._base
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Give the page that `dates` has asked for, or ask now."""
+        return self._answer or super().fetch(date, validators)
+
+
+def _date_in(body: bytes) -> dt.date | None:
+    payload = embedded(body)
+    if payload is None:
+        return None
+    keyed, _ = members_by_key(list(read_members(payload)))
+    try:
+        return print_date(keyed.get(DATE_KEY), None)
+    except InvalidPuzzleError:
+        return None

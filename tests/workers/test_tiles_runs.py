@@ -1,0 +1,52 @@
+"""Runs of Tiles: boards go through columns and come back, and a divided search is a whole one."""
+
+import json
+
+import pytest
+from conftest import quick_settings
+
+import solvers.registry
+from archive.games import bind_game
+from archive.lake import Lake
+from archive.puzzles import puzzles_table
+from archive.runs import plan_run
+from archive.tables import RESULTS, SOLUTIONS
+from solvers.algebra import Ask, Budget
+from solvers.tiles.check import check_walk
+from solvers.tiles.puzzle import Puzzle
+from solvers.tiles.rules import Rules
+from solvers.tiles.solution import walk_from_json
+from workers.driver import drive
+from workers.executors import InlineExecutor
+
+BOARDS = (
+    Puzzle(tiles=(("red", "dot"), ("red", "ring"), ("blue", "dot"), ("blue", "ring"))),
+    Puzzle(tiles=(("ä",), ("ä", "ß"), ("ß",), ("ö",), ("ö",))),
+)
+ODD = Puzzle(tiles=(("red",), ("red",), ("red",)))
+
+
+@pytest.fixture(autouse=True)
+def real_games(toy_in_place_of_pips, monkeypatch):
+    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.games._open", {})
+
+
+@pytest.mark.parametrize(("ask", "split_ahead"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])
+def test_walks_and_fewest_moves_come_out_of_a_run(tmp_path, ask, split_ahead):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    game = bind_game("tiles")
+    table = puzzles_table(game, [*BOARDS, ODD])
+    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget(), split_ahead=split_ahead)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": 2, "unsolvable": 1}
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    walks = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).to_pylist()
+    for puzzle in BOARDS:
+        (row,) = [r for r in rows if r["puzzle_id"] == puzzle.puzzle_id]
+        (text,) = [r["solution"] for r in walks if r["puzzle_id"] == puzzle.puzzle_id]
+        walk = walk_from_json(json.loads(text))
+        check_walk(puzzle, walk, Rules())
+        assert row["value"] == game.solve(puzzle, Ask.parse(ask)).value
+        assert row["value"] in (None, walk.moves)
