@@ -191,9 +191,10 @@ def random_planar_formula(
     """Draw a formula together with its embedding; with a demand, one that can be satisfied.
 
     On each side of the line neighbouring stretches are joined at random, each join being a
-    clause, until one stretch is left; of these clauses the wanted number is drawn. Raises
-    PermanentError where there is no room for that many: 2 x (variables - 2) at most, and fewer
-    where a planted assignment has to satisfy them.
+    clause, until one stretch is left; of these clauses the wanted number is drawn. With a demand,
+    joins that meet it are preferred, and the others are no clauses. Raises PermanentError where
+    there is no room for that many: 2 x (variables - 2) at most, and fewer where a planted
+    assignment has to satisfy them.
     """
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
@@ -203,7 +204,11 @@ def random_planar_formula(
     for above in (True, False):
         ends = list(range(variables))
         while len(ends) > 2:
-            i = draw.randrange(1, len(ends) - 1)
+            joins = list(range(1, len(ends) - 1))
+            if demand is not None:
+                good = [i for i in joins if demand(sum(planted[v] for v in ends[i - 1 : i + 2]))]
+                joins = good or joins
+            i = draw.choice(joins)
             clause = (ends[i - 1], ends[i], ends[i + 1])
             if demand is None or demand(sum(planted[v] for v in clause)):
                 found.append((clause, above))
