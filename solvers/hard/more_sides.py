@@ -72,7 +72,9 @@ def _new_letters(instance: Instance) -> tuple[str, ...]:
 def solution_of(reduced: Reduced[Instance, Puzzle], chain: Chain) -> Chain:
     """Take the chain of the old board out of a chain of the new one.
 
-    Raises PermanentError for a chain of another form or with too many words.
+    Chains correspond one to one. The old one may have collected every letter before its last
+    word, where the new one still has its closing words to play. Raises PermanentError for a chain
+    of another form or with too many words.
     """
     a, b, c = _new_letters(reduced.instance)
     words = list(chain.words)
@@ -97,8 +99,3 @@ def chain_of(reduced: Reduced[Instance, Puzzle], chain: Chain) -> Chain:
     first, *rest = chain.words
     closing = [b + c] + [c + c] * (closing_words(reduced.instance.puzzle) - 1)
     return Chain(words=(a + first, *rest, chain.words[-1][-1] + b, *closing))
-
-
-def solution_count(reduced: Reduced[Instance, Puzzle], chain: Chain) -> int:
-    """Count the chains that mean one chain of the old board: the words it saves may be C C."""
-    return reduced.instance.words - len(chain.words) + 1

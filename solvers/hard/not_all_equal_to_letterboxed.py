@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from solvers.errors import PermanentError
 from solvers.hard.formula import Assignment, Formula, check_assignment, not_all_equal
 from solvers.hard.letters import distinct_letters
-from solvers.hard.plays import Play, check_play, find_play
+from solvers.hard.plays import Play, check_play
 from solvers.hard.reduced import Reduced
 from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.check import played
 from solvers.letterboxed.puzzle import Puzzle
 
 HOME, TRUE, FALSE, AWAY = range(4)
@@ -97,15 +98,12 @@ def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
     A variable is true whose first x is taken on side 2; one that stands in no clause is false.
     Raises PermanentError for a chain that collects not every letter.
     """
-    play = find_play(reduced.puzzle, chain)
-    if play is None:
-        raise PermanentError("the word cannot be played so that it collects every letter")
-    return assignment_of(reduced, chain, play)
+    return assignment_of(reduced, chain, tuple(played(reduced.puzzle, chain)))
 
 
 def assignment_of(reduced: Reduced[Formula, Puzzle], chain: Chain, play: Play) -> Assignment:
     """Read the assignment off a play, and check both."""
-    check_play(reduced.puzzle, reduced.puzzle.dictionary or (), chain, play)
+    check_play(reduced.puzzle, chain, play)
     (word,) = chain.words
     letters = letters_of(reduced.instance)
     assignment = tuple(

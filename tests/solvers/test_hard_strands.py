@@ -112,23 +112,19 @@ def test_covers_are_the_divisions_of_every_small_grid(
             assert flow_free_to_strands.solution_of(reduced, cover) == paths
 
 
-def test_one_letter_for_both_terminals_would_let_words_cut_corners() -> None:
-    unfair = None
-    for instance in grids(3, 3, 2):
-        if next(all_flows(instance), None) is not None:
-            continue
-        reduced = flow_free_to_strands.reduce(instance)
-        shared = {}
-        for (r, c), (i, j) in instance.terminals:
-            shared[reduced.puzzle.board[i][j]] = reduced.puzzle.board[r][c]
-        table = str.maketrans(shared)
-        board = Puzzle(board=tuple(row.translate(table) for row in reduced.puzzle.board))
-        words = tuple(sorted({word.translate(table) for word in reduced.words}))
-        assert next(exact_covers(reduced.puzzle, reduced.words, diagonal=True), None) is None
-        if next(exact_covers(board, words, diagonal=True), None) is not None:
-            unfair = instance
-            break
-    assert unfair is not None
+def test_one_letter_for_both_terminals_would_let_a_word_cut_corners() -> None:
+    """The empty corner has one neighbour that is no terminal, so no path goes through it."""
+    instance = FlowFree(rows=("QRR.", "..Q.", "...."))
+    assert next(all_flows(instance), None) is None
+    reduced = flow_free_to_strands.reduce(instance)
+    assert next(exact_covers(reduced.puzzle, reduced.words, diagonal=True), None) is None
+    assert reduced.bind().solve(reduced.puzzle, Ask(kind="first")).status is Status.UNSOLVABLE
+    (a, b), (c, d) = instance.terminals[0]
+    shared = str.maketrans(reduced.puzzle.board[c][d], reduced.puzzle.board[a][b])
+    board = Puzzle(board=tuple(row.translate(shared) for row in reduced.puzzle.board))
+    words = tuple(word.translate(shared) for word in reduced.words)
+    assert next(exact_covers(board, words, diagonal=True), None) is not None
+    assert next(exact_covers(board, words, diagonal=False), None) is None
 
 
 def test_random_grids_can_be_filled() -> None:
@@ -189,8 +185,8 @@ def test_enlarging_keeps_solvable_and_unsolvable() -> None:
 
 def test_random_formulas_are_laid_out_without_touching() -> None:
     """Covers of larger boards than brute force takes are checked as the assignment lays them."""
-    for seed in range(6):
-        instance = random_planar_formula(9, 7, seed, exactly_one)
+    for seed in range(3):
+        instance = random_planar_formula(8, 6, seed, exactly_one)
         reduced = one_in_three_to_strands.reduce(instance)
         wanted = models(instance)
         assert wanted

@@ -1,0 +1,119 @@
+"""Reductions to Pips: solvable if and only if the instance is, counted and mapped back."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from solvers.algebra import Ask, Status
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.hard import one_in_three_to_pips, subset_sum_to_pips
+from solvers.hard.formula import all_formulas, assignments, exactly_one
+from solvers.hard.planar import PlanarFormula, embed, random_planar_formula
+from solvers.hard.subset_sum import SubsetSum, random_subset_sum, subsets
+from solvers.pips.check import check_solution
+from solvers.pips.puzzle import Cell, Puzzle, RegionType
+
+
+def small_formulas() -> Iterator[PlanarFormula]:
+    """Every embeddable formula of those sizes. The smallest that has no model has 4 clauses."""
+    for variables, clauses in ((3, 1), (3, 2), (4, 2), (4, 3), (4, 4), (5, 2), (5, 3), (5, 4)):
+        for formula in all_formulas(variables, clauses):
+            try:
+                yield embed(formula)
+            except PermanentError:
+                assert clauses > 2
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_solutions_are_models_times_the_ways_to_clean_up(connected: bool) -> None:
+    seen = Counter[Status]()
+    for instance in small_formulas():
+        models = list(assignments(instance.formula, exactly_one))
+        reduced = one_in_three_to_pips.reduce(instance, connected=connected)
+        game = reduced.bind()
+        counted = game.solve(reduced.puzzle, Ask(kind="count"))
+        expected = sum(one_in_three_to_pips.solution_count(reduced, model) for model in models)
+        assert counted.count == expected, instance
+        for solution in game.solve(reduced.puzzle, Ask(kind="first")).solutions:
+            assert one_in_three_to_pips.solution_of(reduced, solution) in models
+        for model in models:
+            laid = one_in_three_to_pips.arrangement_of(reduced, model)
+            check_solution(reduced.puzzle, laid)
+            assert one_in_three_to_pips.solution_of(reduced, laid) == model
+        seen[counted.status] += 1
+    assert min(seen[Status.SOLVED], seen[Status.UNSOLVABLE]) >= 2, seen
+
+
+def components(puzzle: Puzzle) -> int:
+    left = set(puzzle.cells)
+    count = 0
+    while left:
+        count += 1
+        waiting: list[Cell] = [left.pop()]
+        while waiting:
+            r, c = waiting.pop()
+            for cell in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if cell in left:
+                    left.remove(cell)
+                    waiting.append(cell)
+    return count
+
+
+def test_boards_use_what_the_theorem_allows_and_connect_if_asked() -> None:
+    for seed in range(8):
+        instance = random_planar_formula(12, 10, seed, exactly_one)
+        for connected in (False, True):
+            puzzle = one_in_three_to_pips.reduce(instance, connected=connected).puzzle
+            assert set(puzzle.dominoes) == {(0, 0), (1, 1)}
+            assert {region.type for region in puzzle.regions} == {
+                RegionType.EQUALS,
+                RegionType.SUM,
+                RegionType.EMPTY,
+            }
+            targets = {r.target for r in puzzle.regions if r.type is RegionType.SUM}
+            assert targets == ({0, 1} if connected else {1})
+            assert (components(puzzle) == 1) == connected
+
+
+def small_sums() -> Iterator[SubsetSum]:
+    for count in (1, 2, 3, 4):
+        for numbers in itertools.combinations_with_replacement(range(1, 5), count):
+            for target in range(sum(numbers) + 2):
+                yield SubsetSum(numbers=numbers, target=target)
+
+
+def test_orders_of_dominoes_times_subsets_are_the_solutions_of_a_sum() -> None:
+    game = None
+    seen = set()
+    for instance in small_sums():
+        reduced = subset_sum_to_pips.reduce(instance)
+        game = game or reduced.bind()
+        chosen = list(subsets(instance))
+        expected = sum(subset_sum_to_pips.solution_count(reduced, one) for one in chosen)
+        outcome = game.solve(reduced.puzzle, Ask(kind="all"))
+        assert outcome.count == expected, instance
+        for solution in outcome.solutions:
+            assert subset_sum_to_pips.solution_of(reduced, solution) in chosen
+        for one in chosen:
+            laid = subset_sum_to_pips.arrangement_of(reduced, one)
+            check_solution(reduced.puzzle, laid)
+            again = subset_sum_to_pips.solution_of(reduced, laid)
+            assert Counter(instance.numbers[i] for i in again) == Counter(
+                instance.numbers[i] for i in one
+            )
+        seen.add(outcome.status)
+    assert seen == {Status.SOLVED, Status.UNSOLVABLE}
+
+
+def test_planted_sums_are_found_and_numbers_too_large_for_a_pip_are_refused() -> None:
+    for seed in range(3):
+        instance = random_subset_sum(12, 50, seed, planted=True)
+        reduced = subset_sum_to_pips.reduce(instance)
+        (solution,) = reduced.bind().solve(reduced.puzzle, Ask(kind="first")).solutions
+        subset_sum_to_pips.solution_of(reduced, solution)
+    with pytest.raises(InvalidPuzzleError, match="expected pips from 0 to"):
+        subset_sum_to_pips.reduce(SubsetSum(numbers=(10**7,), target=1))
