@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -23,22 +22,18 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
+from solvers.letterboxed.graph import COUNT_TOO_LARGE, REASONS
+from solvers.letterboxed.listing import ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search import (
-    COMPLETE,
-    DEAD,
-    REASONS,
-    START,
-    TOO_LARGE,
-    BudgetSpentError,
-    Search,
-)
+from solvers.letterboxed.search import BudgetSpentError, Search
 from solvers.lexicon.lexicon import Lexicon
 
 BOARD_S = 0.01
+UNDER_MAX = 64
+"""Words that the chains of a part begin with, at most: a part is not divided further."""
 NO_VALUE = -1
 
 
@@ -101,16 +96,19 @@ class LetterBoxedGame:
         del ask
         model = self.model(puzzle)
         under, at = part_range(part, len(model))
-        search = Search(model, self.bound_rules, Budget())
+        search = Search(model, Budget())
         most = self.bound_rules.chains
-        while len(at) == 1:
-            state = _walk(search, [*under, at.start])
-            if state is None or (isinstance(most, int) and len(under) + 2 > most):
+        while len(at) == 1 and len(under) < UNDER_MAX:
+            try:
+                root = search.walk([*under, at.start])
+            except BudgetSpentError:
+                break  # Whoever solves it is told why it cannot be.
+            if root is None or (isinstance(most, int) and len(under) + 2 > most):
                 break
-            lo, hi = search.range(state)
-            if lo == hi:
+            words = search.words_from(root)
+            if not words:
                 break
-            under, at = [*under, at.start], range(lo, hi)
+            under, at = [*under, at.start], words
         many = max(1, min(into, len(at)))
         cuts = [at.start + len(at) * i // many for i in range(many + 1)]
         return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
@@ -121,16 +119,23 @@ class LetterBoxedGame:
         """Answer the ask for the whole puzzle or one part of it."""
         if ask.kind in ("first", "all"):
             return self._listed(puzzle, ask, part, budget)
-        stream = self.stream(puzzle, Ask(kind="all", limit=ask.limit), part, budget)
-        chains = tuple(stream) if ask.kind == "best" else ()
-        value, count = stream.answer()
-        if stream.status is Status.OVER_BUDGET:
-            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+        part_search = PartSearch(self.model(puzzle), self.bound_rules, part, budget or Budget())
+        chains: tuple[Chain, ...] = ()
+        try:
+            value, count = part_search.count()
+            if ask.kind == "best" and count:
+                chains = tuple(islice(part_search.found(), ask.limit))
+        except BudgetSpentError as error:
+            return Outcome(
+                status=Status.OVER_BUDGET,
+                reason=REASONS[error.code],
+                statistics=part_search.search.statistics,
+            )
         return Outcome(
             status=Status.SOLVED if count else Status.UNSOLVABLE,
             count=count,
             solutions=chains,
-            statistics=stream.statistics,
+            statistics=part_search.search.statistics,
             value=value,
         )
 
@@ -184,7 +189,7 @@ class LetterBoxedGame:
         count = sum(o.count or 0 for o in outcomes)
         if ask.kind in ("count", "best") and count > MAX_COUNT:
             return Outcome(
-                status=Status.OVER_BUDGET, reason=REASONS[TOO_LARGE], statistics=statistics
+                status=Status.OVER_BUDGET, reason=REASONS[COUNT_TOO_LARGE], statistics=statistics
             )
         found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
         kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
@@ -236,65 +241,3 @@ class LetterBoxedGame:
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
         self.model(Puzzle(sides=("A", "B"), dictionary=("ABA",)))
-
-
-class ChainStream:
-    """Chains in canonical order, searched for as they are asked for."""
-
-    def __init__(
-        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None
-    ) -> None:
-        self.model, self.limit = model, limit
-        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
-        self.under, self.at = part_range(part, len(model))
-        left = rules
-        if isinstance(rules.chains, int):
-            left = replace(rules, chains=max(1, rules.chains - len(self.under)))
-        self.search = Search(model, left, budget)
-
-    @property
-    def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
-        return self.search.statistics()
-
-    def _explore(self) -> bool:
-        state = _walk(self.search, self.under)
-        if state is None:
-            return False
-        self.search.explore(state, self.at)
-        return True
-
-    def answer(self) -> tuple[int | None, int]:
-        """Say the value and the number of all chains."""
-        try:
-            if not self._explore():
-                return None, 0
-            value, count = self.search.answer()
-        except BudgetSpentError as error:
-            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
-            return None, 0
-        return None if value is None else value + len(self.under), count
-
-    def __iter__(self) -> Iterator[Chain]:
-        """Search for the next chain when it is asked for."""
-        try:
-            if not self._explore():
-                return
-            chains = self.search.chains()
-            for chain in islice(chains, self.limit):
-                self.status = Status.SOLVED
-                words = tuple(map(self.model.word, [*self.under, *chain]))
-                yield Chain(words=words)
-            self.truncated = next(chains, None) is not None
-        except BudgetSpentError as error:
-            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
-
-
-def _walk(search: Search, under: Sequence[int]) -> int | None:
-    state = START
-    for word in under:
-        lo, hi = search.range(state)
-        state = search.step(state, word) if lo <= word < hi else DEAD
-        if state in (COMPLETE, DEAD):
-            return None
-    return state

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from solvers.letterboxed.rules import Rules
 from solvers.lexicon.lexicon import Lexicon
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
     """A board in numbers. Letters are numbered in the order of their code points, words sorted."""
 
@@ -39,10 +41,13 @@ class Model:
         """Whether every letter stands on the board once."""
         return int(self.sides.sum()) == self.sides.shape[1]
 
-    def word(self, index: int) -> str:
-        """Spell a playable word."""
-        codes = self.letters[self.offsets[index] : self.offsets[index + 1]]
-        return "".join(self.alphabet[code] for code in codes)
+    @cached_property
+    def words(self) -> list[str]:
+        """Every playable word, spelled."""
+        points = np.array([ord(letter) for letter in self.alphabet], np.uint32)
+        text = points[self.letters].astype("<u4").tobytes().decode("utf-32-le")
+        cuts = self.offsets.tolist()
+        return [text[a:b] for a, b in pairwise(cuts)]
 
 
 def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:

@@ -1,250 +1,232 @@
-# ruff: noqa: ANN001, ANN201, ANN205, ARG005, B905, D101, D102, RUF005
-# mypy: ignore-errors
-"""Search chains of a board state by state."""
+"""Search the chains of a board: choose the engine that takes it, give it room, ask it."""
 
 from __future__ import annotations
 
-import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-from solvers.algebra import Budget, Statistics
-from solvers.letterboxed.model import Model
-from solvers.letterboxed.rules import Rules
+import numpy as np
+import numpy.typing as npt
 
-START, COMPLETE, DEAD = 0, -2, -1
-NODES, BYTES, SECONDS, TOO_LARGE = 1, 2, 3, 4
-REASONS = (
-    "",
-    "the budget of nodes ran out",
-    "the budget of table bytes ran out",
-    "the budget of seconds ran out",
-    "the count is 10^38 or more",
+from solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
+from solvers.letterboxed import distinct, general
+from solvers.letterboxed.fields import fields_of
+from solvers.letterboxed.graph import (
+    COMPLETE,
+    COUNT_TOO_LARGE,
+    DEAD,
+    DONE,
+    EXPAND_MAX,
+    FOUND,
+    GROW,
+    NO_LIMIT,
+    NODES,
+    OUT_OF_BYTES,
+    STATES,
+    Step,
 )
+from solvers.letterboxed.model import Model
+from solvers.letterboxed.room import Room
+from solvers.letterboxed.rules import Chains
+
+DISTINCT_LETTERS_MAX = 64
+"""Letters of a board whose letters left are one 64-bit word."""
 
 
 class BudgetSpentError(Exception):
+    """The search stopped; `code` says why (solvers.letterboxed.graph.REASONS)."""
+
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """Where a search begins."""
+
+    last: int
+    """The letter that the next word begins with; -1 where no word has been played."""
+    key: npt.NDArray[np.uint64]
+    """The key of the state, as the engine writes it."""
+    left: int
+    """Letters that are still to be collected, at least."""
+
+
 class Search:
-    engine = "general"
+    """One board and one budget, which everything that is asked of it shares."""
 
-    def __init__(self, model: Model, rules: Rules, budget: Budget) -> None:
-        self.model, self.rules, self.budget = model, rules, budget
-        self.nodes = 0
-        self.started = time.monotonic()
-        self.need = tuple(int(x) for x in model.sides.ravel())
-        self.k = model.sides.shape[1]
-        self.states = [(-1, ())]
-        self.ids = {}
-        self.steps = {}
-        self.feasible: dict[tuple[int, int], int] = {}
-        self.words = [
-            tuple(int(x) for x in model.letters[model.offsets[w] : model.offsets[w + 1]])
-            for w in range(len(model))
-        ]
-        self.stand = [
-            [s for s in range(len(model.sides)) if model.sides[s, a]] for a in range(self.k)
-        ]
+    def __init__(self, model: Model, budget: Budget) -> None:
+        self.model = model
+        self.budget = budget
+        self.statistics = Statistics()
+        self.deadline_ns = time.monotonic_ns() + int(budget.seconds * 1e9)
+        self.sizes = np.diff(model.offsets).astype(np.int32)
+        distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
+        self.engine = "distinct" if distinct_letters else "general"
 
-    def statistics(self) -> Statistics:
-        return Statistics(
-            states=len(self.states),
-            nodes=self.nodes,
-            kernel_ns=int((time.monotonic() - self.started) * 1e9),
-            table_bytes=len(self.states) * 64,
+    @cached_property
+    def start(self) -> Root:
+        """Where chains begin. What the first word collects first comes for nothing."""
+        letters = int(self.model.sides.sum())
+        if self.engine == "distinct":
+            return Root(-1, np.array([(1 << letters) - 1], np.uint64), letters - 1)
+        return Root(-1, self._fields.full, letters - 1)
+
+    @cached_property
+    def _fields(self) -> Any:
+        return fields_of(self.model)
+
+    @cached_property
+    def _masks(self) -> npt.NDArray[np.uint64]:
+        if not len(self.model):
+            return np.empty(0, np.uint64)
+        bits = np.uint64(1) << self.model.letters.astype(np.uint64)
+        masks: npt.NDArray[np.uint64] = np.bitwise_or.reduceat(bits, self.model.offsets[:-1])
+        return masks
+
+    @cached_property
+    def _shared(self) -> npt.NDArray[np.int64]:
+        shared = np.zeros(len(self.model), np.int64)
+        general.shared_beginnings(self.model.letters, self.model.offsets, shared)
+        return shared
+
+    @cached_property
+    def _step(self) -> Step:
+        model = self.model
+        return Step(
+            begins=model.begins,
+            sizes=self.sizes,
+            last=model.letters[model.offsets[1:] - 1].astype(np.int32),
+            by_letters=False,
+            fewest=False,
+            gain=max(general.most_gained(model.letters, model.offsets, model.sides.sum(axis=0)), 1),
         )
 
-    def spend(self, n: int = 1) -> None:
-        self.nodes += n
-        if self.nodes > self.budget.nodes:
-            raise BudgetSpentError(NODES)
-        if len(self.states) * 64 > self.budget.table_bytes:
-            raise BudgetSpentError(BYTES)
-        if time.monotonic() - self.started > self.budget.seconds:
-            raise BudgetSpentError(SECONDS)
+    def step(self, chains: Chains) -> Step:
+        """Say what words cost under a rule."""
+        return self._step._replace(
+            by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
+        )
 
-    def range(self, state: int) -> tuple[int, int]:
-        if state == START:
-            return 0, len(self.words)
-        last = self.states[state][0]
-        return int(self.model.begins[last]), int(self.model.begins[last + 1])
+    def words_from(self, root: Root) -> range:
+        """Give the words that may come next."""
+        if root.last < 0:
+            return range(len(self.model))
+        begins = self.model.begins
+        return range(int(begins[root.last]), int(begins[root.last + 1]))
 
-    def step(self, state: int, w: int) -> int:
-        key = state, w
-        if key in self.steps:
-            return self.steps[key]
-        self.spend()
-        word = self.words[w]
-        if state == START:
-            configs = {self.collect(s, self.need, word[0]) for s in self.stand[word[0]]}
-        else:
-            configs = set(self.states[state][1])
-        for a in word[1:]:
-            configs = {
-                self.collect(s, rest, a) for t, rest in configs for s in self.stand[a] if s != t
-            }
-            configs = self.antichain(configs)
-        if not configs:
-            to = DEAD
-        elif any(not any(rest) for _, rest in configs):
-            to = COMPLETE
-        else:
-            full = word[-1], tuple(sorted(configs))
-            to = self.ids.get(full, 0)
-            if not to:
-                to = self.ids[full] = len(self.states)
-                self.states.append(full)
-        self.steps[key] = to
-        return to
+    def within(self, root: Root, at: range) -> range:
+        """Give the words of a range that may come next."""
+        words = self.words_from(root)
+        start = max(at.start, words.start)
+        return range(start, max(start, min(at.stop, words.stop)))
 
-    def collect(self, side, rest, a):
-        i = side * self.k + a
-        return side, (rest[:i] + (rest[i] - 1,) + rest[i + 1 :] if rest[i] else rest)
+    def walk(self, under: Sequence[int]) -> Root | None:
+        """Play words one after the other; None where they lead nowhere or nothing is left to do.
 
-    def antichain(self, configs):
-        if len(configs) < 2:
-            return configs
-        return {
-            c
-            for c in configs
-            if not any(
-                d != c and d[0] == c[0] and all(x <= y for x, y in zip(d[1], c[1])) for d in configs
-            )
-        }
+        Raises BudgetSpentError.
+        """
+        root = self.start
+        for word in under:
+            if word not in self.words_from(root):
+                return None
+            room = self._room(root, range(word, word + 1), NO_LIMIT)
+            room.graph.control[EXPAND_MAX] = 1
+            self._explore(room, self._step)
+            target = int(room.graph.edges[0])
+            if target in (COMPLETE, DEAD):
+                return None
+            graph = room.graph
+            at = int(graph.key[target])
+            key = graph.pool[at : at + int(graph.key_size[target])].copy()
+            root = Root(int(graph.last[target]), key, int(graph.left[target]))
+        return root
 
-    def explore(self, start: int, at: range) -> None:
-        """Find every state that can be reached, and how far each is from completion."""
-        self.root, self.at = start, at
-        back, order, seen = {}, [start], {start: 0}
-        chains = self.rules.chains
-        deepest = chains if isinstance(chains, int) else 10**9
-        for state in order:
-            if seen[state] >= deepest:
-                break
-            lo, hi = self.children(state)
-            for w in range(lo, hi):
-                to = self.step(state, w)
-                if to == DEAD:
-                    continue
-                add = self.added(state, w)
-                if self.rules.chains == "fewest-letters" and len(self.words[w]) == 1:
-                    if state != START or to != COMPLETE:
-                        continue
-                back.setdefault(to, set()).add((state, add))
-                if to == COMPLETE and chains == "fewest-words":
-                    deepest = min(deepest, seen[state] + 1)
-                if to not in seen and to != COMPLETE:
-                    seen[to] = seen[state] + 1
-                    order.append(to)
-        self.words_left = self.dijkstra(back, lambda add: 1)
-        self.letters_left = self.dijkstra(back, lambda add: add)
+    def explore(self, root: Root, at: range, chains: Chains, limit: int = NO_LIMIT) -> Room | None:
+        """Find every state of the chains that count and cost at most `limit`; None without any.
 
-    @staticmethod
-    def dijkstra(back, cost):
-        left, heap = {}, [(0, COMPLETE)]
-        while heap:
-            d, state = heapq.heappop(heap)
-            if state in left:
-                continue
-            left[state] = d
-            for before, add in back.get(state, ()):
-                if before not in left:
-                    heapq.heappush(heap, (d + cost(add), before))
-        return left
+        Raises BudgetSpentError.
+        """
+        if isinstance(chains, int):
+            limit = min(limit, chains)
+        room = self._room(root, self.within(root, at), limit)
+        self._explore(room, self.step(chains))
+        return room if room.graph.control[FOUND] else None
 
-    def added(self, state: int, w: int) -> int:
-        return len(self.words[w]) - (state != START)
+    def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
+        """Count chains by tables for all sets of letters: (words of the shortest, how many).
 
-    def children(self, state: int) -> tuple[int, int]:
-        """The words that may follow; those of the root are the part's."""
-        lo, hi = self.range(state)
-        if state == self.root:
-            lo, hi = max(lo, self.at.start), min(hi, self.at.stop)
-        return lo, max(lo, hi)
+        Raises BudgetSpentError.
+        """
+        words = self.within(root, at)
+        letters = len(self.model.alphabet)
+        tables = distinct.tables_for(letters)
+        left = np.array([self.nodes_left, self.deadline_ns], np.int64)
+        out = np.zeros(5, np.uint64)
+        most = chains if isinstance(chains, int) else NO_LIMIT
+        began = time.perf_counter_ns()
+        code = distinct.count_chains(
+            root.key[0], words.start, words.stop, self.step(chains), self._masks, letters, most,
+            *tables, left, np.empty(2, np.int64), out,
+        )  # fmt: skip
+        count = count_of(out[0], out[1])
+        if code == DONE and count > MAX_COUNT:
+            code = COUNT_TOO_LARGE
+        self.spent(code, began, int(out[3]), int(out[4]), distinct.table_bytes(letters))
+        return (int(out[2]), count) if count else (None, 0)
 
-    def onward(self, state: int) -> Iterator[tuple[int, int, int]]:
-        """Words that lead on towards completion: (word, state, letters added)."""
-        letters = self.rules.chains == "fewest-letters"
-        lo, hi = self.children(state)
-        self.spend(hi - lo)
-        for w in range(lo, hi):
-            to = self.step(state, w)
-            if to == DEAD or to not in self.words_left:
-                continue
-            add = self.added(state, w)
-            if letters:
-                if len(self.words[w]) == 1 and (state != START or to != COMPLETE):
-                    continue
-                if self.letters_left[to] + add != self.letters_left[state]:
-                    continue
-            yield w, to, 0 if letters else add
+    @property
+    def takes_tables(self) -> bool:
+        """Whether `count_distinct` takes the board."""
+        letters = len(self.model.alphabet)
+        return (
+            self.engine == "distinct"
+            and letters <= distinct.LETTERS_MAX
+            and distinct.table_bytes(letters) <= self.budget.table_bytes
+        )
 
-    def most(self) -> int:
-        """Most words of a chain that counts."""
-        chains = self.rules.chains
-        if chains == "fewest-words":
-            return self.words_left[self.root]
-        if chains == "fewest-letters":
-            return self.letters_left[self.root]
-        return chains
+    @property
+    def nodes_left(self) -> int:
+        """What is left of the budget's nodes."""
+        return max(self.budget.nodes - self.statistics.nodes, 0)
 
-    def answer(self) -> tuple[int | None, int]:
-        """Value and number of the chains of the part."""
-        if self.root not in self.words_left:
-            return None, 0
-        most = self.most()
-        if self.words_left[self.root] > most:
-            return None, 0
-        layer, total = {self.root: 1}, 0
-        for k in range(1, most + 1):
-            new: dict[int, int] = {}
-            for state, n in layer.items():
-                for _, to, _ in self.onward(state):
-                    if self.words_left[to] <= most - k:
-                        new[to] = new.get(to, 0) + n
-            total += new.pop(COMPLETE, 0)
-            if total >= 10**38:
-                raise BudgetSpentError(TOO_LARGE)
-            layer = new
-            if not layer:
-                break
-        if self.rules.chains == "fewest-letters":
-            return self.letters_left[self.root], total
-        return self.words_left[self.root], total
+    def spent(self, code: int, began_ns: int, nodes: int, states: int, table_bytes: int) -> None:
+        """Note what a kernel has cost; raise BudgetSpentError unless it is done."""
+        self.statistics += Statistics(
+            states=states,
+            nodes=nodes,
+            kernel_ns=time.perf_counter_ns() - began_ns,
+            table_bytes=table_bytes,
+        )
+        if code != DONE:
+            raise BudgetSpentError(code)
 
-    def lengths(self, state: int, k: int) -> int:
-        """Set of the letters that k more words may add to complete, as bits."""
-        key = state, k
-        if key not in self.feasible:
-            bits = 0
-            for _, to, add in self.onward(state):
-                if to == COMPLETE:
-                    bits |= (k == 1) << add
-                elif k > 1 and self.words_left[to] < k:
-                    bits |= self.lengths(to, k - 1) << add
-            self.feasible[key] = bits
-        return self.feasible[key]
+    def _room(self, root: Root, words: range, limit: int) -> Room:
+        room = Room(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
+        if self.engine == "general":
+            longest = int(self.sizes.max(initial=0))
+            room.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))
+        room.allow(self.nodes_left, self.deadline_ns)
+        return room
 
-    def chains(self) -> Iterator[tuple[int, ...]]:
-        """Chains of the part in canonical order."""
-        if self.root not in self.words_left:
-            return
-        for k in range(self.words_left[self.root], self.most() + 1):
-            bits = self.lengths(self.root, k)
-            while bits:
-                letters = (bits & -bits).bit_length() - 1
-                bits &= bits - 1
-                yield from self.listed(self.root, k, letters)
-
-    def listed(self, state: int, k: int, letters: int) -> Iterator[tuple[int, ...]]:
-        for w, to, add in self.onward(state):
-            if to == COMPLETE:
-                if k == 1 and letters == add:
-                    yield (w,)
-            elif k > 1 and letters >= add and self.lengths(to, k - 1) >> (letters - add) & 1:
-                for rest in self.listed(to, k - 1, letters - add):
-                    yield (w, *rest)
+    def _explore(self, room: Room, step: Step) -> None:
+        model = self.model
+        began = time.perf_counter_ns()
+        code = GROW
+        while code == GROW:
+            if self.engine == "general":
+                code = general.explore(
+                    room.graph, step, self._fields, room.plays, model.letters, model.offsets,
+                    self._shared,
+                )  # fmt: skip
+            else:
+                code = distinct.explore(room.graph, step, self._masks)
+            if code == GROW and not room.grow():
+                code = OUT_OF_BYTES
+        control = room.graph.control
+        self.spent(code, began, int(control[NODES]), int(control[STATES]), room.bytes)
+        control[NODES] = 0

@@ -1,0 +1,372 @@
+"""Any board: a state is every way of playing the words so far that may still matter.
+
+Article 000, Theorem 7, walks over (place in a word, side, letters left). Counting sequences of
+words once, however they can be played, takes sets of these: a state is an antichain of ways of
+playing, each a side and what is left to collect; a way that has collected less than another on the
+same side is never better. Words are played along the trie that they form: what two words share is
+played once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvers.compiling import inlined_kernel, search_kernel
+from solvers.letterboxed.fields import SIDE_BITS, Fields
+from solvers.letterboxed.graph import (
+    COMPLETE,
+    DEAD,
+    DONE,
+    EDGES,
+    EXPAND_MAX,
+    FOUND,
+    GROW,
+    HEAP,
+    LIMIT,
+    POOL,
+    STATES,
+    Graph,
+    Step,
+    arrive,
+    intern,
+    needed,
+    order_key,
+    pop,
+    push,
+    spend,
+    word_cost,
+)
+
+PAIRS_MAX = 192
+"""Ways up to which each is compared with each; more are only told apart."""
+LONG_WORD = 32
+"""Letters from which a last word is played by itself, with an eye on what it cannot collect."""
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_SIDE = np.uint64((1 << SIDE_BITS) - 1)
+_SIDE_BITS = np.uint64(SIDE_BITS)
+
+
+class Plays(NamedTuple):
+    """Scratch of the walk along words."""
+
+    rows: Any
+    """uint64[rows, words]: ways of playing, those of one depth together."""
+    begins: Any
+    """int64[letters of a word + 2]: the first row of each depth."""
+    slots: Any
+    stamps: Any
+    """int32, int64[power of two]: hash table of the rows of one depth, and when they were set."""
+    state: Any
+    """int64[1]: the last stamp."""
+    to_come: Any
+    """int32[letters]: how often each letter comes later in the word."""
+
+
+@inlined_kernel
+def covers(rows: np.ndarray, a: int, b: int, spare: np.ndarray) -> bool:
+    """Tell whether row a has nothing left that row b has not, on the same side."""
+    if (rows[a, 0] ^ rows[b, 0]) & _SIDE != _ZERO:
+        return False
+    for i in range(1, len(spare)):
+        if ((rows[b, i] | spare[i]) - rows[a, i]) & spare[i] != spare[i]:
+            return False
+    return True
+
+
+@inlined_kernel
+def keep(rows: np.ndarray, first: int, new: int, fields: Fields, plays: Plays) -> int:
+    """Keep row `new` among the rows from `first` if none there is as good; return their end.
+
+    Rows that the new one is better than are dropped.
+    """
+    spare = fields.spare
+    if new - first < PAIRS_MAX:
+        for other in range(first, new):
+            if covers(rows, other, new, spare):
+                return new
+        end = first
+        for other in range(first, new):
+            if not covers(rows, new, other, spare):
+                if end != other:
+                    for i in range(len(spare)):
+                        rows[end, i] = rows[other, i]
+                end += 1
+        if end != new:
+            for i in range(len(spare)):
+                rows[end, i] = rows[new, i]
+        return end + 1
+    if new - first == PAIRS_MAX:
+        plays.state[0] += 1
+        for other in range(first, new):
+            find_row(rows, other, len(spare), plays)
+    return new + 1 if find_row(rows, new, len(spare), plays) else new
+
+
+@inlined_kernel
+def find_row(rows: np.ndarray, new: int, size: int, plays: Plays) -> bool:
+    """Enter a row into the hash table; tell whether it is new there."""
+    stamp = plays.state[0]
+    mixed = _ZERO
+    for i in range(size):
+        mixed = (mixed ^ rows[new, i]) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(32)
+    mask = np.uint64(len(plays.slots) - 1)
+    slot = mixed & mask
+    while plays.stamps[slot] == stamp:
+        other = plays.slots[slot]
+        same = True
+        for i in range(size):
+            if rows[other, i] != rows[new, i]:
+                same = False
+                break
+        if same:
+            return False
+        slot = (slot + _ONE) & mask
+    plays.stamps[slot] = stamp
+    plays.slots[slot] = new
+    return True
+
+
+@inlined_kernel
+def enter(rows: np.ndarray, source: int, new: int, side: int, letter: int, fields: Fields) -> None:
+    """Write row `new`: row `source` after playing a letter on a side."""
+    for i in range(len(fields.spare)):
+        rows[new, i] = rows[source, i]
+    head = rows[source, 0] & ~_SIDE
+    word, shift = fields.word[side, letter], fields.shift[side, letter]
+    if (rows[new, word] >> shift) & fields.mask[side, letter] != _ZERO:
+        rows[new, word] -= _ONE << shift
+        head -= _ONE << _SIDE_BITS
+    rows[new, 0] = head | np.uint64(side)
+
+
+@inlined_kernel
+def hopeless(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fields) -> bool:
+    """Tell whether more of a letter is left than will come."""
+    left = _ZERO
+    for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
+        side = fields.stands[at]
+        word = fields.word[side, letter]
+        left += (rows[row, word] >> fields.shift[side, letter]) & fields.mask[side, letter]
+    return left > np.uint64(to_come)
+
+
+@inlined_kernel
+def any_hope(
+    rows: np.ndarray, first: int, end: int, kinds: int, plays: Plays, fields: Fields
+) -> bool:
+    """Tell whether for some row enough of every letter will come."""
+    for row in range(first, end):
+        hope = True
+        for kind in range(kinds):
+            if hopeless(rows, row, kind, plays.to_come[kind], fields):
+                hope = False
+                break
+        if hope:
+            return True
+    return False
+
+
+@search_kernel
+def explore(
+    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: np.ndarray,
+    offsets: np.ndarray, shared: np.ndarray,
+) -> int:  # fmt: skip
+    """Expand states until no chain as good as wanted is missed.
+
+    Word w is letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
+    word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with larger
+    tables.
+    """
+    control, rows, begins = graph.control, plays.rows, plays.begins
+    size = len(fields.spare)
+    capacity = len(rows)
+    kinds = len(step.begins) - 1
+    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
+        state = graph.heap_state[0]
+        if graph.base[state] >= 0:
+            pop(graph)
+            continue
+        cost = graph.cost[state]
+        if cost + needed(graph.left[state], step) > control[LIMIT]:
+            break
+        lo, hi = graph.lo[state], graph.hi[state]
+        words = hi - lo
+        ways = graph.key_size[state] // size
+        if (
+            control[EDGES] + words > len(graph.edges)
+            or control[STATES] + words > len(graph.last)
+            or 2 * (control[STATES] + words) > len(graph.index)
+            or control[HEAP] + words + 1 > len(graph.heap_key)
+            or ways + 1 > capacity
+        ):
+            return GROW
+        pop(graph)
+        base = control[EDGES]
+        key = graph.key[state]
+        for row in range(ways):
+            for i in range(size):
+                rows[row, i] = graph.pool[key + row * size + i]
+        # Depth d holds the ways after d letters of the word; its rows end where d + 1 begins.
+        begun = graph.last[state] >= 0
+        begins[0] = 0
+        begins[1] = ways if not begun else 0
+        if begun:
+            begins[2] = ways
+        known = 1 if begun else 0
+        code = DONE
+        for word in range(lo, hi):
+            start = offsets[word]
+            length = offsets[word + 1] - start
+            reached = cost + word_cost(graph, state, word, step)
+            target = DEAD
+            last = step.last[word]
+            final = reached + 1 > control[LIMIT] or step.begins[last] == step.begins[last + 1]
+            if word > lo:
+                known = min(known, shared[word])
+            known = max(known, 1 if begun else 0)
+            if reached > control[LIMIT] or (step.by_letters and length == 1 and begun):
+                graph.edges[base + word - lo] = target
+                continue
+            alone = final and length >= LONG_WORD
+            if alone:
+                known = 1 if begun else 0
+                for kind in range(kinds):
+                    plays.to_come[kind] = 0
+                for i in range(start + known, start + length):
+                    plays.to_come[letters[i]] += 1
+                if not any_hope(rows, begins[known], begins[known + 1], kinds, plays, fields):
+                    graph.edges[base + word - lo] = target
+                    continue
+            depth = known
+            while depth < length and begins[depth + 1] > begins[depth]:
+                letter = letters[start + depth]
+                first = begins[depth + 1]
+                end = first
+                if alone:
+                    plays.to_come[letter] -= 1
+                tried = 0
+                for row in range(begins[depth], first):
+                    from_side = rows[row, 0] & _SIDE
+                    for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
+                        side = fields.stands[at]
+                        if depth > 0 and np.uint64(side) == from_side:
+                            continue
+                        if end >= capacity:
+                            code = GROW
+                            break
+                        tried += 1
+                        enter(rows, row, end, side, letter, fields)
+                        if alone and hopeless(rows, end, letter, plays.to_come[letter], fields):
+                            continue
+                        end = keep(rows, first, end, fields, plays)
+                    if code != DONE:
+                        break
+                if code == DONE:
+                    code = spend(graph, tried + 1)
+                if code != DONE:
+                    break
+                depth += 1
+                if alone and depth > 1:
+                    # Nobody looks at the depth before again: its rows make room.
+                    before = begins[depth - 1]
+                    if not (begun and depth == 2):
+                        for row in range(end - first):
+                            for i in range(size):
+                                rows[before + row, i] = rows[first + row, i]
+                        end -= first - before
+                        first = before
+                        begins[depth] = first
+                begins[depth + 1] = end
+            if code != DONE:
+                break
+            known = depth
+            if depth == length:
+                first, end = begins[length], begins[length + 1]
+                left = rows[first, 0] >> _SIDE_BITS if end > first else _ONE
+                for row in range(first + 1, end):
+                    left = min(left, rows[row, 0] >> _SIDE_BITS)
+                if end > first and left == _ZERO:
+                    target = COMPLETE
+                    control[FOUND] = 1
+                    if step.fewest:
+                        control[LIMIT] = min(control[LIMIT], reached)
+                elif (
+                    end > first
+                    and not (step.by_letters and length == 1)
+                    and step.begins[last] < step.begins[last + 1]
+                    and reached + needed(int(left), step) <= control[LIMIT]
+                ):
+                    at = control[POOL]
+                    if at + (end - first) * size > len(graph.pool):
+                        code = GROW
+                        break
+                    write_key(rows, first, end, size, graph.pool, at)
+                    target = intern(graph, at, (end - first) * size, last)
+                    arrive(graph, target, reached, int(left), step)
+            if alone:
+                known = 1 if begun else 0
+            graph.edges[base + word - lo] = target
+        if code != DONE:
+            # What was found stays; the state is expanded anew.
+            push(graph, order_key(cost, graph.left[state], step), state)
+            return code
+        control[EDGES] = base + words
+        graph.base[state] = base
+        control[EXPAND_MAX] -= 1
+    return DONE
+
+
+@inlined_kernel
+def write_key(rows: np.ndarray, first: int, end: int, size: int, pool: np.ndarray, at: int) -> None:
+    """Write rows into the pool in ascending order."""
+    count = end - first
+    for row in range(count):
+        for i in range(size):
+            pool[at + row * size + i] = rows[first + row, i]
+    gap = count // 2
+    while gap > 0:
+        for row in range(gap, count):
+            here = row
+            while here >= gap:
+                one, other = at + (here - gap) * size, at + here * size
+                swap = False
+                for i in range(size):
+                    if pool[one + i] != pool[other + i]:
+                        swap = pool[one + i] > pool[other + i]
+                        break
+                if not swap:
+                    break
+                for i in range(size):
+                    pool[one + i], pool[other + i] = pool[other + i], pool[one + i]
+                here -= gap
+        gap //= 2
+
+
+@search_kernel
+def shared_beginnings(letters: np.ndarray, offsets: np.ndarray, shared: np.ndarray) -> None:
+    """Say how many letters each word begins with that the word before it begins with too."""
+    for word in range(1, len(shared)):
+        one, other = offsets[word - 1], offsets[word]
+        most = min(other - one, offsets[word + 1] - other)
+        n = 0
+        while n < most and letters[one + n] == letters[other + n]:
+            n += 1
+        shared[word] = n
+
+
+def most_gained(letters: Any, offsets: Any, times: Any) -> int:
+    """Bound what one word can collect beside its first letter: no letter more often than it is."""
+    words = len(offsets) - 1
+    if not words:
+        return 0
+    word = np.repeat(np.arange(words), np.diff(offsets))
+    rest = np.ones(len(letters), np.bool_)
+    rest[offsets[:-1]] = False
+    pairs, counts = np.unique(word[rest] * len(times) + letters[rest], return_counts=True)
+    gained = np.minimum(counts, times[pairs % len(times)])
+    return int(np.bincount(pairs // len(times), gained, words).max())

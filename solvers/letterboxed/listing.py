@@ -1,0 +1,211 @@
+"""Chains of a part in canonical order, and how many there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, Statistics, Status, count_of
+from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.counting import count_cheapest, count_within
+from solvers.letterboxed.graph import (
+    DONE,
+    GROW,
+    LIMIT,
+    NODES,
+    OUT_OF_BYTES,
+    REASONS,
+    STATES,
+)
+from solvers.letterboxed.lengths import list_chains, work_out
+from solvers.letterboxed.model import Model
+from solvers.letterboxed.parts import Part, part_range
+from solvers.letterboxed.room import LengthsRoom, Room
+from solvers.letterboxed.rules import Chains, Rules
+from solvers.letterboxed.search import BudgetSpentError, Root, Search
+
+ROWS_FIRST, ROWS_MAX = 16, 4096
+"""Chains that the kernel lists at a time: few at first, for whoever wants few."""
+COLUMNS_MAX = 1 << 20
+"""Words of all chains that the kernel lists at a time, if there is more than one."""
+
+
+class PartSearch:
+    """The chains of one part of a job."""
+
+    def __init__(self, model: Model, rules: Rules, part: Part | None, budget: Budget) -> None:
+        self.model = model
+        self.under, self.at = part_range(part, len(model))
+        self.search = Search(model, budget)
+        self.chains: Chains = rules.chains
+        if isinstance(rules.chains, int):
+            self.chains = rules.chains - len(self.under)
+        self._before = 0
+
+    def _begin(self) -> Root | None:
+        if isinstance(self.chains, int) and self.chains < 1:
+            return None
+        if self.chains == "fewest-letters":
+            sizes = [self.search.sizes[word] for word in self.under]
+            if 1 in sizes:
+                return None  # A word of one letter is a chain by itself or no part of one.
+            self._before = int(sum(sizes)) - max(0, len(sizes) - 1)
+        else:
+            self._before = len(self.under)
+        return self.search.walk(self.under)
+
+    def count(self) -> tuple[int | None, int]:
+        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError."""
+        root = self._begin()
+        if root is None:
+            return None, 0
+        search = self.search
+        if search.takes_tables and self.chains != "fewest-letters":
+            value, count = search.count_distinct(root, self.at, self.chains)
+        else:
+            room = search.explore(root, self.at, self.chains)
+            if room is None:
+                return None, 0
+            value, count = self._count(room)
+        return (None, 0) if value is None else (value + self._before, count)
+
+    def _count(self, room: Room) -> tuple[int | None, int]:
+        graph, search = room.graph, self.search
+        states = int(graph.control[STATES])
+        step = search.step(self.chains)
+        room.allow(search.nodes_left, search.deadline_ns)
+        out = np.zeros(3, np.uint64)
+        began = time.perf_counter_ns()
+        if isinstance(self.chains, int):
+            here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
+            high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
+            code = count_within(graph, self.chains, here, high, low, active, out)
+            value, table_bytes = int(out[2]), room.bytes + 48 * states
+        else:
+            expanded = np.flatnonzero(graph.base[:states] >= 0)
+            order = expanded[np.argsort(graph.cost[expanded], kind="stable")]
+            high_, low_ = np.zeros(states, np.uint64), np.zeros(states, np.uint64)
+            code = count_cheapest(graph, step, order, high_, low_, out)
+            value, table_bytes = int(graph.control[LIMIT]), room.bytes + 16 * states
+        if code == DONE and table_bytes > search.budget.table_bytes:
+            code = OUT_OF_BYTES
+        search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)
+        count = count_of(out[0], out[1])
+        return (value, count) if count else (None, 0)
+
+    def found(self) -> Iterator[Chain]:
+        """Yield chains in canonical order. Raises BudgetSpentError."""
+        word = self.model.words.__getitem__
+        under = tuple(map(word, self.under))
+        for chain in self.listed():
+            yield Chain(words=(*under, *map(word, chain)))
+
+    def listed(self) -> Iterator[list[int]]:
+        """Yield chains, as words by number, in canonical order. Raises BudgetSpentError."""
+        root = self._begin()
+        if root is None:
+            return
+        if not isinstance(self.chains, int):
+            room = self.search.explore(root, self.at, self.chains)
+            if room is not None:
+                limit = int(room.graph.control[LIMIT])
+                most = limit
+                first = 1 if self.chains == "fewest-letters" else limit
+                yield from self._listed(room, self.chains, first, most)
+            return
+        # The shortest chains need the smallest graph.
+        room = self.search.explore(root, self.at, "fewest-words", self.chains)
+        if room is None:
+            return
+        done = int(room.graph.control[LIMIT])
+        yield from self._listed(room, "fewest-words", done, done)
+        more = 1
+        while done < self.chains:
+            limit = min(self.chains, done + more)
+            room = self.search.explore(root, self.at, limit)
+            assert room is not None
+            yield from self._listed(room, limit, done + 1, limit)
+            done, more = limit, 2 * more
+
+    def _listed(self, room: Room, chains: Chains, first: int, most: int) -> Iterator[list[int]]:
+        search = self.search
+        room.release()
+        longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
+        table = LengthsRoom(longest, search.budget.table_bytes - room.bytes)
+        for words in range(first, most + 1):
+            self._work_out(room, table, chains, words)
+            for letters in table.of(0, words):
+                for rows in self._rows(room, table, chains, words, letters):
+                    yield from rows.tolist()
+
+    def _work_out(self, room: Room, table: LengthsRoom, chains: Chains, words: int) -> None:
+        search = self.search
+        step = search.step(chains)
+        began = time.perf_counter_ns()
+        room.allow(search.nodes_left, search.deadline_ns)
+        table.begin(0, words)
+        code = GROW
+        while code == GROW:
+            code = work_out(room.graph, step, table.lengths)
+            if code == GROW and not table.grow():
+                code = OUT_OF_BYTES
+        self._spent(room, table, code, began)
+
+    def _rows(
+        self, room: Room, table: LengthsRoom, chains: Chains, words: int, letters: int
+    ) -> Iterator[Any]:
+        step = self.search.step(chains)
+        walk = np.zeros(words, np.int64), np.full(words, -1, np.int64), np.zeros(words, np.int64)
+        walk[2][0] = letters
+        place = np.zeros(2, np.int64)
+        rows = ROWS_FIRST
+        while place[0] >= 0:
+            out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
+            room.allow(self.search.nodes_left, self.search.deadline_ns)
+            began = time.perf_counter_ns()
+            code = list_chains(room.graph, step, table.lengths, words, *walk, place, out)
+            self._spent(room, table, code, began)
+            yield out[: place[1]]
+            rows = min(2 * rows, ROWS_MAX)
+
+    def _spent(self, room: Room, table: LengthsRoom, code: int, began: int) -> None:
+        control = room.graph.control
+        self.search.spent(code, began, int(control[NODES]), 0, room.bytes + table.bytes)
+        control[NODES] = 0
+
+
+class ChainStream:
+    """Chains in canonical order, searched for as they are asked for."""
+
+    def __init__(
+        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None
+    ) -> None:
+        self.limit = limit
+        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.part = PartSearch(model, rules, part, budget)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+        return self.part.search.statistics
+
+    @property
+    def engine(self) -> str:
+        """Which engine takes the board: distinct or general."""
+        return self.part.search.engine
+
+    def __iter__(self) -> Iterator[Chain]:
+        """Search for the next chain when it is asked for."""
+        part = self.part
+        try:
+            chains = part.found()
+            for chain in islice(chains, self.limit):
+                self.status = Status.SOLVED
+                yield chain
+            self.truncated = self.limit is not None and next(chains, None) is not None
+        except BudgetSpentError as error:
+            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
