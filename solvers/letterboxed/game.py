@@ -22,16 +22,20 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
-from solvers.letterboxed.graph import COUNT_TOO_LARGE, REASONS
-from solvers.letterboxed.listing import ChainStream, PartSearch
+from solvers.letterboxed.graph import COUNT_TOO_LARGE, OUT_OF_BYTES, REASONS
+from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import BudgetSpentError, Search
+from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 
 BOARD_S = 0.01
+CHAIN_BYTES, WORD_BYTES = 120, 8
+"""Share of a chain, and of each of its words, in a list of chains."""
 UNDER_MAX = 64
 """Words that the chains of a part begin with, at most: a part is not divided further."""
 NO_VALUE = -1
@@ -142,14 +146,24 @@ class LetterBoxedGame:
     def _listed(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget | None
     ) -> Outcome[Chain]:
+        budget = budget or Budget()
         stream = self.stream(puzzle, ask, part, budget)
-        chains = tuple(stream)
+        chains: list[Chain] = []
+        taken = 0
+        for chain in stream:
+            chains.append(chain)
+            taken += CHAIN_BYTES + WORD_BYTES * len(chain.words)
+            if taken > budget.table_bytes:
+                reason = REASONS[OUT_OF_BYTES]
+                return Outcome(
+                    status=Status.OVER_BUDGET, reason=reason, statistics=stream.statistics
+                )
         if stream.status is Status.OVER_BUDGET:
             return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
         return Outcome(
             status=stream.status,
             count=len(chains),
-            solutions=chains,
+            solutions=tuple(chains),
             truncated=stream.truncated and ask.kind == "all",
             statistics=stream.statistics,
             value=self._value(chains),
@@ -168,12 +182,14 @@ class LetterBoxedGame:
         """
         if ask.kind not in ("first", "all"):
             raise PermanentError(f"chains for {ask} are not streamed; ask for first or all")
-        limit = 1 if ask.kind == "first" else ask.limit
-        return ChainStream(self.model(puzzle), self.bound_rules, part, budget or Budget(), limit)
+        first = ask.kind == "first"
+        limit = 1 if first else ask.limit
+        budget = budget or Budget()
+        return ChainStream(self.model(puzzle), self.bound_rules, part, budget, limit, first=first)
 
     def merge(
         self,
-        puzzle: Puzzle,  # noqa: ARG002  what the parts found says everything
+        puzzle: Puzzle,
         ask: Ask,
         outcomes: Sequence[Outcome[Chain]],
     ) -> Outcome[Chain]:
@@ -192,6 +208,9 @@ class LetterBoxedGame:
                 status=Status.OVER_BUDGET, reason=REASONS[COUNT_TOO_LARGE], statistics=statistics
             )
         found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
+        if ask.kind == "first" and found:
+            found = [self._first_of(puzzle, found)]
+            value = self._value(found)
         kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
         counted = ask.kind in ("count", "best")
         return Outcome(
@@ -203,6 +222,28 @@ class LetterBoxedGame:
             statistics=statistics,
             value=value,
         )
+
+    def _first_of(self, puzzle: Puzzle, found: Sequence[Chain]) -> Chain:
+        """Choose what the whole would have found first: the greedy search before the exact one."""
+        if not isinstance(self.bound_rules.chains, int) or len(found) == 1:
+            return found[0]
+        model = self.model(puzzle)
+        chains = {chain.words[0]: chain for chain in reversed(found)}
+        numbers = [model.words.index(word) for word in chains]
+        greedy = [
+            chain
+            for number in numbers
+            for chain in greedy_chains(
+                model,
+                self.bound_rules.chains,
+                starts=range(number, number + 1),
+                starts_max=GREEDY_STARTS_MAX,
+            )
+        ]
+        spelled = [Chain(words=tuple(model.words[word] for word in chain)) for chain in greedy]
+        known = [chain for chain in spelled if chain in found]
+        # The longest first word comes first, of equal ones the last of the alphabet.
+        return max(known, key=lambda c: (len(c.words[0]), c.words), default=found[0])
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
         """Count every row, one board after the other.
@@ -240,4 +281,12 @@ class LetterBoxedGame:
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
-        self.model(Puzzle(sides=("A", "B"), dictionary=("ABA",)))
+        for sides in (("AB", "CD"), ("ABA", "CDA")):
+            board = Puzzle(sides=sides, dictionary=("AC", "CB", "BD", "BDA", "DA"))
+            for chains in ("fewest-words", "fewest-letters", 6):
+                game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
+                for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
+                    game.solve(board, ask)
+        # A lexicon's letters are bytes that cannot be written to: a filter of its own.
+        lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
+        model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)

@@ -299,7 +299,7 @@ def explore(
                     end > first
                     and not (step.by_letters and length == 1)
                     and step.begins[last] < step.begins[last + 1]
-                    and reached + needed(int(left), step) <= control[LIMIT]
+                    and reached + needed(np.int64(left), step) <= control[LIMIT]
                 ):
                     at = control[POOL]
                     if at + (end - first) * size > len(graph.pool):
@@ -307,7 +307,7 @@ def explore(
                         break
                     write_key(rows, first, end, size, graph.pool, at)
                     target = intern(graph, at, (end - first) * size, last)
-                    arrive(graph, target, reached, int(left), step)
+                    arrive(graph, target, reached, np.int64(left), step)
             if alone:
                 known = 1 if begun else 0
             graph.edges[base + word - lo] = target

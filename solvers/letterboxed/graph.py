@@ -101,7 +101,7 @@ def spend(graph: Graph, nodes: int) -> int:
 
 
 @inlined_kernel
-def needed(left: int, step: Step) -> int:
+def needed(left: Any, step: Step) -> int:
     """Bound from below what a chain still costs."""
     if step.by_letters:
         return left
@@ -219,7 +219,7 @@ def intern(graph: Graph, at: int, size: int, last: int) -> int:
 
 
 @inlined_kernel
-def arrive(graph: Graph, state: int, cost: int, left: int, step: Step) -> None:
+def arrive(graph: Graph, state: int, cost: int, left: Any, step: Step) -> None:
     """Note that a state can be reached at a cost."""
     if cost < graph.cost[state]:
         last = graph.last[state]

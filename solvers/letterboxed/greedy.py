@@ -22,26 +22,37 @@ _ONE = np.uint64(1)
 
 
 def greedy_chains(
-    model: Model, words_max: int = WORDS_MAX, *, tiles: bool = True
+    model: Model,
+    words_max: int = WORDS_MAX,
+    *,
+    tiles: bool = True,
+    starts: range | None = None,
+    starts_max: int | None = None,
+    only_first: bool = False,
 ) -> list[tuple[int, ...]]:
     """Find the chains that the greedy search finds, in its order: longest first words first.
 
     Chains are words of the model, by number. With `tiles` words that use a letter more often than
-    it stands on the board are left out, as the article's program does. Takes boards with distinct
-    letters, at most 64; finds nothing on others.
+    it stands on the board are left out, as the article's program does. Chains are begun from the
+    first `starts_max` words in that order, those of them that are in `starts`; with `only_first`
+    until one is found. Takes boards with distinct letters, at most 64; finds nothing on others.
     """
-    if not model.distinct or len(model.alphabet) > 64 or not len(model):
+    letters = len(model.alphabet)
+    if not model.distinct or letters > 64 or not len(model):
         return []
     masks, order = _ordered(model, tiles=tiles)
     first = model.letters[model.offsets[:-1]][order]
     by_first = np.argsort(first, kind="stable")
-    begins = np.searchsorted(first[by_first], np.arange(len(model.alphabet) + 1))
+    begins = np.searchsorted(first[by_first], np.arange(letters + 1))
     last = model.letters[model.offsets[1:] - 1]
-    out = np.zeros((len(order), words_max), np.int64)
+    following = order[by_first]
+    order = order[:starts_max]
+    if starts is not None:
+        order = order[(order >= starts.start) & (order < starts.stop)]
+    # No letter is ended on twice but the last.
+    out = np.zeros((len(order), min(words_max, letters + 1)), np.int64)
     lengths = np.zeros(len(order), np.int64)
-    run_greedy(
-        order, order[by_first], begins, masks, last, len(model.alphabet), words_max, out, lengths
-    )
+    run_greedy(order, following, begins, masks, last, letters, only_first, out, lengths)
     return [tuple(out[i, :n].tolist()) for i, n in enumerate(lengths) if n]
 
 
@@ -58,7 +69,7 @@ def _ordered(model: Model, *, tiles: bool) -> tuple[npt.NDArray[np.uint64], npt.
 @kernel
 def run_greedy(
     starts: np.ndarray, following: np.ndarray, begins: np.ndarray, masks: np.ndarray,
-    last: np.ndarray, letters: int, words_max: int, out: np.ndarray, lengths: np.ndarray,
+    last: np.ndarray, letters: int, only_first: bool, out: np.ndarray, lengths: np.ndarray,
 ) -> None:  # fmt: skip
     """Follow every start; row i of `out` gets its chain and `lengths[i]` its words, 0 for none."""
     full = (_ONE << np.uint64(letters)) - _ONE if letters < 64 else ~np.uint64(0)
@@ -70,7 +81,7 @@ def run_greedy(
         n = 1
         while left != np.uint64(0):
             ended = _ONE << np.uint64(last[word])
-            if used & ended != np.uint64(0) or n == words_max:
+            if used & ended != np.uint64(0) or n == out.shape[1]:
                 break
             used |= ended
             best, missing = -1, 65
@@ -84,4 +95,7 @@ def run_greedy(
             left &= ~masks[word]
             out[i, n] = word
             n += 1
-        lengths[i] = n if left == np.uint64(0) else 0
+        if left == np.uint64(0):
+            lengths[i] = n
+            if only_first:
+                return

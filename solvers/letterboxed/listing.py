@@ -21,6 +21,7 @@ from solvers.letterboxed.graph import (
     REASONS,
     STATES,
 )
+from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.lengths import list_chains, work_out
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.parts import Part, part_range
@@ -32,6 +33,10 @@ ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, for whoever wants few."""
 COLUMNS_MAX = 1 << 20
 """Words of all chains that the kernel lists at a time, if there is more than one."""
+
+
+GREEDY_STARTS_MAX = 1 << 12
+"""Words from which the greedy search begins a chain, the longest ones."""
 
 
 class PartSearch:
@@ -103,6 +108,25 @@ class PartSearch:
         under = tuple(map(word, self.under))
         for chain in self.listed():
             yield Chain(words=(*under, *map(word, chain)))
+
+    def greedy(self) -> Chain | None:
+        """Find the chain that the greedy search of article 003 finds first in the part, if any.
+
+        Takes only what rule `chains` asks for a number of words.
+        """
+        if not isinstance(self.chains, int) or self.chains < 1:
+            return None
+        under, at = self.under, self.at
+        starts = range(under[0], under[0] + 1) if under else at
+        words = self.chains + len(under)
+        found = greedy_chains(
+            self.model, words, starts=starts, starts_max=GREEDY_STARTS_MAX, only_first=True
+        )
+        for chain in found:
+            here = len(chain) > len(under) and chain[len(under)] in at
+            if here and list(chain[: len(under)]) == under:
+                return Chain(words=tuple(self.model.words[word] for word in chain))
+        return None
 
     def listed(self) -> Iterator[list[int]]:
         """Yield chains, as words by number, in canonical order. Raises BudgetSpentError."""
@@ -182,9 +206,10 @@ class ChainStream:
     """Chains in canonical order, searched for as they are asked for."""
 
     def __init__(
-        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None
-    ) -> None:
-        self.limit = limit
+        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None,
+        *, first: bool = False,
+    ) -> None:  # fmt: skip
+        self.limit, self.first = limit, first
         self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
         self.part = PartSearch(model, rules, part, budget)
 
@@ -202,7 +227,8 @@ class ChainStream:
         """Search for the next chain when it is asked for."""
         part = self.part
         try:
-            chains = part.found()
+            quick = part.greedy() if self.first else None
+            chains = part.found() if quick is None else iter((quick,))
             for chain in islice(chains, self.limit):
                 self.status = Status.SOLVED
                 yield chain
