@@ -27,6 +27,7 @@ from flows.report import NightlyReport
 from flows.settings import NightlySettings
 from solvers.algebra import Ask, Game
 from solvers.errors import NightgridError, TransientError
+from solvers.registry import OWN_WORDS
 from workers.driver import Progress, RunSummary, drive
 
 OnProgress = Callable[[Progress], None]
@@ -255,6 +256,7 @@ def aggregate(settings: NightlySettings) -> dict[str, str]:
         "runtimes": gold.RUNTIMES_PATH,
         **({"ranks": RANKS_PATH} if settings.game == "strands" else {}),
         "results": "results",
+        **({"dictionaries": "dictionaries"} if settings.game in OWN_WORDS else {}),
         "editions": editions_path(settings.game),
         "quarantine": normalising.quarantine_path(settings.game),
         "observations": observations_path(settings.game),

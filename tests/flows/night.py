@@ -56,10 +56,15 @@ def main() -> None:
         do = dataclasses.replace(nightly.PLAIN, **{options.kill: deadly(options.kill)})
         report = nightly.run_steps(settings, do, on_progress)
     elif options.letters:
-        from flows.games import run_games
+        from flows.games import GamesFailedError, run_games
 
-        letters = dataclasses.replace(settings, source=options.letters, game="letterboxed")
-        report = run_games([settings, dataclasses.replace(letters, asks=ASKS["letterboxed"])])
+        letters = dataclasses.replace(
+            settings, source=options.letters, game="letterboxed", asks=ASKS["letterboxed"]
+        )
+        try:
+            report = run_games([letters, settings])
+        except GamesFailedError as error:
+            report = error.report
     else:
         prefect = True if options.prefect else None if options.without_prefect else False
         report = nightly.run_nightly(settings, prefect=prefect, on_progress=on_progress)
