@@ -11,6 +11,7 @@ from typing import Any
 
 from flows import environment
 from flows.settings import NightlySettings
+from flows.sources import night_sources
 from solvers.registry import GAMES
 from workers.settings import Settings
 
@@ -54,17 +55,15 @@ def main() -> None:
         required=True,
         action="append",
         metavar="[GAME=]FOLDER|URL",
-        help="folder of payloads or base URL; with GAME= once for each game of the night",
+        help="folder of payloads, or of such folders called like their games, or base URL; with"
+        " GAME= once for each game of the night",
     )
-    parser.add_argument("--game", default="pips", choices=GAMES, help="default: pips")
+    parser.add_argument("--game", choices=GAMES, help="default: pips, or all that the folder has")
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
     workers = Settings()
-    nights = []
-    for text in options.source:
-        name, equals, address = text.partition("=")
-        game, source = (name, address) if equals and name in GAMES else (options.game, text)
-        nights.append(NightlySettings(source=source, game=game, workers=workers))
+    places = night_sources(options.source, options.game)
+    nights = [NightlySettings(source=s, game=g, workers=workers) for g, s in places.items()]
     serve(nights, cron=options.cron)
 
 

@@ -127,13 +127,3 @@ def test_wrong_words_about_yesterday_and_repeated_ids_are_told_and_cost_no_editi
     # What is corrected later is not held against the day.
     ingest(lake, write_days(tmp_path / "days", 5), now)
     assert observed(lake) == []
-
-
-def test_the_published_dictionaries_take_a_fraction_of_their_payloads(
-    published: Path, lake: Lake, now: Now
-) -> None:
-    report = ingest(lake, published / "letterboxed", now)
-    assert (report.edition_count, report.quarantine_count) == (332, 0)
-    assert report.observation_count == 0
-    raw_bytes = sum(path.stat().st_size for path in (published / "letterboxed").glob("*.json"))
-    assert len(lake.read_bytes(ARCHIVE_PATH)) < raw_bytes / 7

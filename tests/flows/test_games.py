@@ -22,6 +22,7 @@ from flows.games import GamesFailedError, run_games
 from flows.nightly import run_nightly
 from flows.report import GamesReport
 from flows.settings import NightlySettings
+from flows.sources import night_sources
 from solvers.errors import PermanentError
 from tests.archive.letter_days import write_days
 from tests.flows.nights import results
@@ -198,6 +199,21 @@ def test_nights_that_do_not_go_together_are_refused(three: Three) -> None:
     ):
         with pytest.raises(PermanentError, match=why):
             run_games(nights, prefect=False)
+
+
+def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path) -> None:
+    for name in ("strands", "letterboxed", "other"):
+        (tmp_path / name).mkdir()
+    strands, letters = str(tmp_path / "strands"), str(tmp_path / "letterboxed")
+    assert night_sources([str(tmp_path)]) == {"strands": strands, "letterboxed": letters}
+    assert night_sources([str(tmp_path)], "letterboxed") == {"letterboxed": letters}
+    assert night_sources([strands]) == {"pips": strands}
+    assert night_sources(["strands=x", "https://example.org/a=b"], "tiles") == {
+        "strands": "x",
+        "tiles": "https://example.org/a=b",
+    }
+    with pytest.raises(PermanentError, match="strands has two sources"):
+        night_sources(["strands=x", str(tmp_path)])
 
 
 @pytest.mark.cluster

@@ -43,9 +43,7 @@ def pieces_of(puzzle: Puzzle, words: tuple[str, ...], *, diagonal: bool) -> set[
 def exact_covers(
     puzzle: Puzzle, words: tuple[str, ...], *, diagonal: bool
 ) -> Iterator[frozenset[Piece]]:
-    pieces = sorted(
-        pieces_of(puzzle, words, diagonal=diagonal), key=lambda p: (p[0], sorted(p[1]))
-    )
+    pieces = sorted(pieces_of(puzzle, words, diagonal=diagonal), key=lambda p: (p[0], sorted(p[1])))
     at: dict[Cell, set[int]] = {
         (r, c): set() for r, row in enumerate(puzzle.board) for c in range(len(row))
     }
