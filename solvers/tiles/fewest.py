@@ -200,6 +200,7 @@ class _Hunt:
             nodes=int(self.cost[0]),
             kernel_ns=time.monotonic_ns() - self.begun,
             table_bytes=self.bytes,
+            engine="search",
         )
         return Fewest(at_least=at_least, walk=walk, reason=reason, statistics=statistics)
 
@@ -210,14 +211,22 @@ class _Hunt:
             return self._result(self._bound(), None, TOO_LARGE_REASON)
         if not len(self.first):
             return self._result(0, None)
-        least, nodes, seed = self._bound(), THOROUGH_NODES, 0
+        least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
+        plan = RESTART
         while True:
-            ending, walk = self._try(self.most, nodes, seed, self.mode)
+            # A lucky try finds a walk soon, an unlucky one never: many short ones, and now and
+            # then a long one.
+            share = nodes << (((seed + 1) & -(seed + 1)).bit_length() - 1)
+            ending, walk = self._try(self.most, share, seed, self.mode)
             if ending in (FOUND, NONE):
                 return self._result(least, walk)
             if ending != RESTART:
                 return self._result(least, None, _REASONS[ending])
-            nodes, seed = 2 * nodes, seed + 1
+            seed += 1
+            if seed.bit_count() == 1 and plan != POSSIBLE:
+                plan = self._plan(self.most, QUICK_PLAN_NODES * seed)
+                if plan == IMPOSSIBLE:
+                    return self._result(least, None)
 
     def fewest(self) -> Fewest:
         if not self.size:
@@ -292,8 +301,14 @@ class _Hunt:
             roomy[:, : alive.shape[1]] = alive
             mate, space = np.full(tiles, -1, np.int64), np.zeros((5, tiles), np.int64)
             self.plan_board = (
-                roomy, left.copy(), np.zeros(words, np.uint64), role, mate, space, timespec
-            )  # fmt: skip
+                roomy,
+                left.copy(),
+                np.zeros(words, np.uint64),
+                role,
+                mate,
+                space,
+                timespec,
+            )
         stack = (
             np.zeros((pairs + 2, 3), np.int64),
             np.zeros((pairs + 2, tiles), np.int64),
@@ -303,6 +318,12 @@ class _Hunt:
         most = min(int(self.cost[0]) + nodes, self.budget.nodes)
         return int(
             can_be_planned(
-                self.plan_board, self.features, limit + 1, (most, self.deadline), stack, self.cost
+                self.plan_board,
+                self.features,
+                limit + 1,
+                self.mode == NEVER,
+                (most, self.deadline),
+                stack,
+                self.cost,
             )
         )

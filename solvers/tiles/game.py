@@ -125,9 +125,9 @@ class TilesGame:
         walk: Walk | None
         if self._is_built(ask, model):
             if self.bound_rules.teleports == "no":
-                walk, used = euler_trail(model), TRAIL_FACTOR * model.bytes
+                walk, used, engine = euler_trail(model), TRAIL_FACTOR * model.bytes, "trail"
             else:
-                walk, used = combo(model)
+                (walk, used), engine = combo(model), "combo"
             return _outcome(
                 ask,
                 walk,
@@ -135,6 +135,7 @@ class TilesGame:
                     nodes=len(model.feature),
                     kernel_ns=time.perf_counter_ns() - begun,
                     table_bytes=used,
+                    engine=engine,
                 ),
             )
         search = fewest_moves if ask.kind == "best" else any_walk

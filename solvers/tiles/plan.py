@@ -45,28 +45,33 @@ def _holders(alive: np.ndarray, feature: int) -> int:
 
 
 @search_kernel
-def _closed(alive: np.ndarray, left: np.ndarray, single: np.ndarray, space: Any) -> int:
-    """Count the components in which everything is decided and every tile has an even number of
-    edges; `single` marks the features that exactly two tiles have.
+def _settled(
+    alive: np.ndarray, left: np.ndarray, single: np.ndarray, space: Any
+) -> tuple[int, int, int]:
+    """Count the components of which everything is decided, those of them in which every tile has
+    an even number of edges, and the tiles with an odd number that is decided.
+
+    `single` marks the features that exactly two tiles have: pairs.
     """
     label, stack = space[0], space[1]
     tiles, words = alive.shape
     for t in range(tiles):
         label[t] = 0
-    count = 0
+    settled = even = odd = 0
     for root in range(tiles):
         if label[root] or left[root] == 0:
             continue
         label[root] = 1
         stack[0] = root
         height = 1
-        closed = True
+        whole = all_even = True
         while height:
             height -= 1
             t = stack[height]
+            decided = True
             for w in range(words):
                 if alive[t, w] & ~single[w]:
-                    closed = False
+                    decided = False
             edges = 0
             for u in range(tiles):
                 if u == t:
@@ -82,26 +87,47 @@ def _closed(alive: np.ndarray, left: np.ndarray, single: np.ndarray, space: Any)
                         stack[height] = u
                         height += 1
             if edges & 1:
-                closed = False
-        if closed:
-            count += 1
-    return count
+                all_even = False
+                odd += decided
+            whole = whole and decided
+        if whole:
+            settled += 1
+            even += all_even
+    return settled, even, odd
 
 
 @search_kernel
-def _visits(
+def _fits(
     alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
-    space: Any,
-) -> int:  # fmt: skip
-    least, _, _ = moves_left(alive, left, -1, role, mate, space)
-    return least + _closed(alive, left, single, space)
+    space: Any, limit: int, one_trail: bool,
+) -> bool:  # fmt: skip
+    """Tell whether a plan may still have at most `limit` visits, and be one trail if wanted."""
+    visits, odd, _ = moves_left(alive, left, -1, role, mate, space)
+    if visits > limit or (one_trail and odd > 2):
+        return False
+    settled, even, odd = _settled(alive, left, single, space)
+    if one_trail and (odd > 2 or settled > 1 or (settled and _open_tiles(alive, single))):
+        return False
+    return visits + even <= limit
+
+
+@search_kernel
+def _open_tiles(alive: np.ndarray, single: np.ndarray) -> bool:
+    for t in range(alive.shape[0]):
+        for w in range(alive.shape[1]):
+            if alive[t, w] & ~single[w]:
+                return True
+    return False
 
 
 @search_kernel
 def can_be_planned(
-    board: Any, features: int, limit: int, tries: Any, stack: Any, cost: np.ndarray
-) -> int:
+    board: Any, features: int, limit: int, one_trail: bool, tries: Any, stack: Any,
+    cost: np.ndarray,
+) -> int:  # fmt: skip
     """Tell whether moves exist that clear the board with at most `limit` visits, in any order.
+
+    With `one_trail` only such moves count as make up a single trail, without a teleport.
 
     board: (alive uint64[tiles, words], left, single uint64[words], role, mate, space, timespec);
     alive has room for `features` features and as many more as there are pairs, and is as before
@@ -119,7 +145,7 @@ def can_be_planned(
     for f in range(features):
         if _holders(alive, f) == 2:
             single[f >> 6] |= _ONE << (np.uint64(f) & _LOW)
-    if _visits(alive, left, single, role, mate, space) > limit:
+    if not _fits(alive, left, single, role, mate, space, limit, one_trail):
         return IMPOSSIBLE
     while True:
         if opening:
@@ -149,8 +175,9 @@ def can_be_planned(
                             if u == t or not alive[u, word] & bit:
                                 continue
                             if _pair_fits(
-                                alive, left, single, role, mate, space, t, u, f, fresh, limit
-                            ):
+                                alive, left, single, role, mate, space, t, u, f, fresh, limit,
+                                one_trail,
+                            ):  # fmt: skip
                                 space[4, n] = u
                                 n += 1
                                 if n >= fewest:
@@ -198,11 +225,11 @@ def _set_single(alive: np.ndarray, single: np.ndarray, old: int, new: int, to: b
 @search_kernel
 def _pair_fits(
     alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
-    space: Any, a: int, b: int, feature: int, fresh: int, limit: int,
+    space: Any, a: int, b: int, feature: int, fresh: int, limit: int, one_trail: bool,
 ) -> bool:  # fmt: skip
     _rename(alive, a, b, feature, fresh)
     _set_single(alive, single, feature, fresh, True)
-    fits = _visits(alive, left, single, role, mate, space) <= limit
+    fits = _fits(alive, left, single, role, mate, space, limit, one_trail)
     _set_single(alive, single, feature, fresh, False)
     _rename(alive, a, b, fresh, feature)
     return fits

@@ -156,10 +156,12 @@ def find_walk(
                 least += depth
                 if hopeless or least > limit:
                     continue
-                # The promising first: few moves, much deleted, no teleport; the rest at random.
+                # The promising first: few moves, or without teleports few tiles to end on; then
+                # much deleted, no teleport, and the rest at random.
                 state += _GOLDEN
                 tie = np.int64(_mixed(state) >> np.uint64(64 - TIE_BITS))
-                rank = (((least << 20) + visits) << (TIE_BITS + 1)) + tie
+                worst = odd if teleports == NEVER else least
+                rank = (((worst << 20) + visits) << (TIE_BITS + 1)) + tie
                 if not standard:
                     rank += 1 << TIE_BITS
                 k = n

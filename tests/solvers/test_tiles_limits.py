@@ -1,0 +1,238 @@
+"""Boards of Tiles that are odd, hostile or large; wrong walks; budgets that run out."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from solvers.algebra import Ask, Budget, Outcome, Status
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.tiles.check import check_walk
+from solvers.tiles.combo import combo
+from solvers.tiles.fewest import fewest_moves, merged_sentence
+from solvers.tiles.game import TilesGame
+from solvers.tiles.generator import PUBLISHED, Form, generate, generate_arrays
+from solvers.tiles.model import Model, index, model_of
+from solvers.tiles.puzzle import Puzzle
+from solvers.tiles.rules import Rules
+from solvers.tiles.solution import Walk, walk_from_json
+from solvers.tiles.trail import euler_trail, shares_several
+from tests.oracles.tiles_cp_sat import fewest_visits
+
+FIRST = Ask(kind="first")
+BEST = Ask(kind="best", limit=1)
+YES, FORCED, NO = (TilesGame(Rules(teleports=t)) for t in ("yes", "forced", "no"))
+PAIR = Puzzle(tiles=(("A", "B"), ("A", "C"), ("B", "C")))
+
+
+def test_a_board_without_features_is_clear_before_the_first_move() -> None:
+    for game in (YES, FORCED, NO):
+        for tiles in (((),), ((), (), ())):
+            for ask in (FIRST, BEST):
+                outcome = game.solve(Puzzle(tiles=tiles), ask)
+                assert outcome.status is Status.SOLVED
+                assert outcome.solutions == (Walk(tiles=(0,)),)
+                assert outcome.value == (0 if ask is BEST else None)
+
+
+@pytest.mark.parametrize("tiles", [(("A",),), (("A", "B"), ("A",)), (("A",), ("A",), ("A",))])
+def test_a_feature_on_an_odd_number_of_tiles_is_never_cleared(
+    tiles: tuple[tuple[str, ...], ...],
+) -> None:
+    for game in (YES, FORCED, NO):
+        for ask in (FIRST, BEST):
+            outcome = game.solve(Puzzle(tiles=tiles), ask)
+            assert (outcome.status, outcome.count, outcome.solutions) == (
+                Status.UNSOLVABLE,
+                0,
+                (),
+            )
+
+
+def test_equal_tiles_are_cleared_two_by_two() -> None:
+    puzzle = Puzzle(tiles=(("A", "B", "C"),) * 30)
+    outcome = YES.solve(puzzle, BEST)
+    # Every tile is visited once, with a teleport after each pair.
+    assert outcome.value == 29
+    check_walk(puzzle, outcome.solutions[0], Rules(teleports="forced"))
+    assert len(outcome.solutions[0].teleports) == 14
+    assert NO.solve(puzzle, FIRST).status is Status.UNSOLVABLE
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "place"),
+    [
+        ([], "puzzle-type", ""),
+        ({}, "tiles-type", "tiles"),
+        ({"tiles": []}, "tile-count", "tiles"),
+        ({"tiles": [["A"], "A"]}, "tile-type", "tiles[1]"),
+        ({"tiles": [["A", 1]]}, "tile-type", "tiles[0]"),
+        ({"tiles": [["A"], ["B", "A", "B"]]}, "feature-twice", "tiles[1]"),
+    ],
+)
+def test_a_wrong_board_names_its_rule_and_place(value: object, rule: str, place: str) -> None:
+    with pytest.raises(InvalidPuzzleError) as caught:
+        YES.puzzle_from_json(value)
+    assert (caught.value.rule, caught.value.place) == (rule, place)
+
+
+@pytest.mark.parametrize(
+    ("walk", "rules", "wrong"),
+    [
+        (Walk(tiles=()), "yes", "this one has none"),
+        (Walk(tiles=(0, 3)), "yes", "there is no tile 3"),
+        (Walk(tiles=(0, 0)), "yes", "selected twice in a row"),
+        (Walk(tiles=(0, 1, 0, 2), teleports=(1,)), "yes", "is marked as a teleport"),
+        (Walk(tiles=(0, 1, 0)), "yes", "is not marked as a teleport"),
+        (Walk(tiles=(0, 1, 0, 2), teleports=(2,)), "forced", "breaks the combo"),
+        (Walk(tiles=(0, 1, 0, 2), teleports=(2,)), "no", "the rules allow none"),
+        (Walk(tiles=(0, 1)), "yes", "are left on tile 0"),
+        (Walk(tiles=(0, 1, 2, 0), teleports=(9,)), "yes", "the walk ends before it"),
+        (Walk(tiles=(0, 1, 2, 0), teleports=(2, 1)), "yes", "expected to ascend"),
+    ],
+)
+def test_a_wrong_walk_is_told_what_is_wrong(walk: Walk, rules: str, wrong: str) -> None:
+    with pytest.raises(PermanentError, match=wrong):
+        check_walk(PAIR, walk, Rules.parse(f"teleports={rules}"))
+    check_walk(PAIR, Walk(tiles=(0, 1, 2, 0)), Rules(teleports="no"))
+
+
+def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
+    for text in ("count", "all", "all(3)", "best(2)"):
+        with pytest.raises(PermanentError, match=re.escape(text)):
+            YES.solve(PAIR, Ask.parse(text))
+    with pytest.raises(PermanentError, match="best"):
+        YES.stream(PAIR, BEST)
+    with pytest.raises(PermanentError, match="count"):
+        YES.solve_batch(YES.to_arrays([PAIR]), Ask(kind="count"), Budget())
+    for text in ("teleports=maybe", "teleport=no", "teleports=no teleports=no"):
+        with pytest.raises(PermanentError, match="teleports"):
+            Rules.parse(text)
+    for value in (None, {"tiles": []}, {"tiles": [True]}, {"tiles": [0], "teleports": "x"}):
+        with pytest.raises(PermanentError, match="expected a walk"):
+            walk_from_json(value)
+
+
+def test_columns_that_do_not_fit_together_are_refused() -> None:
+    arrays = YES.to_arrays([PAIR, PAIR])
+    for name, wrong in (
+        ("feature.offsets", np.array([0, 9, 6], np.int32)),
+        ("feature.offsets", np.array([0, 6, 99], np.int32)),
+        ("feature.values", np.full(12, -1, np.int32)),
+    ):
+        with pytest.raises(PermanentError, match="column feature"):
+            YES.solve_batch({**arrays, name: wrong}, FIRST, Budget())
+    with pytest.raises(PermanentError, match="have a name"):
+        YES.from_arrays({**arrays, "feature.values": np.full(12, 99, np.int32)}, 0)
+
+
+@pytest.mark.parametrize("tiles", [50_000, 1_000_000])
+def test_large_boards_are_cleared_by_combo_and_by_trail(tiles: int) -> None:
+    form = Form(tiles=tiles, shapes_min=12, shapes_max=12)
+    feature = generate_arrays(form, 1, 1, names=False)["feature.values"]
+    model = index(np.full(tiles, 3), feature, 36)
+    assert model.solvable
+    assert shares_several(model)
+    walk, used = combo(model)
+    assert used < 100 * len(model.feature)
+    # A ring: each tile shares one feature with the next.
+    rings = np.arange(tiles, dtype=np.int32).repeat(2)
+    ring = index(np.full(tiles, 2), np.roll(rings, 1), tiles)
+    assert not shares_several(ring)
+    trail = euler_trail(ring)
+    assert trail is not None
+    assert trail.moves == tiles
+    assert walk.moves < len(model.feature)
+    if tiles < 1_000_000:
+        # The larger one is built, and not played as well: that takes Python half a minute.
+        assert play(model, walk) == len(model.feature)
+        assert play(ring, trail) == 2 * tiles
+
+
+def play(model: Model, walk: Walk) -> int:
+    """Count what a walk deletes, feature by feature, with nothing but Python's sets."""
+    start, feature = model.start.tolist(), model.feature.tolist()
+    left = [set(feature[a:b]) for a, b in pairwise(start)]
+    deleted = 0
+    teleports = set(walk.teleports)
+    for i in range(1, len(walk.tiles)):
+        before, now = left[walk.tiles[i - 1]], left[walk.tiles[i]]
+        shared = before & now
+        assert bool(shared) != (i in teleports)
+        assert shared or not before
+        before -= shared
+        now -= shared
+        deleted += 2 * len(shared)
+    return deleted
+
+
+@pytest.mark.parametrize("seed", range(50, 58))
+def test_boards_of_the_published_form_are_proven(seed: int) -> None:
+    puzzle = generate(PUBLISHED, seed)
+    outcome = YES.solve(puzzle, BEST, None, Budget(nodes=200_000))
+    assert outcome.status is Status.SOLVED
+    check_walk(puzzle, outcome.solutions[0], Rules(teleports="forced"))
+    assert outcome.value is not None
+    # A relaxation that knows neither order nor components: seldom more than a move away.
+    assert 0 <= outcome.value - (fewest_visits(puzzle.tiles) - 1) <= 1
+
+
+def test_a_board_too_large_to_search_has_honest_bounds() -> None:
+    puzzle = generate(Form(tiles=600), 1)
+    outcome = YES.solve(puzzle, BEST)
+    assert outcome.status is Status.OVER_BUDGET
+    assert re.fullmatch(r".*at least 599 moves, \d+ were found", outcome.reason)
+    assert outcome.solutions == ()
+    assert YES.solve(puzzle, FIRST).status is Status.SOLVED
+
+
+def test_a_budget_that_runs_out_names_what_is_known() -> None:
+    puzzle = generate(Form(layers=6, shapes_min=6, shapes_max=6), 1)
+    outcome = YES.solve(puzzle, BEST, None, Budget(nodes=300))
+    assert outcome.status is Status.OVER_BUDGET
+    found = re.fullmatch(
+        r"the budget of nodes ran out; at least (\d+) moves, (\d+) were found", outcome.reason
+    )
+    assert found is not None
+    assert 29 <= int(found[1]) <= int(found[2])
+    hard = NO.solve(puzzle, FIRST, None, Budget(nodes=20))
+    assert (hard.status, hard.reason) == (Status.OVER_BUDGET, "the budget of nodes ran out")
+    quick = fewest_moves(model_of(puzzle), "yes", Budget(seconds=1e-6))
+    assert quick.reason == "the budget of seconds ran out"
+
+
+def test_what_parts_know_is_joined_to_what_the_whole_knows() -> None:
+    spent = "the budget of seconds ran out; at least"
+    assert merged_sentence([f"{spent} 9 moves", f"{spent} 7 moves, 12 were found"], None) == (
+        f"{spent} 7 moves, 12 were found"
+    )
+    assert merged_sentence([f"{spent} 9 moves"], 8) == f"{spent} 8 moves, 8 were found"
+    over: Outcome[Walk] = Outcome(status=Status.OVER_BUDGET, reason=f"{spent} 9 moves")
+    solved: Outcome[Walk] = Outcome(status=Status.SOLVED, count=1, value=11)
+    merged = YES.merge(PAIR, BEST, [over, solved])
+    assert (merged.status, merged.reason) == (
+        Status.OVER_BUDGET,
+        f"{spent} 9 moves, 11 were found",
+    )
+    assert NO.merge(PAIR, FIRST, [over, solved]).status is Status.SOLVED
+
+
+def test_generated_boards_have_the_form_that_was_asked_for() -> None:
+    form = Form(tiles=20, layers=4, shapes_min=3, shapes_max=5)
+    many = generate_arrays(form, 7, 50)
+    for row in range(50):
+        puzzle = YES.from_arrays(many, row)
+        assert puzzle == generate(form, 7 + row)
+        assert [len(tile) for tile in puzzle.tiles] == [4] * 20
+        assert model_of(puzzle).solvable
+        for layer in range(4):
+            shapes = [tile[layer] for tile in puzzle.tiles]
+            assert 3 <= len(set(shapes)) <= 5
+            assert {shape[0] for shape in shapes} == {"ABCD"[layer]}
+    with pytest.raises(PermanentError, match="even number"):
+        Form(tiles=7)
+    with pytest.raises(PermanentError, match="seed"):
+        generate(PUBLISHED, -1)
