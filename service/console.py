@@ -10,7 +10,7 @@ from typing import Any
 
 from service.boards.styled import Drawing, text_of
 
-PIPED_WIDTH_CHARS = 160
+PIPED_WIDTH_CHARS = 100
 """Tables are laid out for this width when the output is no terminal."""
 
 

@@ -36,9 +36,11 @@ One object a puzzle, as one line:
 | `puzzle_id` | hash of the board; the same board under two dates is one puzzle |
 | `game`, `date`, `level` | which puzzle it is; date and level are null for a bare puzzle |
 | `ask` | `first`, `count`, `all`, `all(LIMIT)` or `best(K)` |
-| `rules`, `lexicon_id` | of Strands: the rules that were played, and the words by their hash |
+| `rules`, `lexicon_id` | the rules that were played (not of Pips), and the words by their hash; \
+"" where none are played with, or a board's own |
 | `status` | `solved`, `unsolvable`, `over_budget` or `invalid` |
 | `count` | exact for `count` and `best`, else the number of solutions given; null if unknown |
+| `value` | of the best solution: its words, letters or moves; null where nothing is compared |
 | `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
 | `engine` | of Strands and Pips: the search that took the board, `general` for the slow one |
 | `solver_version` | changes whenever an answer could |
@@ -49,13 +51,25 @@ One object a puzzle, as one line:
 A solution of Pips is `[[cell, cell, pip, pip], ...]`. One of Strands is an object with `spangram`
 (null where none is required), `theme_words` and `score`; a word is `{"word": ..., "path": [cell,
 ...]}`, and a spangram that is run together has its `parts`. A cell is `[row, column]`. An official
-solution that `show --solution` writes has score 0, and an empty path where it is not known.
+solution that `show --solution` writes has score 0, and an empty path where it is not known. One of
+Letter Boxed has `words` and `letters`, where the letter that two words share counts once. One of
+Tiles has `tiles`, by their places counted from 0 in the order of selection, `teleports`, which of
+these selections share nothing with the one before, and `moves`.
 
 ## What a file may hold
 
-A published payload of Pips or Strands, or one board: of Pips an object with `dominoes` and
-`regions`; of Strands an object with `board`, a list of rows, and `theme_words` if that number is
-known, or the list of rows by itself. The game is told by that; `--game` overrides it.
+A published payload of Pips, Strands or Letter Boxed (the object, the script that sets
+`window.gameData`, or the page with it), the board of Tiles as its page holds it in memory, or one
+board:
+
+| game | keys |
+|---|---|
+| Pips | `dominoes` and `regions` |
+| Strands | `board`, a list of rows, and `theme_words` if known; or the list by itself |
+| Letter Boxed | `sides`, a list of texts, and `dictionary` if it has one |
+| Tiles | `tiles`, a list of lists of features; or the page's `board`, of objects with `layers` |
+
+The game is told by that; `--game` overrides it.
 """
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,9 @@ from service.options import (
     BatchProcesses,
     Json,
     LakeOption,
+    check_ask,
     check_game,
+    game_title,
     parse_date,
     read_settings,
 )
@@ -23,12 +24,15 @@ from service.progress import ProgressLine, warm
 from service.rule_options import GameRules, with_game_rules
 from service.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from solvers.errors import PermanentError
+from solvers.registry import GAMES
 
 if TYPE_CHECKING:
     from flows.report import NightlyReport
     from flows.settings import NightlySettings
 
-SAMPLES = {name: Path(__file__).with_name("sample") / name for name in ("pips", "strands")}
+SAMPLES = {
+    name: Path(__file__).with_name("sample") / name for name in ("pips", "strands", "letterboxed")
+}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
 MAX_FAILURES_SHOWN = 10
@@ -47,10 +51,12 @@ Plain = Annotated[
 def nightly(
     *,
     source: Annotated[
-        str,
+        list[str],
         typer.Option(
-            metavar="FOLDER|URL",
-            help="A folder of DATE.json payloads, or the base URL of an HTTP archive.",
+            metavar="[GAME=]FOLDER|URL",
+            help="A folder of DATE.json payloads, or the base URL of an HTTP archive. For several "
+            "games in one night: a folder with a sub-folder for each that is named after it, or "
+            "one --source GAME=FOLDER|URL for each.",
         ),
     ],
     lake: LakeOption = None,
@@ -70,14 +76,20 @@ def nightly(
         ),
     ] = None,
     game: Annotated[
-        str, typer.Option(metavar="GAME", help="pips (the default) or strands.")
-    ] = "pips",
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            help="pips, strands or letterboxed: the game of a --source that names none. Default: "
+            "those that the source has sub-folders of, else pips.",
+            show_default=False,
+        ),
+    ] = None,
     ask: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ASK",
             help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
-            "times. Default: count; for strands best(10), which counts as well.",
+            "times. Default: count; for words best(10), which counts as well.",
             show_default=False,
         ),
     ] = None,
@@ -87,35 +99,74 @@ def nightly(
     no_prefect: Plain = False,
     json: Json = False,
 ) -> int:
-    """Fetch an archive, normalise it, solve what is new, and write results and tables.
+    """Fetch archives, normalise them, solve what is new, and write results and tables.
 
     A night that was killed is ended by the same command; a second night over the same data solves
     nothing and says so. Dates that cannot be fetched are named and cost nothing else, but a source
-    that fails for every date asked for is a failure. Exit code: 0 done, 1 the source or something
-    else outside failed, 3 bad input.
+    that fails for every date asked for is a failure. What fails for one game does not keep the
+    others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
+    or something else outside failed, 3 bad input.
     """
-    settings = _night(
-        source=source,
-        lake=lake,
-        since=None if from_ is None else parse_date(from_, "--from"),
-        until=None if to is None else parse_date(to, "--to"),
-        refresh_days=refresh_days,
-        game=game,
-        asks=ask or (),
-        rules=_rules_of(rules, game),
-        lexicon=rules.lexicon,
-        workers=workers,
-        inline=inline,
-    )
-    report = _run(settings, prefect=False if no_prefect else None)
-    if report is None:
-        return Exit.INTERRUPTED
-    if json:
-        emit(report.to_json())
-    else:
-        say_table(("what", "figure"), report.rows(), numbers=("figure",))
+    places = night_sources(source, game)
+    asks = tuple(ask or ())
+    common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
+    nights = [
+        _night(
+            address,
+            name,
+            asks=asks,
+            rules=own.rules(name),
+            lexicon=own.lexicon,
+            since=None if from_ is None else parse_date(from_, "--from"),
+            until=None if to is None else parse_date(to, "--to"),
+            hands=_hands(lake, workers, inline=inline),
+            **common,
+        )
+        for (name, address), own in zip(places, _rules_of(rules, places), strict=True)
+    ]
+
+    def show(report: NightlyReport) -> None:
+        if json:
+            emit(report.to_json())
+            return
+        say_table(
+            ("what", "figure"),
+            report.rows(),
+            title=game_title(report.game) if len(nights) > 1 else None,
+            numbers=("figure",),
+        )
         _say_end(report)
-    return _exit(report)
+        if len(nights) > 1:
+            say()
+
+    return _run(nights, show, prefect=False if no_prefect else None)
+
+
+def night_sources(sources: Sequence[str], game: str | None) -> list[tuple[str, str]]:
+    """Read --source: the games of a night, each with its folder or URL.
+
+    Raises PermanentError for a game that is none, or stands twice.
+    """
+    check_game(game)
+    places: list[tuple[str, str]] = []
+    for source in sources:
+        name, equals, address = source.partition("=")
+        if equals and name in GAMES:
+            places.append((name, address))
+            continue
+        folder = Path(source)
+        inside = [name for name in GAMES if game in (None, name) and (folder / name).is_dir()]
+        if inside:
+            places += [(name, str(folder / name)) for name in inside]
+        else:
+            places.append((game or "pips", source))
+    names = [name for name, _ in places]
+    for name in names:
+        if names.count(name) > 1:
+            raise PermanentError(
+                f"--source names {game_title(name)} twice; expected each game once"
+            )
+    return places
 
 
 def demo(
@@ -124,7 +175,9 @@ def demo(
     ] = DEMO_LAKE,
     game: Annotated[
         str | None,
-        typer.Option(metavar="GAME", help="pips or strands alone. Default: one after the other."),
+        typer.Option(
+            metavar="GAME", help="pips, strands or letterboxed alone. Default: all in one night."
+        ),
     ] = None,
     workers: BatchProcesses = None,
     inline: Inline = False,
@@ -133,98 +186,123 @@ def demo(
 ) -> int:
     """Run the nightly job over the bundled sample archives and show what it found.
 
-    The boards are the project's own: random ones of Pips, random layouts of a few themes of
-    Strands. Exit code: 0 done, 1 something outside failed.
+    The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
+    themes of Strands. Exit code: 0 done, 1 something outside failed.
     """
     check_game(game)
-    worst = Exit.OK
-    for name in SAMPLES if game is None else (game,):
-        settings = _night(
-            source=str(SAMPLES[name]), lake=lake, game=name, workers=workers, inline=inline
+    if game is not None and game not in SAMPLES:
+        raise PermanentError(
+            f"there is no sample of {game_title(game)}; expected one of {', '.join(SAMPLES)}"
         )
-        report = _run(settings, prefect=False if no_prefect else None)
-        if report is None:
-            return Exit.INTERRUPTED
-        _show(settings, report, json=json)
-        worst = max(worst, _exit(report))
-    return worst
+    nights = [
+        _night(str(SAMPLES[name]), name, hands=_hands(lake, workers, inline=inline))
+        for name in (SAMPLES if game is None else (game,))
+    ]
+
+    def show(report: NightlyReport) -> None:
+        store = nights[0].workers.lake
+        counts = list(counts_by_date(store, report.game))
+        if json:
+            for row in counts:
+                emit(row)
+            emit(report.to_json())
+            return
+        say_counts(counts, official_ranks(store, report.game), game=report.game)
+        say_runtimes(store, report.game)
+        _say_end(report)
+        say()
+
+    return _run(nights, show, prefect=False if no_prefect else None)
 
 
-def _show(settings: NightlySettings, report: NightlyReport, *, json: bool) -> None:
-    counts = list(counts_by_date(settings))
-    if json:
-        for row in counts:
-            emit(row)
-        emit(report.to_json())
-        return
-    say_counts(counts, official_ranks(settings))
-    say_runtimes(settings)
-    _say_end(report)
-    say()
+def _rules_of(rules: GameRules, places: Sequence[tuple[str, str]]) -> list[GameRules]:
+    """Give each game of a night those rules that are its own.
 
-
-def _rules_of(rules: GameRules, game: str) -> str:
-    line = rules.rules(game)
-    if game == "strands" and rules.words not in (None, "any", "given"):
+    Raises PermanentError for a rule that is of none of them.
+    """
+    rules.check()
+    strands = any(name == "strands" for name, _ in places)
+    if strands and rules.words not in (None, "any", "given"):
         raise PermanentError(
             f"--words is {rules.words}; expected any or given, since every board has its own number"
         )
-    return line
+    return rules.among([name for name, _ in places])
+
+
+def _hands(lake: str | None, workers: int | None, *, inline: bool) -> dict[str, Any]:
+    """Name who solves, and where."""
+    return {
+        "executor": "inline" if inline else "celery",
+        "workers": read_settings(lake=lake, batch_processes=workers),
+    }
 
 
 def _night(
-    *,
-    source: str,
-    lake: str | None,
-    since: dt.date | None = None,
-    until: dt.date | None = None,
-    refresh_days: int | None = None,
-    game: str = "pips",
-    asks: Sequence[str] = (),
-    rules: str = "",
-    lexicon: str | None = None,
-    workers: int | None = None,
-    inline: bool = False,
+    source: str, game: str, *, hands: dict[str, Any], asks: Sequence[str] = (), **given: Any
 ) -> NightlySettings:
     from flows.settings import NightlySettings
     from solvers.algebra import Ask
 
-    given: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
-    return NightlySettings(
-        source=source,
-        since=since,
-        until=until,
-        game=game,
-        asks=tuple(Ask.parse(ask) for ask in asks),
-        rules=rules,
-        lexicon=lexicon,
-        executor="inline" if inline else "celery",
-        workers=read_settings(lake=lake, batch_processes=workers),
-        **given,
-    )
+    wanted = tuple(Ask.parse(ask) for ask in asks)
+    for ask in wanted:
+        check_ask(ask, game)
+    return NightlySettings(source=source, game=game, asks=wanted, **hands, **given)
 
 
-def _run(settings: NightlySettings, *, prefect: bool | None) -> NightlyReport | None:
-    """Run the night with its progress on standard error; None when a signal stopped it."""
-    from flows.nightly import run_nightly
-    from flows.steps import NightStoppedError, SourceDownError
+def _run(
+    nights: Sequence[NightlySettings],
+    show: Callable[[NightlyReport], None],
+    *,
+    prefect: bool | None,
+) -> Exit:
+    """Run the night with its progress on standard error; show every game's report as it comes."""
+    from flows.steps import NightStoppedError
 
-    hands = "this process" if settings.executor == "inline" else "Celery workers"
-    note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
-    warm(settings.game)
+    for settings in nights:
+        hands = "this process" if settings.executor == "inline" else "Celery workers"
+        note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
+        warm(settings.game)
     progress = ProgressLine()
+
+    def tell(report: NightlyReport) -> None:
+        progress.close()
+        _note_failures(report)
+        show(report)
+
     try:
-        report = run_nightly(settings, prefect=prefect, on_progress=progress)
-    except SourceDownError as error:
-        report = error.report
+        reports = _reports(nights, tell, progress, prefect=prefect)
     except NightStoppedError as error:
         progress.close()
         note(str(error))
-        return None
+        return Exit.INTERRUPTED
     finally:
         progress.close()
-    _note_failures(report)
-    return report
+    return Exit.FAILED if any(report.failed for report in reports) else Exit.OK
+
+
+def _reports(
+    nights: Sequence[NightlySettings],
+    tell: Callable[[NightlyReport], None],
+    progress: ProgressLine,
+    *,
+    prefect: bool | None,
+) -> Sequence[NightlyReport]:
+    from flows.games import GamesFailedError, run_games
+    from flows.nightly import run_nightly
+    from flows.steps import SourceDownError
+
+    if len(nights) > 1:
+        try:
+            figures = run_games(nights, prefect=prefect, on_progress=progress, on_report=tell)
+        except GamesFailedError as error:
+            figures = error.report
+        return figures.games
+    try:
+        report = run_nightly(nights[0], prefect=prefect, on_progress=progress)
+    except SourceDownError as error:
+        report = error.report
+    tell(report)
+    return [report]
 
 
 def _note_failures(report: NightlyReport) -> None:
@@ -233,12 +311,9 @@ def _note_failures(report: NightlyReport) -> None:
         note(f"not fetched: {failure}")
     if len(report.fetch_failures) > MAX_FAILURES_SHOWN:
         note(f"not fetched: {len(report.fetch_failures) - MAX_FAILURES_SHOWN:,} more dates")
-    if report.source_trouble:
-        complain(report.source_trouble)
-
-
-def _exit(report: NightlyReport) -> Exit:
-    return Exit.FAILED if report.source_failed else Exit.OK
+    for trouble in (report.source_trouble, report.failure):
+        if trouble:
+            complain(f"{report.game}: {trouble}")
 
 
 def _say_end(report: NightlyReport) -> None:

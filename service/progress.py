@@ -32,24 +32,32 @@ class ProgressLine:
         self._moving = sys.stderr.isatty()
         self._next_at = 0.0
         self._written = False
+        self._held: Progress | None = None
+        self._last = ""
 
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
         now = time.monotonic()
         finished = progress.rows_done >= progress.rows_total
         if now < self._next_at and not finished:
+            self._held = progress
             return
+        self._held = None
         self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
         text = describe(progress)
         if self._moving:
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
             self._written = True
-        else:
+        elif text != self._last:
             note(text)
+        self._last = text
 
     def close(self) -> None:
-        """End the moving line."""
+        """End the moving line; elsewhere tell how far it came, unless that was told."""
+        held, self._held = self._held, None
+        if held is not None and not self._moving:
+            note(describe(held))
         if self._written:
             sys.stderr.write("\n")
             sys.stderr.flush()
@@ -75,8 +83,9 @@ class SpangramBar:
     """A bar on a terminal, a line now and then elsewhere, from BAR_PATIENCE_S on."""
 
     def __init__(self) -> None:
-        now = time.monotonic()
+        self._begun = now = time.monotonic()
         self._moving = sys.stderr.isatty()
+        self._told = False
         self._next_at = now + (BAR_PATIENCE_S if self._moving else PIPED_EVERY_S)
         self._bar: Bar | None = None
         self._task: Any = None
@@ -89,6 +98,7 @@ class SpangramBar:
         self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
         if not self._moving:
             note(f"{done:,} of {total:,} spangrams")
+            self._told = True
             return
         if self._bar is None:
             self._bar = _open_bar()
@@ -103,10 +113,13 @@ class SpangramBar:
             self._next_at = time.monotonic() + BAR_PATIENCE_S
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Take the bar away; after lines that tell how far it is, tell that it has ended."""
         if self._bar is not None:
             self._bar.stop()
         self._bar = None
+        if self._told:
+            note(f"ended after {time.monotonic() - self._begun:.1f} s")
+        self._told = False
 
 
 def _open_bar() -> Bar:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from service.options import game_title
+from service.option_games import refuse_others
 from service.rule_lines import GAMES_OF, rule_line
 from solvers.errors import InvalidPuzzleError, PermanentError
 
@@ -152,8 +152,25 @@ class GameRules:
         Raises PermanentError for a rule that the game does not have, or has no such value for.
         """
         self.check()
-        _refuse_others(self.said(), game)
+        refuse_others(self.said(), game, GAMES_OF)
         return rule_line(game, self.said())
+
+    def among(self, games: Sequence[str]) -> list[GameRules]:
+        """Give each of several games those options that are for it.
+
+        Raises PermanentError for an option that is for none of them.
+        """
+        said = self.said()
+        useless = {
+            name: value
+            for name, value in said.items()
+            if not any(game in GAMES_OF[name] for game in games)
+        }
+        refuse_others(useless, games[0], GAMES_OF)
+        return [
+            GameRules(**{name: value for name, value in said.items() if game in GAMES_OF[name]})
+            for game in games
+        ]
 
     def puzzle(self, game: str, puzzle: Any) -> Any:
         """Give a puzzle of Strands the number of theme words that was asked for.
@@ -192,30 +209,10 @@ class GameRules:
         return self.lexicon is None and getattr(puzzle, "dictionary", None) is not None
 
 
-def _refuse_others(said: Mapping[str, Any], game: str) -> None:
-    """Raise PermanentError, naming the options, for rules that are of other games."""
-    others: dict[tuple[str, ...], list[str]] = {}
-    for name, value in said.items():
-        if game not in GAMES_OF[name]:
-            others.setdefault(GAMES_OF[name], []).append(_option(name, value))
-    if others:
-        parts = [
-            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for "
-            f"{' and '.join(map(game_title, games))}"
-            for games, names in others.items()
-        ]
-        raise PermanentError(f"{', '.join(parts)}; this is {game_title(game)}")
-
-
 def _number(words: str) -> int | None:
     """Read a --words that is a number."""
     decimal = words.isascii() and words.isdecimal() and len(words) <= 7
     return int(words) if decimal else None
-
-
-def _option(name: str, value: object) -> str:
-    switched_off = "no-" if value is False else ""
-    return f"--{switched_off}{name.replace('_', '-')}"
 
 
 def with_game_rules(command: Callable[..., int]) -> Callable[..., int]:

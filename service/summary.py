@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from service.boards import view
 from service.console import duration, say_table
-
-if TYPE_CHECKING:
-    from flows.settings import NightlySettings
+from service.options import game_title
 
 
-def counts_by_date(settings: NightlySettings) -> Iterator[dict[str, Any]]:
+def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
     from archive.lake import Lake
     from archive.tables import COUNTS_BY_DATE
 
-    table = Lake.open(settings.workers.lake).read_table(
-        "gold/counts_by_date.parquet", COUNTS_BY_DATE
-    )
+    table = Lake.open(lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
     for row in table.to_pylist():
-        if row["game"] != settings.game:
+        if row["game"] != game:
             continue
         count = row["count"]
         yield row | {
@@ -29,47 +26,69 @@ def counts_by_date(settings: NightlySettings) -> Iterator[dict[str, Any]]:
         }
 
 
-def official_ranks(settings: NightlySettings) -> dict[str, str]:
+def official_ranks(lake: str, game: str) -> dict[str, str]:
     """Say of every date where its official solution stands among the best; {} without ranks."""
     from archive.lake import Lake
     from archive.ranks import RANKS_PATH
     from archive.tables import STRANDS_RANKS
 
-    if settings.game != "strands":
+    if game != "strands":
         return {}
-    table = Lake.open(settings.workers.lake).read_table(RANKS_PATH, STRANDS_RANKS)
+    table = Lake.open(lake).read_table(RANKS_PATH, STRANDS_RANKS)
     return {
         row["date"].isoformat(): f"{row['official_rank'] or '-'} of {row['best_count'] or 0}"
         for row in table.to_pylist()
     }
 
 
-def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str]) -> None:
-    """Show one line a date, with the count and the time of every level, and ranks where given."""
+def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str) -> None:
+    """Show one line a date, with the count and the time of every level.
+
+    In a game that asks for the fewest of something also how few that is, and whether the official
+    solution needs no more; and ranks where given.
+    """
     levels = sorted({row["level"] for row in counts}, key=_level_rank)
     by_date: dict[str, dict[str, dict[str, Any]]] = {}
     for row in counts:
         by_date.setdefault(row["date"], {})[row["level"]] = row
+    valued = any(row.get("value") is not None for row in counts)
     headings = ["date"]
     for level in levels:
-        headings += [level, f"{level} time"]
+        headings += ["fewest", level] if valued else [level]
+        headings.append(f"{level} time")
     if ranks:
         headings.append("official among the best")
+    if valued:
+        headings.append("official among them")
     lines = []
     for date, rows in sorted(by_date.items()):
         line = [date]
         for level in levels:
-            if level not in rows:
-                line += ["", ""]
-                continue
-            row = rows[level]
-            count = row["count"]
-            line.append(f"{count:,}" if row["status"] == "solved" else row["status"])
-            line.append(duration(row["kernel_ns"]))
+            line += _cells(rows.get(level), game, valued=valued)
         if ranks:
             line.append(ranks.get(date, ""))
+        if valued:
+            line.append(" ".join(_official(rows[level]) for level in levels if level in rows))
         lines.append(line)
-    say_table(headings, lines, title="Number of solutions", numbers=headings[1:])
+    title = f"{game_title(game)}: number of solutions"
+    say_table(headings, lines, title=title, numbers=headings[1:])
+
+
+def _cells(row: dict[str, Any] | None, game: str, *, valued: bool) -> list[str]:
+    """Write the count, the value where there are values, and the time of one puzzle."""
+    if row is None:
+        return ["", "", ""] if valued else ["", ""]
+    count = f"{row['count']:,}" if row["status"] == "solved" else row["status"]
+    cells = [count, duration(row["kernel_ns"])]
+    if not valued:
+        return cells
+    value = row.get("value")
+    return ["" if value is None else view(game).value(value, ""), *cells]
+
+
+def _official(row: dict[str, Any]) -> str:
+    best = row.get("official_solution_best")
+    return "-" if best is None else "yes" if best else "no"
 
 
 def _level_rank(level: str) -> tuple[int, str]:
@@ -78,13 +97,13 @@ def _level_rank(level: str) -> tuple[int, str]:
     return (LEVELS.index(level) if level in LEVELS else len(LEVELS), level)
 
 
-def say_runtimes(settings: NightlySettings) -> None:
+def say_runtimes(lake: str, game: str) -> None:
     """Show what the kernels cost, by level and ask."""
     from archive.lake import Lake
     from archive.tables import RUNTIMES
 
-    table = Lake.open(settings.workers.lake).read_table("gold/runtimes.parquet", RUNTIMES)
-    mine = (row for row in table.to_pylist() if row["game"] == settings.game)
+    table = Lake.open(lake).read_table("gold/runtimes.parquet", RUNTIMES)
+    mine = (row for row in table.to_pylist() if row["game"] == game)
     rows = sorted(mine, key=lambda row: (_level_rank(row["level"]), row["ask"] or ""))
     headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
     say_table(
@@ -103,6 +122,6 @@ def say_runtimes(settings: NightlySettings) -> None:
             )
             for row in rows
         ],
-        title="Time inside the kernels",
+        title=f"{game_title(game)}: time inside the kernels",
         numbers=headings[2:],
     )

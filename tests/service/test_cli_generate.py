@@ -19,7 +19,8 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
-    ("game", "days", "boards"), [("pips", 30, "3 boards"), ("strands", 5, "1 board")]
+    ("game", "days", "boards"),
+    [("pips", 30, "3 boards"), ("strands", 5, "1 board"), ("letterboxed", 5, "1 board")],
 )
 def test_bundled_sample_is_what_generate_writes(
     invoke: Invoke, tmp_path: Path, game: str, days: int, boards: str
@@ -77,7 +78,10 @@ def test_what_shapes_boards_of_pips_does_not_shape_those_of_strands(invoke: Invo
     code, _, err = invoke(*words)
     assert (code, err) == (3, "nightgrid: --level, --max-pip are for Pips; this is Strands\n")
     code, _, err = invoke("generate", "--game", "chess")
-    assert (code, err) == (3, "nightgrid: --game is 'chess'; expected one of pips, strands\n")
+    assert (code, err) == (
+        3,
+        "nightgrid: --game is 'chess'; expected one of pips, strands, letterboxed, tiles\n",
+    )
 
 
 def _date(path: Path):  # type: ignore[no-untyped-def]

@@ -95,17 +95,22 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_demo_shows_counts_and_times_of_every_game(invoke: Invoke) -> None:
     code, out, _ = invoke("demo", *PLAIN)
     assert code == 0
-    pips, strands = out.split("The Parquet lies in:")[:2]
-    for words in ("Number of solutions", "2026-01-01", "easy time", "Time inside the kernels"):
+    pips, strands, letterboxed = out.split("The Parquet lies in:")[:3]
+    for words in ("Pips: number of solutions", "2026-01-01", "easy time", "inside the kernels"):
         assert words in pips
     assert "counts_by_date.parquet" in strands
     for words in ("daily time", "official among the best", "best(10)", "1 strands jobs worked"):
         assert words in strands
+    for words in ("Letter Boxed: number", "fewest", "2 words", "official among them", " yes "):
+        assert words in letterboxed
     _, out, _ = invoke("demo", *PLAIN, "--json")
     rows = [json.loads(line) for line in out.splitlines()]
-    assert [row["game"] for row in rows] == ["pips"] * 4 + ["strands"] * 2
-    assert rows[-2]["official_solution_valid"] is True
-    assert rows[-1]["already_known"] == 1
+    games = ["pips"] * 4 + ["strands"] * 2 + ["letterboxed"] * 2
+    assert [row["game"] for row in rows] == games
+    for row in (rows[-4], rows[-2]):
+        assert row["official_solution_valid"] is True
+    assert (rows[-2]["value"], rows[-2]["official_solution_best"]) == (2, True)
+    assert rows[-3]["already_known"] == rows[-1]["already_known"] == 1
 
 
 def test_progress_is_one_line() -> None:
@@ -140,7 +145,7 @@ def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     code, out, err = invoke("nightly", "--source", "e", "--lake", "lake", *PLAIN)
     assert code == 0
-    assert "nightgrid: no YYYY-MM-DD.json in e\n" in err
+    assert "nightgrid: pips: no YYYY-MM-DD.json in e\n" in err
     assert "Nothing to solve: the lake has no pips puzzle (no YYYY-MM-DD.json in e)." in out
 
 
@@ -164,7 +169,7 @@ def test_source_that_is_down_is_no_good_night(
     failures = [line for line in err.splitlines() if line.startswith("not fetched: ")]
     assert len(failures) == 2
     assert failures[0].startswith("not fetched: 2025-08-18: ")
-    assert f"nightgrid: {dead_url} gave nothing: all 2 dates asked for failed" in err
+    assert f"nightgrid: pips: {dead_url} gave nothing: all 2 dates asked for failed" in err
     # What the lake has is worked all the same.
     assert invoke("nightly", "--source", str(source), *words)[0] == 0
     code, out, _ = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-18")

@@ -236,7 +236,7 @@ def test_unexpected_error_is_one_line_too(
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("service.solving._show_one", explode)
+    monkeypatch.setattr("service.showing._show_one", explode)
     code, _, err = invoke("show", write(PAIR))
     assert code == 1
     assert err == (

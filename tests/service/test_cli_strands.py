@@ -344,7 +344,7 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
             solver.on_progress(done, 100)
     assert solver.on_progress is None
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["39 of 100 spangrams", "79 of 100 spangrams"]
+    assert lines == ["39 of 100 spangrams", "79 of 100 spangrams", "ended after 12.5 s"]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress.spangram_bar(solver):
         solver.on_progress(1, 100)

@@ -1,0 +1,182 @@
+"""Random boards of Letter Boxed with their dictionaries, as payloads of the published form."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from solvers.errors import PermanentError
+from solvers.letterboxed.generator import CONSONANTS, generate
+from solvers.letterboxed.puzzle import Puzzle
+
+if TYPE_CHECKING:
+    from solvers.letterboxed.chain import Chain
+    from solvers.lexicon.lexicon import Lexicon
+
+GENERATOR_NAME = "nightgrid generator"
+SIDES_MAX = 12
+SIDE_LETTERS_MAX = 12
+MIN_LETTERS = 3
+"""Fewest letters of a word of a published dictionary."""
+COMMON_CENTIZIPF = 450
+"""Least frequency of the words that are taken from a lexicon with frequencies: 32 in a million."""
+TRIES = 250
+"""Boards of distinct letters that are drawn until one is solved by two words, as published ones
+are."""
+FEW = 12
+"""Boards of which the best one is taken where none is."""
+COMMON_CONSONANTS = 12
+"""Consonants that boards are drawn from, the most common ones, unless they need more."""
+PAR_EXTRA = 2
+"""A par is this many words more than a board takes: published ones are 4 to 6, of which it takes
+two."""
+SEED_STEP = 1_000_003
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What boards look like. The defaults are the published form."""
+
+    sides: int = 4
+    letters: int = 3
+    """Letters a side."""
+    vowels: int | None = None
+    """Least number of vowels; None: as many as there are sides, one in the middle of each."""
+
+    def __post_init__(self) -> None:
+        for option, value, least, most in (
+            ("--sides", self.sides, 2, SIDES_MAX),
+            ("--letters", self.letters, 1, SIDE_LETTERS_MAX),
+            ("--vowels", self.least_vowels, 0, self.sides * self.letters),
+        ):
+            if not least <= value <= most:
+                raise PermanentError(f"{option} is {value}; expected {least} to {most}")
+
+    @property
+    def least_vowels(self) -> int:
+        """Vowels that a board has at least."""
+        return self.sides if self.vowels is None else self.vowels
+
+
+def letter_payloads(
+    shape: Shape, lexicon: Lexicon, start: dt.date, days: int, seed: int
+) -> Iterator[tuple[dt.date, str]]:
+    """Draw one board a day, and write it as compact JSON without a line break.
+
+    Consonants that few words have are left out as long as there are others. Raises PermanentError
+    when no board can be solved with the words.
+    """
+    words = _words(lexicon)
+    consonants = _consonants(words, shape)
+    masks = [(word, frozenset(word)) for word in words]
+    for day in range(days):
+        date = start + dt.timedelta(days=day)
+        puzzle, chain = _solvable(shape, consonants, masks, (seed * SEED_STEP + day) * TRIES)
+        yield date, json.dumps(_payload(date, day + 1, puzzle, chain), separators=(",", ":"))
+
+
+def _words(lexicon: Lexicon) -> list[str]:
+    least = COMMON_CENTIZIPF if lexicon.has_frequencies else 0
+    words = (lexicon.word(i) for i in range(len(lexicon)) if int(lexicon.centizipf[i]) >= least)
+    return [word for word in words if len(word) >= MIN_LETTERS]
+
+
+def _consonants(words: list[str], shape: Shape) -> str:
+    """Choose the consonants that most words have, as many as a board needs at least."""
+    common = Counter(letter for word in words for letter in set(word))
+    order = sorted(CONSONANTS, key=lambda letter: -common[letter])
+    return "".join(order[: max(COMMON_CONSONANTS, shape.sides * shape.letters)])
+
+
+def _solvable(
+    shape: Shape, consonants: str, masks: list[tuple[str, frozenset[str]]], seed: int
+) -> tuple[Puzzle, Chain]:
+    """Take the first board that two words solve, else the best of the first few."""
+    for i in range(TRIES):
+        puzzle = _board(shape, consonants, masks, seed + i)
+        if _is_solved_by_two(puzzle):
+            chain = _best(puzzle)
+            assert chain is not None
+            return puzzle, chain
+    few = (_board(shape, consonants, masks, seed + i) for i in range(FEW))
+    found = [(puzzle, chain) for puzzle in few if (chain := _best(puzzle)) is not None]
+    if not found:
+        raise PermanentError(
+            f"none of {FEW} boards of {shape.sides} sides with {shape.letters} letters can be "
+            "solved with these words"
+        )
+    return min(found, key=lambda pair: pair[1].order)
+
+
+def _best(puzzle: Puzzle) -> Chain | None:
+    from solvers.algebra import Ask
+    from solvers.registry import game
+
+    solutions = game("letterboxed").solve(puzzle, Ask(kind="best", limit=1)).solutions
+    return solutions[0] if solutions else None
+
+
+def _is_solved_by_two(puzzle: Puzzle) -> bool:
+    """Tell whether a word, or two that follow one another, have every letter of the board.
+
+    Enough for a board of distinct letters, and far quicker than solving it.
+    """
+    wanted = frozenset("".join(puzzle.sides))
+    if len(wanted) < puzzle.letter_count:
+        return False
+    begins: dict[str, list[frozenset[str]]] = {}
+    words = [(word, frozenset(word)) for word in puzzle.dictionary or ()]
+    for word, mask in words:
+        begins.setdefault(word[0], []).append(mask)
+    return any(
+        mask == wanted or any(wanted <= mask | other for other in begins.get(word[-1], ()))
+        for word, mask in words
+    )
+
+
+def _board(
+    shape: Shape, consonants: str, masks: list[tuple[str, frozenset[str]]], seed: int
+) -> Puzzle:
+    """Deal letters, and give the board the words that can be played on it."""
+    board = generate(
+        seed,
+        sides=shape.sides,
+        letters_per_side=shape.letters,
+        vowels_min=shape.least_vowels,
+        consonants=consonants,
+    )
+    side_of: dict[str, set[int]] = {}
+    for i, side in enumerate(board.sides):
+        for letter in side:
+            side_of.setdefault(letter, set()).add(i)
+    letters = frozenset(side_of)
+    words = tuple(word for word, mask in masks if mask <= letters and _can_be_played(word, side_of))
+    return Puzzle(sides=board.sides, dictionary=words)
+
+
+def _can_be_played(word: str, side_of: dict[str, set[int]]) -> bool:
+    """Tell whether a word can be played so that no two letters in a row are on one side."""
+    here = side_of[word[0]]
+    for letter in word[1:]:
+        here = {side for side in side_of[letter] if here - {side}}
+        if not here:
+            return False
+    return True
+
+
+def _payload(date: dt.date, number: int, puzzle: Puzzle, chain: Chain) -> dict[str, Any]:
+    assert puzzle.dictionary is not None
+    return {
+        "id": number,
+        "ourSolution": list(chain.words),
+        "printDate": date.isoformat(),
+        "sides": list(puzzle.sides),
+        "date": f"{date:%B} {date.day}, {date.year}",
+        "dictionary": list(puzzle.dictionary),
+        "par": len(chain.words) + PAR_EXTRA,
+        "editor": GENERATOR_NAME,
+    }
