@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service import doctor, generating, nights, ondemand, showing, solving, working
+from service import doctor, generating, nights, ondemand, reducing, showing, solving, working
 from service.console import complain, note, prepare_streams
 from service.exits import Exit
 
@@ -62,6 +62,11 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         generating.generate,
         "Generate payloads of random solvable boards.",
         "nightgrid generate --out sample --days 30 --seed 2026",
+    ),
+    (
+        reducing.reduce,
+        "Turn hard problems into boards.",
+        "nightgrid reduce planar-strands --random 5 --solve",
     ),
     (
         working.worker,

@@ -11,6 +11,8 @@ from solvers.hard.formula import Clause, Demand, Formula, planted_values
 
 EMBEDDING_NODES = 200_000
 """Orders of some of the variables that the search for an embedding looks at before it gives up."""
+DRAWINGS = 100
+"""Random drawings among which one with room for the wanted number of clauses is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +201,32 @@ def random_planar_formula(
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
     draw = random.Random(seed)
+    found: list[tuple[Clause, bool]] = []
+    for _ in range(DRAWINGS):
+        found = max(found, _random_clauses(variables, draw, demand), key=len)
+        if len(found) >= clauses:
+            break
+    else:
+        raise PermanentError(
+            f"{clauses} clauses; there was room for {len(found)} with {variables} variables and"
+            f" seed {seed}"
+        )
+    chosen = draw.sample(found, clauses)
+    names = list(range(variables))
+    draw.shuffle(names)
+    formula = Formula(
+        variables=variables,
+        clauses=tuple((names[a], names[b], names[c]) for (a, b, c), _ in chosen),
+    )
+    return PlanarFormula(
+        formula=formula, order=tuple(names), above=tuple(side for _, side in chosen)
+    )
+
+
+def _random_clauses(
+    variables: int, draw: random.Random, demand: Demand | None
+) -> list[tuple[Clause, bool]]:
+    """Fill both sides of the line; give the places of every clause and whether it is above."""
     planted = planted_values(variables, draw, demand)
     found: list[tuple[Clause, bool]] = []
     for above in (True, False):
@@ -213,18 +241,4 @@ def random_planar_formula(
             if demand is None or demand(sum(planted[v] for v in clause)):
                 found.append((clause, above))
             del ends[i]
-    if len(found) < clauses:
-        raise PermanentError(
-            f"{clauses} clauses; there is room for {len(found)} with {variables} variables and"
-            f" seed {seed}"
-        )
-    chosen = draw.sample(found, clauses)
-    names = list(range(variables))
-    draw.shuffle(names)
-    formula = Formula(
-        variables=variables,
-        clauses=tuple((names[a], names[b], names[c]) for (a, b, c), _ in chosen),
-    )
-    return PlanarFormula(
-        formula=formula, order=tuple(names), above=tuple(side for _, side in chosen)
-    )
+    return found

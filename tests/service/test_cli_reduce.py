@@ -1,0 +1,96 @@
+"""`nightgrid reduce`: instances in, boards and mapped-back answers out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from solvers.pips.puzzle import Puzzle
+
+Invoke = Callable[..., tuple[int, str, str]]
+UNSOLVABLE = "c order 1 2 3 4\nc sides + + - -\np cnf 4 4\n1 2 3 0\n1 3 4 0\n1 2 4 0\n2 3 4 0\n"
+"""Every three of four variables: no choice makes one of each three true."""
+
+
+@pytest.fixture
+def formula(tmp_path: Path) -> str:
+    path = tmp_path / "formula.cnf"
+    path.write_text("p cnf 4 2\n1 2 3 0\n2 3 4 0\n")
+    return str(path)
+
+
+def test_a_formula_becomes_a_board_and_its_solution_an_assignment(
+    invoke: Invoke, formula: str, tmp_path: Path
+) -> None:
+    out, svg = tmp_path / "board.json", tmp_path / "board.svg"
+    words = ["reduce", "planar-pips", formula, "--out", str(out), "--svg", str(svg), "--solve"]
+    code, text, _ = invoke(*words, "--json")
+    answer = json.loads(text)
+    assert (code, answer["status"]) == (0, "solved")
+    true = {literal for literal in answer["answer"] if literal > 0}
+    assert len(true & {1, 2, 3}) == len(true & {2, 3, 4}) == 1
+    board = json.loads(out.read_text())
+    assert board == answer["puzzle"]
+    assert Puzzle.from_json(board).puzzle_id == answer["puzzle_id"]
+    assert svg.read_text().startswith("<svg ")
+    code, text, _ = invoke("solve", str(out), "--first", "--json")
+    assert (code, json.loads(text)["status"]) == (0, "solved")
+
+
+def test_a_formula_that_cannot_be_satisfied_exits_with_2(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "formula.cnf"
+    path.write_text(UNSOLVABLE)
+    code, text, _ = invoke("reduce", "planar-pips", str(path), "--solve", "--connected")
+    assert code == 2
+    assert "Unsolvable in" in text
+
+
+def test_words_go_to_a_file_that_solve_reads(invoke: Invoke, tmp_path: Path) -> None:
+    grid, board, words = (tmp_path / name for name in ("grid", "board.json", "words.txt"))
+    grid.write_text("A..B\nA..B\n")
+    code, text, _ = invoke(
+        "reduce", "flow-strands", str(grid), "--out", str(board), "--lexicon-out", str(words),
+        "--solve",
+    )  # fmt: skip
+    assert code == 0
+    last = text.splitlines()[-2:]
+    assert last[0] == last[1]
+    assert last[0] in {"AAAB", "AABB", "ABBB"}
+    rules = ["--spangram", "off", "--words", "any", "--crossing", "--repeats", "--min-length", "1"]
+    code, text, _ = invoke(
+        "solve", str(board), "--lexicon", str(words), *rules, "--count", "--json"
+    )
+    assert (code, json.loads(text)["count"]) == (0, 3)
+
+
+def test_random_instances_are_written_as_they_are_read(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "sum.txt"
+    words = ["reduce", "sum-pips", "--random", "8", "--seed", "5", "--instance-out", str(path)]
+    code, drawn, _ = invoke(*words, "--json")
+    assert code == 0
+    code, read, _ = invoke("reduce", "sum-pips", str(path), "--json")
+    assert (code, json.loads(read)) == (0, json.loads(drawn))
+    assert path.read_text().startswith("p subset-sum 8 ")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("sat", "--random", "3"), "unknown reduction 'sat'; expected one of nae-letterboxed"),
+        (("sum-pips", "x", "--random", "3"), "--random and a file exclude one another"),
+        (("sum-pips", "no-such-file"), "cannot read 'no-such-file': No such file or directory"),
+        (("sum-pips", "--random", "3", "--sides", "5"), "no variant with more sides"),
+        (("sum-pips", "--random", "3", "--lexicon-out", "w"), "--lexicon-out is for Strands"),
+        (("sum-pips", "--any"), "--any goes with --random"),
+        (("flow-strands", "--random", "3", "--any"), "cut from a path"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(invoke: Invoke, words: tuple[str, ...], says: str) -> None:
+    code, out, err = invoke("reduce", *words)
+    assert (code, out) == (3, "")
+    assert err.startswith("nightgrid: ")
+    assert says in err
+    assert err.count("\n") == 1
