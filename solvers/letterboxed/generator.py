@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
+from solvers.algebra import Ask, Budget, Outcome
 from solvers.errors import PermanentError
+from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.game import LetterBoxedGame
+from solvers.letterboxed.graph import COUNT_TOO_LARGE, REASONS
 from solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
+from solvers.letterboxed.rules import Chains, Rules
+from solvers.lexicon.lexicon import Lexicon
 
 SIDES = 4
 LETTERS_PER_SIDE = 3
 VOWELS_MIN = 4
+TRIES = 1000
+"""Boards dealt before it gives up: of those with the default shape most can be solved."""
+PAR_EASY_CHAINS, PAR_FAIR_CHAINS = 58_000, 4_100
 VOWELS = "AEIOU"
 CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
 
@@ -53,6 +63,53 @@ def generate(
         more = _draw(rnd, consonants, len(consonants)) + _shuffled(rnd, spare)
         chosen += (more + _draw(rnd, consonants + vowels, size))[:rest]
     return Puzzle(sides=_deal(chosen, vowels_min, sides, letters_per_side))
+
+
+def par_of(
+    puzzle: Puzzle, lexicon: Lexicon | None = None, budget: Budget | None = None
+) -> int | None:
+    """Estimate the words that an average player needs; None for a board without a solution.
+
+    Published pars are 4 to 6 on boards that all can be solved in two words: lower the more chains
+    of at most one word more than the fewest there are. Beyond the fewest words par is 2 where there
+    are PAR_EASY_CHAINS or more, 3 where there are PAR_FAIR_CHAINS or more, else 4: bounds that give
+    each par as often as it was published. Raises PermanentError when the budget does not suffice.
+    """
+    found = _solve(puzzle, "fewest-words", lexicon, budget)
+    if found.value is None:
+        return None
+    more = _solve(puzzle, found.value + 1, lexicon, budget)
+    # A count that is too large to hold is more than enough.
+    chains = PAR_EASY_CHAINS if more.count is None else more.count
+    easy = 2 if chains >= PAR_EASY_CHAINS else 3 if chains >= PAR_FAIR_CHAINS else 4
+    return found.value + easy
+
+
+def generate_solvable(
+    seed: int, lexicon: Lexicon, *, tries: int = TRIES, **shape: Any
+) -> tuple[Puzzle, int]:
+    """Deal boards until one can be solved with a lexicon; return it and its par.
+
+    `shape` is what `generate` takes. Raises PermanentError when none of `tries` boards can be.
+    """
+    rnd = random.Random(seed).random
+    for _ in range(tries):
+        puzzle = generate(int(rnd() * 2**53), **shape)
+        par = par_of(puzzle, lexicon)
+        if par is not None:
+            return puzzle, par
+    raise PermanentError(f"none of {tries} boards can be solved with the words given")
+
+
+def _solve(
+    puzzle: Puzzle, chains: Chains, lexicon: Lexicon | None, budget: Budget | None
+) -> Outcome[Chain]:
+    outcome = LetterBoxedGame(Rules(chains=chains), lexicon).solve(
+        puzzle, Ask(kind="count"), None, budget
+    )
+    if outcome.count is None and outcome.reason != REASONS[COUNT_TOO_LARGE]:
+        raise PermanentError(f"the par is not known: {outcome.reason}")
+    return outcome
 
 
 def _deal(letters: list[str], vowels: int, sides: int, per_side: int) -> tuple[str, ...]:

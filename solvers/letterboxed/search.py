@@ -201,6 +201,7 @@ class Search:
             nodes=nodes,
             kernel_ns=time.perf_counter_ns() - began_ns,
             table_bytes=table_bytes,
+            engine=self.engine,
         )
         if code != DONE:
             raise BudgetSpentError(code)
@@ -216,7 +217,7 @@ class Search:
     def _explore(self, room: Room, step: Step) -> None:
         model = self.model
         began = time.perf_counter_ns()
-        code = GROW
+        code = GROW if room.bytes <= self.budget.table_bytes else OUT_OF_BYTES
         while code == GROW:
             if self.engine == "general":
                 code = general.explore(

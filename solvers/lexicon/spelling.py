@@ -29,6 +29,8 @@ _LATIN = str.maketrans(
 
 def upper(text: str) -> str:
     """Write letters in upper case, one for one: a letter whose capital is two stays as it is."""
+    if text.isascii():
+        return text.upper()
     return "".join(c.upper() if len(c.upper()) == 1 else c for c in text)
 
 

@@ -1,0 +1,146 @@
+"""Chains of Letter Boxed can be checked, drawn and chosen, and boards be dealt and laid out."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+from solvers.algebra import Ask, Budget
+from solvers.errors import PermanentError
+from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
+from solvers.letterboxed.check import check_chain, strokes
+from solvers.letterboxed.columns import from_arrays, to_arrays
+from solvers.letterboxed.disjoint import disjoint_chains
+from solvers.letterboxed.game import LetterBoxedGame
+from solvers.letterboxed.generator import generate, generate_solvable, par_of
+from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+from solvers.lexicon.compile import compile_lexicon
+
+WORDS = ("BAD", "DACE", "FEB", "BEADED", "ACE", "CAFE")
+BOARD = Puzzle(sides=("AB", "CD", "EF"), dictionary=("BDFACE", "EB", "BDA", "ACF", "AC", "CE"))
+
+
+def chain(*words: str) -> Chain:
+    return Chain(words=words)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("XYZ",), "XYZ is not among the words"),
+        (("AC",), "AC: expected at least 3 letters"),
+        (("BDA", "BDA"), "BDA does not begin with 'A'"),
+        (("BDA", "ACF"), "'E' is not collected"),
+        (("BDFACE", "EB"), "EB: expected at least 3 letters"),
+    ],
+)
+def test_a_chain_that_breaks_a_rule_is_refused(words: tuple[str, ...], error: str):
+    with pytest.raises(PermanentError, match=error):
+        check_chain(BOARD, Rules(chains=2), chain(*words))
+
+
+def test_a_chain_is_refused_when_it_is_too_long_or_complete_too_early():
+    rules = Rules(chains=1, min_letters=2)
+    with pytest.raises(PermanentError, match="2 words; expected at most 1"):
+        check_chain(BOARD, rules, chain("BDFACE", "EB"))
+    with pytest.raises(PermanentError, match="collected before the end: 'BDFACE'"):
+        check_chain(BOARD, Rules(chains=2, min_letters=2), chain("BDFACE", "EB"))
+    with pytest.raises(PermanentError, match="no way of playing it goes on from 'ABA' to 'C'"):
+        check_chain(Puzzle(sides=("AB", "AC")), Rules(chains=2), chain("ABAC"))
+    with pytest.raises(PermanentError, match="the board has no 'Q'"):
+        check_chain(Puzzle(sides=("AB", "CD")), Rules(), chain("ACQ"))
+
+
+def test_a_letter_that_stands_twice_is_drawn_twice():
+    board = Puzzle(sides=("AAB", "AC"), dictionary=("ACBAA",))
+    assert strokes(board, chain("ACBAA")) == [(0, 0), (1, 1), (0, 2), (1, 0), (0, 1)]
+
+
+def test_chains_travel_as_json():
+    found = chain("BDA", "ACF")
+    assert chain_to_json(found) == {"words": ["BDA", "ACF"], "letters": 5}
+    assert chain_from_json(chain_to_json(found)) == found
+
+
+def test_columns_bring_boards_back_with_their_dictionaries():
+    boards = [BOARD, Puzzle(sides=("É😀", "C")), Puzzle(sides=tuple("ABCDE"), dictionary=WORDS)]
+    arrays = to_arrays(boards)
+    words = {board.dictionary_id: board.dictionary for board in boards}
+    assert [from_arrays(arrays, row, words.__getitem__) for row in range(3)] == boards
+    assert arrays["dictionary_id"].tolist()[1] == ""
+    assert arrays["size"].tolist() == [6, 3, 5]
+    empty = to_arrays([])
+    assert all(len(empty[name]) == 0 for name in ("letter.values", "size", "dictionary_id"))
+    batch = LetterBoxedGame(Rules(), None).solve_batch(empty, Ask(kind="count"), Budget())
+    assert len(batch["value"]) == 0
+
+
+def test_the_greedy_chains_are_chains():
+    lexicon = compile_lexicon((word, 0) for word in (*WORDS, "ABCDEF"))
+    game = LetterBoxedGame(Rules(chains=6), lexicon)
+    board = Puzzle(sides=("AF", "BE", "CD"))
+    model = game.model(board)
+    for found in greedy_chains(model, tiles=False):
+        check_chain(board, Rules(chains=6), chain(*(model.words[w] for w in found)), lexicon)
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_disjoint_chains_are_as_many_as_can_be(most: int):
+    rnd = random.Random(7)
+    for _ in range(40):
+        chains = [
+            chain(*(rnd.choice("ABCDEFGH") for _ in range(rnd.randint(1, most))))
+            for _ in range(rnd.randint(1, 8))
+        ]
+        found = disjoint_chains(chains)
+        assert found.proven
+        assert set(found.chains) <= set(chains)
+        assert all(not set(a.words) & set(b.words) for a, b in combinations(found.chains, 2))
+        more = combinations(sorted(set(chains), key=lambda c: c.order), len(found.chains) + 1)
+        assert not any(
+            all(not set(a.words) & set(b.words) for a, b in combinations(some, 2)) for some in more
+        )
+
+
+def test_disjoint_chains_say_what_a_spent_budget_leaves_open():
+    rnd = random.Random(1)
+    chains = [chain(*(str(rnd.randrange(40)) for _ in range(3))) for _ in range(300)]
+    found = disjoint_chains(chains, Budget(nodes=1))
+    assert not found.proven
+    assert len(found.chains) < found.bound <= 20
+
+
+@pytest.mark.parametrize("sides", [2, 3, 4, 7])
+@pytest.mark.parametrize("letters", [1, 2, 3, 5])
+def test_generated_boards_have_the_shape_and_vowels_asked_for(sides: int, letters: int):
+    board = generate(5, sides=sides, letters_per_side=letters, vowels_min=2)
+    assert [len(side) for side in board.sides] == [letters] * sides
+    text = "".join(board.sides)
+    assert sum(letter in "AEIOU" for letter in text) >= 2
+    assert len(set(text)) == min(len(text), 26)
+    assert board == generate(5, sides=sides, letters_per_side=letters, vowels_min=2)
+    assert board != generate(6, sides=sides, letters_per_side=letters, vowels_min=2) or letters == 1
+
+
+def test_a_board_that_cannot_be_dealt_is_refused():
+    for shape in ({"sides": 1}, {"letters_per_side": 0}, {"vowels_min": 13}, {"sides": 65}):
+        with pytest.raises(PermanentError, match="expected"):
+            generate(1, **shape)
+
+
+def test_generated_boards_can_be_solved_and_have_a_par():
+    consonants = [f"{a}A{b}E{c}" for a, b, c in combinations("BCDFGHKLMNPRST", 3)]
+    lexicon = compile_lexicon((word, 0) for word in (*consonants, *(w[::-1] for w in consonants)))
+    board, par = generate_solvable(
+        3, lexicon, sides=4, letters_per_side=2, vowels_min=2, vowels="AE", tries=200
+    )
+    fewest = LetterBoxedGame(Rules(), lexicon).solve(board, Ask(kind="count")).value
+    assert fewest is not None
+    assert fewest + 2 <= par <= fewest + 4
+    assert par_of(board, compile_lexicon([("XYX", 0)])) is None
+    with pytest.raises(PermanentError, match="none of 3 boards"):
+        generate_solvable(3, compile_lexicon([("XYX", 0)]), tries=3)

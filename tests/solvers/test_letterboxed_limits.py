@@ -1,0 +1,119 @@
+"""Letter Boxed ends in a clear way on boards and budgets that nobody plays with."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers.algebra import Ask, Budget, Status
+from solvers.errors import PermanentError
+from solvers.letterboxed.bound import words_bound
+from solvers.letterboxed.game import LetterBoxedGame
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+
+COUNT, ALL, FIRST = Ask(kind="count"), Ask(kind="all"), Ask(kind="first")
+GENERAL = Puzzle(sides=("ABCA", "BCDD", "DEAF"), dictionary=("ABC", "CDE", "ECD", "DAB", "BDF"))
+
+
+def game_of(text: str) -> LetterBoxedGame:
+    return LetterBoxedGame(Rules.parse(f"min_letters=1 {text}"), None)
+
+
+@pytest.mark.parametrize("chains", ["fewest-words", "fewest-letters", "3"])
+@pytest.mark.parametrize(
+    ("sides", "words", "count"),
+    [
+        (("A",), ("A",), 1),
+        (("A",), ("AA", "AAA"), 0),
+        (("AB",), ("AB", "BA", "A"), 0),
+        (("A", "A"), ("AA",), 1),
+        (("A", "B"), (), 0),
+        (("A", "B"), ("C", "CAB"), 0),
+        (tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), ("ABCDEFGHIJKLMNOPQRSTUVWXYZ",), 1),
+        (("😀", "é", "中"), ("😀É中", "中É"), 1),
+        (("A" * 40, "B" * 40), ("AB" * 40,), 1),
+        (("A" * 41, "B" * 40), ("AB" * 40,), 0),
+    ],
+)
+def test_odd_boards_are_solved(
+    sides: tuple[str, ...], words: tuple[str, ...], count: int, chains: str
+):
+    game = game_of(f"chains={chains}")
+    outcome = game.solve(Puzzle(sides=sides, dictionary=words), COUNT)
+    assert (outcome.count, outcome.status is Status.SOLVED) == (count, count > 0)
+    listed = game.solve(Puzzle(sides=sides, dictionary=words), ALL)
+    assert (listed.count, listed.status) == (outcome.count, outcome.status)
+
+
+def test_sixty_four_sides_are_walked_round():
+    letters = "".join(chr(0x4E00 + i) for i in range(64))
+    words = tuple(letters[i : i + 3] for i in range(0, 64, 2))
+    outcome = game_of("chains=fewest-words").solve(
+        Puzzle(sides=tuple(letters), dictionary=words), COUNT
+    )
+    assert (outcome.count, outcome.value) == (1, 32)
+
+
+@pytest.mark.parametrize("chains", ["fewest-words", "fewest-letters", "9"])
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (Budget(nodes=3), "the budget of nodes ran out"),
+        (Budget(table_bytes=1000), "the budget of table bytes ran out"),
+        (Budget(seconds=1e-9), "the budget of seconds ran out"),
+    ],
+)
+@pytest.mark.parametrize("ask", ["count", "all", "best(2)", "first"])
+def test_a_budget_that_runs_out_says_so(chains: str, budget: Budget, reason: str, ask: str):
+    outcome = game_of(f"chains={chains}").solve(GENERAL, Ask.parse(ask), None, budget)
+    assert outcome.status is Status.OVER_BUDGET
+    assert outcome.count is None
+    assert outcome.reason == reason
+
+
+@pytest.mark.parametrize("sides", [("ABC", "DEF"), ("ABC", "ADE", "AF")], ids=["distinct", "any"])
+def test_counts_are_exact_as_long_as_they_can_be_held(sides: tuple[str, ...]):
+    # AD DA go round and round; F is collected when it is.
+    words = ("AD", "DA", "DB", "BD", "AE", "EA", "EC", "CE", "AF", "FA")
+    board = Puzzle(sides=sides, dictionary=words)
+    counts = [game_of(f"chains={n}").solve(board, COUNT).count for n in (40, 60, 90)]
+    assert counts == sorted(counts)
+    assert counts[-1] is not None
+    assert counts[-1] > 2**64
+    outcome = game_of("chains=400").solve(board, COUNT)
+    assert outcome.status is Status.OVER_BUDGET
+    assert outcome.reason == "the count is 10^38 or more"
+
+
+def test_an_unsolvable_board_is_proven_however_many_words_are_allowed():
+    board = Puzzle(sides=("AB", "CD"), dictionary=("ACA", "AC", "CA"))
+    outcome = game_of("chains=1000000").solve(board, COUNT)
+    assert (outcome.status, outcome.count) == (Status.UNSOLVABLE, 0)
+
+
+def test_a_word_with_many_ways_of_playing_is_counted_once():
+    # The one word of article 000, Theorem 11, has several ways round the board.
+    board = Puzzle(sides=("AX", "AY", "AZ"), dictionary=("AXAYAZ", "ZAYAX"))
+    outcome = game_of("chains=2").solve(board, ALL)
+    assert [chain.words for chain in outcome.solutions] == [("AXAYAZ",)]
+
+
+def test_no_board_needs_more_words_than_the_bound():
+    words = tuple(f"A{c}" for c in "BCDEF") + tuple(f"{c}A" for c in "BCDEF")
+    board = Puzzle(sides=("A", "BCDEF"), dictionary=words)
+    outcome = game_of("chains=fewest-words").solve(board, COUNT)
+    assert outcome.value == 8
+    assert words_bound(board) == 31
+
+
+def test_a_board_without_words_and_a_game_without_a_lexicon_are_refused():
+    with pytest.raises(PermanentError, match="a word list is needed"):
+        game_of("").solve(Puzzle(sides=("AB", "CD")), COUNT)
+    with pytest.raises(PermanentError, match="not streamed"):
+        game_of("").stream(GENERAL, COUNT)
+    with pytest.raises(PermanentError, match="is no part"):
+        game_of("").solve(GENERAL, COUNT, {"under": [99], "from": 0, "to": 1})
+    with pytest.raises(PermanentError, match="can be counted"):
+        game_of("").solve_batch(game_of("").to_arrays([GENERAL]), FIRST, Budget())
+    with pytest.raises(PermanentError, match="not at hand"):
+        game_of("").from_arrays(game_of("").to_arrays([GENERAL]), 0)

@@ -1,0 +1,108 @@
+"""Published days of Letter Boxed have the solutions that are known of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solvers.algebra import STATUS_CODES, Ask, Budget, Status
+from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.check import check_chain
+from solvers.letterboxed.game import LetterBoxedGame
+from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+from solvers.lexicon.compile import compile_lexicon
+from solvers.lexicon.lexicon import Lexicon
+
+pytestmark = pytest.mark.archive
+
+SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))
+"""The board of article 003."""
+
+
+@pytest.fixture(scope="module")
+def days(published: Path) -> Mapping[str, dict[str, Any]]:
+    found = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted((published / "letterboxed").glob("*.json"))
+    }
+    assert len(found) >= 332
+    return found
+
+
+def word_list(published: Path, name: str) -> Lexicon:
+    path = published.parent / "words" / name
+    if not path.is_file():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"no word list at {path}")
+        pytest.skip(f"no word list at {path}")
+    return compile_lexicon((word.upper(), 0) for word in path.read_text("ascii").split())
+
+
+def test_every_day_is_solved_in_two_words_and_the_official_answer_is_one_of_them(
+    days: Mapping[str, dict[str, Any]],
+):
+    game = LetterBoxedGame(Rules(), None)
+    counts = []
+    for date, payload in days.items():
+        puzzle = Puzzle.from_json(payload)
+        outcome = game.solve(puzzle, Ask(kind="all"))
+        assert outcome.value in (1, 2), date
+        counts.append(outcome.count)
+        official = Chain(words=tuple(payload["ourSolution"]))
+        check_chain(puzzle, Rules(), official)
+        assert outcome.value == 1 or official in outcome.solutions, date
+    # Known of all 1,549 published boards: 1 to 2,885 two-word solutions.
+    assert min(counts) >= 1
+    assert max(counts) <= 2_885
+
+
+def test_a_batch_counts_what_single_boards_count(days: Mapping[str, dict[str, Any]]):
+    puzzles = [Puzzle.from_json(payload) for payload in list(days.values())[:20]]
+    words = {puzzle.dictionary_id: puzzle.dictionary for puzzle in puzzles}
+    game = LetterBoxedGame(Rules(chains=3), None, words.__getitem__)
+    arrays = game.to_arrays(puzzles)
+    columns = game.solve_batch(arrays, Ask(kind="count"), Budget())
+    for row, puzzle in enumerate(puzzles):
+        assert game.from_arrays(arrays, row) == puzzle
+        alone = game.solve(puzzle, Ask(kind="count"))
+        assert STATUS_CODES[columns["status"][row]] is Status.SOLVED
+        assert columns["count_lo"][row] == alone.count
+        assert columns["value"][row] == alone.value == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "count"), [(2, 273), (3, 273 + 298_660)], ids=["two", "up to three"]
+)
+def test_the_square_has_the_known_number_of_chains_with_enable(
+    published: Path, words: int, count: int
+):
+    game = LetterBoxedGame(Rules(chains=words), word_list(published, "enable1.txt"))
+    assert game.solve(SQUARE, Ask(kind="count")).count == count
+
+
+def test_the_greedy_search_finds_what_the_article_says_it_found(published: Path):
+    lexicon = word_list(published, "wfindr_words.eng.txt")
+    game = LetterBoxedGame(Rules(chains=2, min_letters=1), lexicon)
+    model = game.model(SQUARE)
+    found = [tuple(model.words[word] for word in chain) for chain in greedy_chains(model)]
+    assert len(found) == 851
+    assert found[:6] == [
+        ("LECTIONARY", "YEALDON", "NOPLACE"),
+        ("CENTROIDAL", "LECTIONARY", "YIPE"),
+        ("RANTIPOLE", "ETYPICAL", "LEPORID"),
+        ("PLANETOID", "DIELYTRA", "ARTICLE"),
+        ("PLACITORY", "YEALDON"),
+        ("CLARIONET", "TORPIDLY"),
+    ]
+    chains = {chain.words for chain in game.solve(SQUARE, Ask(kind="all")).solutions}
+    assert ("PLACITORY", "YEALDON") in chains
+    assert {chain for chain in found if len(chain) == 2} < chains
+    first = game.solve(SQUARE, Ask(kind="first")).solutions
+    assert first == (Chain(words=("PLACITORY", "YEALDON")),)
