@@ -276,6 +276,9 @@ class StrandsGame:
             board = Puzzle(board=("ABAB", "BABA"), theme_words=words)
             for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
                 game.solve(board, ask)
+        loose = Rules(spangram="off", words="any", min_letters=2)
+        wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))
+        StrandsGame(loose, lexicon).solve(wide, Ask(kind="first"))
 
 
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.algebra import Budget, Statistics, count_of
 from solvers.strands.engine import BudgetSpentError, State
+from solvers.strands.general_forced import Step, Trail
 from solvers.strands.general_groups import Group, groups_of, lay_out
 from solvers.strands.general_orders import orders_of
 from solvers.strands.general_pieces import WideFound, bits_of
@@ -58,8 +59,8 @@ STACK_WORDS = 1 << 22
 Value = tuple[int, int]
 """(count, best score)."""
 _NOTHING: Value = (0, DEAD)
-ALONE, LOST = -1, -2
-"""Groups of one piece, and of pieces that no cover holds."""
+ALONE = -1
+"""A group of one piece."""
 
 
 class _Search:
@@ -207,7 +208,8 @@ class GeneralEngine:
         self._masks: dict[int, int] = {}
         self.full = (1 << cells) - 1
         self._blocks = blocks_to_cross(self.laid)
-        self.root: State = (0, 0, (0,), self.n, PLAIN, frozenset(), None, score)
+        self.trail = Trail(self.laid)
+        self.root = self._state(0, (0,), self.n, PLAIN, frozenset(), Step(None, -1, ALONE), score)
         self._root_children = self.children(self.root)
 
     def _fills(self, group: Group) -> bool:
@@ -257,29 +259,64 @@ class GeneralEngine:
                 self.on_progress(i + 1 - start, stop - start)
         return indices, counts, scores
 
-    def _values(self, state: State) -> list[Value]:
-        """Value each group in a state: all but one are as they were before its last piece."""
-        _, covered, closed, n, flag, bans, before, _ = state
-        if before is None:
-            return self._valued(state)
-        if before[1] == LOST:
-            return [_NOTHING]
-        known, group = before
-        if len(known) == 1:
-            # Not further back than this: the way here may be thousands of pieces long.
-            known.append(self._valued(known[0]))
-        values: list[Value] = known[1]
-        if group == ALONE or len(values) < len(self.searches):
-            return values
-        values = list(values)
-        values[group] = self.searches[group].value(covered, closed, n, flag, bans)
+    def _values(self, step: Step) -> list[Value]:
+        """Value each group at a step: all but one are as they were before its last piece."""
+        if step.values is None:
+            step.values = self._derived(step)
+        values: list[Value] = step.values
         return values
 
-    def _valued(self, state: State) -> list[Value]:
-        _, covered, closed, n, flag, bans, _, _ = state
+    def _derived(self, step: Step) -> list[Value]:
+        parent = step.parent
+        if parent is None:
+            return self._valued(step.state)
+        if parent.values is None:
+            # Not further back than this: the way here may be thousands of pieces long.
+            parent.values = self._valued(parent.state)
+        values: list[Value] = parent.values
+        group, piece = step.group, step.piece
+        if len(values) < len(self.searches) or not self.laid.alive[piece]:
+            return [_NOTHING]
+        if group == ALONE:
+            return values
+        self.trail.move_to(parent)
+        forced = int(self.trail.map[parent.first])
+        if forced < 0:
+            kids = self._forced_by(parent)
+            step.forced = kids[piece]
+            if step.forced is None:
+                return [_NOTHING]
+            alone = sum(kid is not None for kid in kids.values()) == 1
+        elif forced != piece:
+            return [_NOTHING]
+        else:
+            alone = True
+        values = list(values)
+        if alone:
+            # Every cover of the state before holds this piece.
+            count, best = values[group]
+            values[group] = count, best - int(self.laid.score[piece])
+        else:
+            values[group] = self.searches[group].value(*step.state)
+        return values
+
+    def _forced_by(self, step: Step) -> dict[int, Any]:
+        """Find what each piece on the first free cell of a step forces; the map lies there."""
+        if step.kids is None:
+            at = self._at[step.first], self._at[step.first + 1]
+            laid = self.laid
+            covered, _, _, flag, bans = step.state
+            step.kids = {
+                p: self.trail.force(p)
+                for p in self._by_low[at[0] : at[1]].tolist()
+                if laid.alive[p] and self._allows(p, covered, flag, bans)
+            }
+        return step.kids
+
+    def _valued(self, state: Any) -> list[Value]:
         values = []
         for search in self.searches:
-            values.append(search.value(covered, closed, n, flag, bans))
+            values.append(search.value(*state))
             if not values[-1][0]:
                 break
         return values
@@ -287,7 +324,7 @@ class GeneralEngine:
     def value(self, state: State) -> Value:
         """Count the covers below a state, and find the best score among them."""
         count, best = 1, int(state[7])
-        for more, score in self._values(state):
+        for more, score in self._values(state[6]):
             if not more:
                 return _NOTHING
             count *= more
@@ -296,40 +333,47 @@ class GeneralEngine:
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each piece on the first free cell."""
-        first, covered, closed, n, flag, bans, _, rest = state
+        first, covered, closed, n, flag, bans, step, rest = state
         if n == 0 or covered == self.full:
             return []
         laid, kids = self.laid, []
-        known: list[Any] = [state]
-        """The state before, and behind it its values once somebody asks for them."""
+        words, group = len(self.found.words), int(self.group_of[first])
         for p in self._by_low[self._at[first] : self._at[first + 1]].tolist():
-            mask, kind = self._mask(p), int(laid.kind[p])
-            if mask & covered or (kind == COMPOUND and flag == COMPOUND):
+            if not self._allows(p, covered, flag, bans):
                 continue
-            if self.rules.spangram == "one" and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714
-                continue
-            word = int(laid.word[p])
-            if word in bans:
-                continue
-            now = covered | mask
+            now = covered | self._mask(p)
             now_closed = self._closed(p, closed, now)
             if not now_closed:
                 continue
-            score, group = int(laid.score[p]), int(self.group_of[first])
-            after: State = (
-                (~now & (now + 1)).bit_length() - 1,
+            score = int(laid.score[p])
+            after = self._state(
                 now,
                 now_closed,
                 n if n == ANY else n - 1,
-                max(flag, kind),
+                max(flag, int(laid.kind[p])),
                 self._bans(p, bans, now),
-                (known, group if laid.alive[p] else LOST),
+                Step(step, p, group),
                 rest - score if group == ALONE else rest,
             )
-            words = len(self.found.words)
-            name = ("word", p) if p < words else ("compound", p - words)
-            kids.append((name, score, after))
+            kids.append((("word", p) if p < words else ("compound", p - words), score, after))
         return kids
+
+    def _allows(self, p: int, covered: int, flag: int, bans: frozenset[int]) -> bool:
+        kind = int(self.laid.kind[p])
+        if self._mask(p) & covered or (kind == COMPOUND and flag == COMPOUND):
+            return False
+        if self.rules.spangram == "one" and PLAIN not in (kind, flag):
+            return False
+        return int(self.laid.word[p]) not in bans
+
+    @staticmethod
+    def _state(
+        covered: int, closed: tuple[int, ...], n: int, flag: int, bans: frozenset[int],
+        step: Step, rest: int,
+    ) -> State:  # fmt: skip
+        step.first = (~covered & (covered + 1)).bit_length() - 1
+        step.state = covered, closed, n, flag, bans
+        return step.first, covered, closed, n, flag, bans, step, rest
 
     def _mask(self, p: int) -> int:
         if p not in self._masks:

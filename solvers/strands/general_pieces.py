@@ -35,8 +35,8 @@ WALKS_MAX = 1 << 21
 """Walks of one length from one cell that may be under way."""
 WALK_NUMBERS = 1 << 26
 """Room for their cells, four bytes a number."""
-STEPS_MAX = 1 << 26
-"""Steps on one board, some ten seconds."""
+STEPS_MAX = 1 << 25
+"""Steps on one board, some seconds."""
 PIECE_NUMBERS = 1 << 27
 """Room for the cells of all pieces found, four bytes a number."""
 PIECES_MAX = 1 << 22

@@ -53,7 +53,7 @@ def best_first(
     just its score: an A* search that never errs. Raises BudgetSpentError.
     """
     heap: list[Any] = [
-        (-(score + best), (index,), score, child, [])
+        (-(score + best), (index,), score, child, None)
         for best, (index, child) in zip(bests, kids, strict=True)
     ]
     heapq.heapify(heap)
@@ -62,18 +62,41 @@ def best_first(
         engine.check_clock()
         if (len(heap) + found) * COVER_BYTES > engine.budget.table_bytes:
             raise BudgetSpentError(OUT_OF_BYTES)
-        negative, key, before, child, pieces = heapq.heappop(heap)
-        piece, value, state = engine.root_child(key[0]) if child is None else child
-        now, placed = before + value, [*pieces, piece]
-        more = engine.children(state)
-        if not more:
-            yield -negative, placed
-            found += 1
-            continue
-        for i, step in enumerate(more):
-            count, best = engine.value(step[2])
-            if count:
-                heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, placed))
+        negative, key, now, child, before = heapq.heappop(heap)
+        if child is None:
+            child = engine.root_child(key[0])
+        placed: list[tuple[str, int]] = []
+        while True:
+            piece, value, state = child
+            placed.append(piece)
+            now += value
+            more = engine.children(state)
+            if not more:
+                yield -negative, _joined(before, placed)
+                found += 1
+                break
+            live = []
+            for i, step in enumerate(more):
+                count, best = engine.value(step[2])
+                if count:
+                    live.append((best, i, step))
+            if len(live) == 1:
+                # Nothing is chosen here, and a cover may have thousands of words.
+                child = live[0][2]
+                continue
+            way = before, placed
+            for best, i, step in live:
+                heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, way))
+            break
+
+
+def _joined(before: Any, placed: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Write a way, given as (way before, pieces), from its start."""
+    ways = [placed]
+    while before is not None:
+        before, pieces = before
+        ways.append(pieces)
+    return [piece for pieces in reversed(ways) for piece in pieces]
 
 
 class Finder(Protocol):

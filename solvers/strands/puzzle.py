@@ -12,7 +12,7 @@ from solvers.errors import InvalidPuzzleError
 Cell = tuple[int, int]
 """(row, column), 0-based."""
 
-MAX_CELLS = 4096
+MAX_CELLS = 1 << 16
 BOARD_KEYS = ("board", "startingBoard")
 """Names under which a JSON value may carry its rows: ours, and the published payload's."""
 
