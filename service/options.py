@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -127,10 +128,12 @@ def chosen_ask(
     all_: bool = False,
     limit: int | None = None,
     best: int | None = None,
+    search: Sequence[str] = (),
 ) -> Ask | None:
     """Read which answer is wanted from the options that say so, of which one at most is given.
 
-    Returns None when none is. Raises PermanentError when several are, or when --limit stands
+    `search` names options that want something else than an ask. Returns None when no ask is given.
+    Raises PermanentError when several are, or when --limit stands
     without --all.
     """
     from solvers.algebra import Ask
@@ -142,7 +145,7 @@ def chosen_ask(
         "--all": all_,
         "--best": best is not None,
     }
-    chosen = [name for name, is_given in given.items() if is_given]
+    chosen = [*(name for name, is_given in given.items() if is_given), *search]
     if len(chosen) > 1:
         raise PermanentError(f"{' and '.join(chosen)} exclude one another; give one of them")
     if limit is not None and not all_:
@@ -151,7 +154,7 @@ def chosen_ask(
         return Ask.parse(text)
     if best is not None:
         return Ask(kind="best", limit=best)
-    if not chosen:
+    if not chosen or search:
         return None
     return Ask(kind="count" if count else "all" if all_ else "first", limit=limit)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from service.answers import (
     head_json,
     outcome_json,
+    say_best,
     say_board,
     say_failure,
     say_list_end,
@@ -34,6 +35,7 @@ from service.options import (
     check_range,
     chosen_ask,
     default_ask,
+    game_title,
     read_settings,
 )
 from service.pictures import SvgFile, check_picture, one_picture, write_picture
@@ -41,13 +43,18 @@ from service.progress import spangram_bar
 from service.rooms import Rooms
 from service.rule_options import GameRules, with_game_rules
 from service.showing import each_puzzle
+from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     from archive.published import Published
+    from service.chain_sets import Search
     from service.reading import Found
     from solvers.algebra import Ask, Budget, Game, Outcome
+    from solvers.letterboxed.game import LetterBoxedGame
 
 MB_BYTES = 1024**2
+CHAINS_SHOWN = 20
+"""Chains that are listed of those that a search has found."""
 
 
 @with_game_rules
@@ -62,6 +69,20 @@ def solve(
     all_: All = False,
     limit: Limit = None,
     best: Best = None,
+    greedy: Annotated[
+        bool,
+        typer.Option(
+            "--greedy",
+            help="Letter Boxed: find what the greedy search of the article finds, for comparison.",
+        ),
+    ] = False,
+    disjoint: Annotated[
+        bool,
+        typer.Option(
+            "--disjoint",
+            help="Letter Boxed: find a largest set of chains of which no two share a word.",
+        ),
+    ] = False,
     rules: GameRules,
     nodes: Annotated[
         int | None,
@@ -99,7 +120,16 @@ def solve(
     """
     from service.reading import read_sources
 
-    chosen = chosen_ask(first=first, count=count, all_=all_, limit=limit, best=best)
+    searches: dict[Search, bool] = {"greedy": greedy, "disjoint": disjoint}
+    search: Search | None = next((name for name, given in searches.items() if given), None)
+    chosen = chosen_ask(
+        first=first,
+        count=count,
+        all_=all_,
+        limit=limit,
+        best=best,
+        search=[f"--{name}" for name, given in searches.items() if given],
+    )
     budget = _budget(nodes, table_mb, seconds)
     rules.check()
     check_picture(svg)
@@ -108,6 +138,10 @@ def solve(
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or default_ask(found.game)
         check_ask(ask, found.game)
+        if search is not None and found.game != "letterboxed":
+            raise PermanentError(
+                f"--{search} is for Letter Boxed; this is {game_title(found.game)}"
+            )
         rules.rules(found.game)
         puzzle = rules.puzzle(found.game, published.puzzle)
         job = _Solve(
@@ -119,7 +153,7 @@ def solve(
             budget=budget,
             svg=svg,
         )
-        return job.run(json=json)
+        return job.run(json=json) if search is None else job.search(search, json=json)
 
     sources = one_picture(read_sources(files or [], level or (), game, sides), svg)
     return each_puzzle(sources, work, ask=lambda name: chosen or default_ask(name), json=json)
@@ -158,15 +192,36 @@ class _Solve:
             say_board(self.found.source, self.published, self.puzzle, view(self.found.game))
         return self._list_all(json=json) if self.ask.kind == "all" else self._answer(json=json)
 
+    def search(self, search: Search, *, json: bool) -> Exit:
+        """Search chains of Letter Boxed otherwise than an ask does."""
+        from service.chain_sets import search_chains
+
+        shown = view(self.found.game)
+        if not json:
+            say_board(self.found.source, self.published, self.puzzle, shown)
+        room = cast("LetterBoxedGame", self.game)
+        found = search_chains(room, self.puzzle, search, self.budget)
+        if json:
+            emit(head_json(self.found, self.puzzle) | found.to_json(room))
+        else:
+            say(found.sentence())
+            say_best(shown, self.puzzle, found.chains[:CHAINS_SHOWN])
+            if len(found.chains) > CHAINS_SHOWN:
+                say(f"and {len(found.chains) - CHAINS_SHOWN:,} more; --json has all of them")
+        self._draw(found.chains[:1])
+        return exit_for(found.status)
+
     def _answer(self, *, json: bool) -> Exit:
-        from solvers.algebra import Status
+        from solvers.algebra import Ask, Status
 
         shown = view(self.found.game)
         outcome = self._solve(self.ask)
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
         if solved and self.ask.kind == "count" and (self.svg is not None or not json):
-            sample = self._solve(default_ask(self.found.game)).solutions
+            # The best cover of Strands says most; of chains any one will do.
+            ask = default_ask("strands") if self.found.game == "strands" else Ask(kind="first")
+            sample = self._solve(ask).solutions
         if json:
             emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
         elif solved:
