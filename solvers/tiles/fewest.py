@@ -45,8 +45,7 @@ TABLE_BYTES_MAX = 2**28
 QUICK_TRIES = 4
 QUICK_NODES_PER_MOVE = 4
 QUICK_PLAN_NODES = 256
-THOROUGH_NODES = 4096
-"""Nodes of the first thorough try; each one after it has twice as many."""
+"""Nodes for the first plan; for the n-th try n times as many."""
 
 _REASONS = {OUT_OF_NODES: OUT_OF_NODES_REASON, OUT_OF_SECONDS: OUT_OF_SECONDS_REASON}
 _MODES = {"yes": ANY, "forced": FORCED, "no": NEVER}
@@ -106,6 +105,14 @@ def fewest_moves(
 def any_walk(model: Model, teleports: str, budget: Budget, first: range | None = None) -> Fewest:
     """Find a walk that clears the board, however long; if proven and None, there is none."""
     return _Hunt(model, teleports, budget, first).any()
+
+
+def _share(tries: int) -> int:
+    """Weigh the n-th try, from 1 on: 1, 2, 1, 4, 1, 2, 1, 8, ...
+
+    A lucky try finds a walk soon, an unlucky one never: many short ones, now and then a long one.
+    """
+    return tries & -tries
 
 
 class _Hunt:
@@ -214,9 +221,7 @@ class _Hunt:
         least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
         plan = RESTART
         while True:
-            # A lucky try finds a walk soon, an unlucky one never: many short ones, and now and
-            # then a long one.
-            share = nodes << (((seed + 1) & -(seed + 1)).bit_length() - 1)
+            share = _share(seed + 1) * nodes
             ending, walk = self._try(self.most, share, seed, self.mode)
             if ending in (FOUND, NONE):
                 return self._result(least, walk)
@@ -241,31 +246,36 @@ class _Hunt:
             if existing.walk is None:
                 return existing
         least, best, seed, ending = self._first_walk(least)
-        nodes = THOROUGH_NODES
-        planned = least - 1
+        tries, planned = 0, least - 1
         while ending not in _REASONS:
             most = self.most if best is None else best.moves - 1
             if least > most:
                 return self._result(least, best)
-            if planned < least:
-                plan = self._plan(least, nodes)
+            tries += 1
+            share = _share(tries) * QUICK_NODES_PER_MOVE * (least + 2)
+            if planned < least and tries.bit_count() == 1:
+                plan = self._plan(least, QUICK_PLAN_NODES * tries)
                 if plan == IMPOSSIBLE:
-                    least += 1
+                    least, tries = least + 1, 0
                     continue
                 if plan == POSSIBLE:
                     planned = least
-            ending, found = self._try(least, nodes, seed, self.mode)
+            ending, found = self._try(least, share, seed, self._mode_of(tries))
             if ending == FOUND:
                 return self._result(least, found)
-            if ending == NONE:
-                least += 1
-            elif ending == RESTART:
-                if most > least:
-                    ending, found = self._try(most, nodes, seed + 1, min(self.mode, FORCED))
-                    best = found or best
-                nodes *= 2
-            seed += 2
+            if ending == NONE and self._mode_of(tries) == self.mode:
+                least, tries = least + 1, 0
+            elif ending in (RESTART, NONE) and most > least and tries % 4 == 0:
+                ending, found = self._try(most, share, seed, min(self.mode, FORCED))
+                best = found or best
+            seed += 1
         return self._result(least, best, _REASONS[ending])
+
+    def _mode_of(self, tries: int) -> int:
+        """Choose the teleports of a try: of those with one share every other has forced ones only,
+        which are fewer and mostly do.
+        """
+        return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, FORCED)
 
     def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
         """Find a walk, from below, a little longer at each limit: it is seldom far off.

@@ -36,6 +36,16 @@ def _mixed(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
+@inlined_kernel
+def _here(now: int, tele: bool, teleports: int) -> np.uint64:
+    """Name what else a dead end depends on: a walk may be saved by teleports that others lack."""
+    return (
+        np.uint64(now + 1)
+        | (np.uint64(tele) << np.uint64(23))
+        | (np.uint64(teleports == ANY) << np.uint64(22))
+    )
+
+
 @search_kernel
 def _slot(key: np.ndarray, here: np.uint64, slots: int) -> int:
     h = here * _GOLDEN
@@ -119,7 +129,7 @@ def find_walk(
                         _toggle(key, place, tile[depth - 1], tile[depth], common[depth])
                     depth -= 1
                 return ending
-            here = np.uint64(now + 1) | (np.uint64(tele[depth]) << np.uint64(23))
+            here = _here(now, tele[depth], teleports)
             slot = _slot(key, here, slots)
             known = depth > 0 and _is_dead_end(table, key, here, slot, limit - depth + 1)
             n = 0
@@ -177,7 +187,7 @@ def find_walk(
             if depth == 0:
                 return NONE
             if not known:
-                here = np.uint64(now + 1) | (np.uint64(tele[depth]) << np.uint64(23))
+                here = _here(now, tele[depth], teleports)
                 slot = _slot(key, here, slots)
                 for w in range(len(key)):
                     table[slot, w] = key[w]
