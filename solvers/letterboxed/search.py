@@ -153,6 +153,8 @@ class Search:
         """
         if isinstance(chains, int):
             limit = min(limit, chains)
+        if len(np.unique(self.model.letters)) < len(self.model.alphabet):
+            return None  # Some letter is in no word.
         room = self._room(root, self.within(root, at), limit)
         self._explore(room, self.step(chains))
         return room if room.graph.control[FOUND] else None
