@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from solvers.errors import PermanentError
-from solvers.letterboxed.generator import CONSONANTS, generate
+from solvers.letterboxed.generator import CONSONANTS, VOWELS, generate
 from solvers.letterboxed.puzzle import Puzzle
 
 if TYPE_CHECKING:
@@ -71,11 +71,13 @@ def letter_payloads(
     when no board can be solved with the words.
     """
     words = _words(lexicon)
-    consonants = _consonants(words, shape)
+    letters = _alphabet(words, shape)
+    if not all(letters):
+        raise PermanentError("boards need words with vowels and words with consonants")
     masks = [(word, frozenset(word)) for word in words]
     for day in range(days):
         date = start + dt.timedelta(days=day)
-        puzzle, chain = _solvable(shape, consonants, masks, (seed * SEED_STEP + day) * TRIES)
+        puzzle, chain = _solvable(shape, letters, masks, (seed * SEED_STEP + day) * TRIES)
         yield date, json.dumps(_payload(date, day + 1, puzzle, chain), separators=(",", ":"))
 
 
@@ -85,24 +87,28 @@ def _words(lexicon: Lexicon) -> list[str]:
     return [word for word in words if len(word) >= MIN_LETTERS]
 
 
-def _consonants(words: list[str], shape: Shape) -> str:
-    """Choose the consonants that most words have, as many as a board needs at least."""
+def _alphabet(words: list[str], shape: Shape) -> tuple[str, str]:
+    """Choose the vowels and consonants that words have, of these the most common ones.
+
+    There are as many consonants as a board needs at least, if words have as many.
+    """
     common = Counter(letter for word in words for letter in set(word))
-    order = sorted(CONSONANTS, key=lambda letter: -common[letter])
-    return "".join(order[: max(COMMON_CONSONANTS, shape.sides * shape.letters)])
+    consonants = sorted(filter(common.__getitem__, CONSONANTS), key=lambda letter: -common[letter])
+    most = max(COMMON_CONSONANTS, shape.sides * shape.letters)
+    return "".join(filter(common.__getitem__, VOWELS)), "".join(consonants[:most])
 
 
 def _solvable(
-    shape: Shape, consonants: str, masks: list[tuple[str, frozenset[str]]], seed: int
+    shape: Shape, letters: tuple[str, str], masks: list[tuple[str, frozenset[str]]], seed: int
 ) -> tuple[Puzzle, Chain]:
     """Take the first board that two words solve, else the best of the first few."""
     for i in range(TRIES):
-        puzzle = _board(shape, consonants, masks, seed + i)
+        puzzle = _board(shape, letters, masks, seed + i)
         if _is_solved_by_two(puzzle):
             chain = _best(puzzle)
             assert chain is not None
             return puzzle, chain
-    few = (_board(shape, consonants, masks, seed + i) for i in range(FEW))
+    few = (_board(shape, letters, masks, seed + i) for i in range(FEW))
     found = [(puzzle, chain) for puzzle in few if (chain := _best(puzzle)) is not None]
     if not found:
         raise PermanentError(
@@ -139,7 +145,7 @@ def _is_solved_by_two(puzzle: Puzzle) -> bool:
 
 
 def _board(
-    shape: Shape, consonants: str, masks: list[tuple[str, frozenset[str]]], seed: int
+    shape: Shape, letters: tuple[str, str], masks: list[tuple[str, frozenset[str]]], seed: int
 ) -> Puzzle:
     """Deal letters, and give the board the words that can be played on it."""
     board = generate(
@@ -147,14 +153,15 @@ def _board(
         sides=shape.sides,
         letters_per_side=shape.letters,
         vowels_min=shape.least_vowels,
-        consonants=consonants,
+        vowels=letters[0],
+        consonants=letters[1],
     )
     side_of: dict[str, set[int]] = {}
     for i, side in enumerate(board.sides):
         for letter in side:
             side_of.setdefault(letter, set()).add(i)
-    letters = frozenset(side_of)
-    words = tuple(word for word, mask in masks if mask <= letters and _can_be_played(word, side_of))
+    here = frozenset(side_of)
+    words = tuple(word for word, mask in masks if mask <= here and _can_be_played(word, side_of))
     return Puzzle(sides=board.sides, dictionary=words)
 
 

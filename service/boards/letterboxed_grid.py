@@ -64,14 +64,14 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
         strokes = ()
     canvas = Canvas()
 
+    def character(point: Point) -> tuple[int, int]:
+        line = math.floor(scale * point[1] / DOTS_HIGH + 0.5)
+        return line, math.floor(scale * point[0] / DOTS_WIDE + 0.5)
+
     def dot(point: Point) -> tuple[int, int]:
         """Take the middle of a character, so that strokes end in the mark of their letter."""
-        x, y = math.floor(scale * point[0] + 0.5), math.floor(scale * point[1] + 0.5)
-        return x - x % DOTS_WIDE, y - y % DOTS_HIGH + DOTS_HIGH // 2
-
-    def character(point: Point) -> tuple[int, int]:
-        x, y = dot(point)
-        return y // DOTS_HIGH, x // DOTS_WIDE
+        line, column = character(point)
+        return column * DOTS_WIDE, line * DOTS_HIGH + DOTS_HIGH // 2
 
     for start, end in shape.segments:
         canvas.line(dot(start), dot(end), OUTLINE)

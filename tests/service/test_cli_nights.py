@@ -13,8 +13,9 @@ import pytest
 
 from archive.sources import Politeness
 from flows.report import NightlyReport
-from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
-from service.progress import describe
+from service.console import PIPED_WIDTH_CHARS
+from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures, night_sources
+from service.progress import ProgressLine, describe
 from solvers.algebra import Ask
 from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
@@ -183,3 +184,70 @@ def test_failures_are_named_up_to_a_bound(capsys: pytest.CaptureFixture[str]) ->
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "not fetched: day 0: gone"
     assert lines[MAX_FAILURES_SHOWN:] == ["not fetched: 1,200 more dates"]
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    """Make a folder with the first day of two games, each in a sub-folder."""
+    folder = tmp_path / "several"
+    for name in ("pips", "letterboxed"):
+        (folder / name).mkdir(parents=True)
+        shutil.copy(SAMPLES[name] / "2026-01-01.json", folder / name)
+    return folder
+
+
+def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, several: Path) -> None:
+    words = ("nightly", "--source", str(several), "--lake", "lake", *PLAIN)
+    code, out, err = invoke(*words)
+    assert code == 0
+    pips, letterboxed = out.split("Letter Boxed")
+    assert pips.startswith("Pips ")
+    assert "3 pips jobs worked (3 solved) in " in pips
+    assert "1 letterboxed jobs worked (1 solved) in " in letterboxed
+    table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
+    assert max(map(len, table)) <= PIPED_WIDTH_CHARS
+    assert err.count("1 of 1 jobs") == 1, "what is done is told once"
+    code, out, _ = invoke(*words, "--json")
+    reports = [json.loads(line) for line in out.splitlines()]
+    assert [(r["game"], r["already_known"]) for r in reports] == [("pips", 3), ("letterboxed", 1)]
+
+
+def test_source_of_one_game_that_fails_leaves_the_others_done(
+    invoke: Invoke, several: Path, tmp_path: Path
+) -> None:
+    sources = ("--source", f"pips={tmp_path / 'nowhere'}")
+    sources += ("--source", f"letterboxed={several / 'letterboxed'}")
+    code, out, err = invoke("nightly", *sources, "--lake", "lake", *PLAIN, "--json")
+    assert code == 1
+    pips, letterboxed = (json.loads(line) for line in out.splitlines())
+    assert pips["source_failed"] is True
+    assert letterboxed["solved"] == 1
+    assert "nightgrid: pips: " in err
+
+
+def test_sources_name_games_or_have_them_inside(several: Path, tmp_path: Path) -> None:
+    inside = [(name, str(several / name)) for name in ("pips", "letterboxed")]
+    assert night_sources([str(several)], None) == inside
+    assert night_sources([str(several)], "letterboxed") == inside[1:]
+    assert night_sources([str(tmp_path)], None) == [("pips", str(tmp_path))]
+    assert night_sources(["strands=http://x/?a=b", "y"], "pips") == [
+        ("strands", "http://x/?a=b"), ("pips", "y"),
+    ]  # fmt: skip
+    assert night_sources(["a=b"], None) == [("pips", "a=b")]
+
+
+def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    from workers.driver import Progress
+
+    line = ProgressLine()
+    for done in (1, 2, 3):
+        line(
+            Progress(
+                run_id="0" * 32, chunks_done=0, chunks_total=1, rows_done=done, rows_total=9,
+                in_flight=1, failures=0, seconds=0.0,
+            )
+        )  # fmt: skip
+    line.close()
+    line.close()
+    told = [text.split("] ")[1].split(" jobs")[0] for text in capsys.readouterr().err.splitlines()]
+    assert told == ["1 of 9", "3 of 9"]

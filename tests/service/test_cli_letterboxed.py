@@ -1,0 +1,272 @@
+"""The doors to Letter Boxed and Tiles, with real solvers on small boards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from archive.letterboxed import read_payload
+from archive.published import Published
+from service.nights import SAMPLES
+from service.rule_options import GameRules
+from solvers.letterboxed.check import check_chain
+from solvers.letterboxed.rules import Rules
+from solvers.tiles.check import check_walk
+from solvers.tiles.generator import to_page
+from solvers.tiles.puzzle import Puzzle as TilesPuzzle
+from solvers.tiles.solution import walk_from_json
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+
+SAMPLE = SAMPLES["letterboxed"] / "2026-01-01.json"
+WORDS = ("BAD", "DEED", "DECA", "ACE", "BAE", "DAB", "CAD")
+SIDES = ["AE", "BC", "D"]
+BOARD = {"sides": SIDES, "dictionary": list(WORDS)}
+CHAINS = ["BAD - DECA"]
+"""The chains of fewest words: no word has all five letters, and no other two do."""
+TILES = {"tiles": [["A1", "B1"], ["A1", "B2"], ["A2", "B1"], ["A2", "B2"]]}
+
+
+@pytest.fixture
+def board(write: Write) -> str:
+    return write(BOARD, "board.json")
+
+
+def answer(invoke: Invoke, *words: str) -> dict[str, Any]:
+    code, out, _ = invoke(*words, "--json")
+    assert code == 0
+    value: dict[str, Any] = json.loads(out)
+    return value
+
+
+def chains(value: dict[str, Any]) -> list[str]:
+    return [" - ".join(chain["words"]) for chain in value["solutions"]]
+
+
+def test_default_is_the_best_chain_with_the_words_of_the_board(invoke: Invoke, board: str) -> None:
+    value = answer(invoke, "solve", board)
+    assert (value["game"], value["ask"], value["lexicon_id"]) == ("letterboxed", "best(1)", "")
+    assert (value["count"], value["value"]) == (1, 2)
+    assert chains(value) == CHAINS
+    code, out, _ = invoke("solve", board)
+    assert code == 0
+    assert out.startswith(f"{board}: 3 sides, 5 letters, 7 words, puzzle ")
+    assert "Found the best solution, 2 words, in " in out
+    assert out.endswith("① BAD ⠒⠒⠒   ② DECA ⠒ ⠒\n")
+
+
+def test_board_is_typed_by_its_sides_and_words_come_from_a_file(
+    invoke: Invoke, write: Write
+) -> None:
+    file = write("\n".join(WORDS), "words.txt")
+    words = ("--sides", ",".join(SIDES), "--lexicon", file)
+    value = answer(invoke, "solve", *words)
+    assert chains(value) == CHAINS
+    assert value["source"] == "AE,BC,D"
+    assert value["lexicon_id"] != ""
+    three = answer(invoke, "solve", *words, "--words", "3", "--count")
+    assert three["rules"] == "chains=3 min_letters=3"
+    assert three["value"] == 2
+    listed = answer(invoke, "solve", *words, "--words", "3", "--all")
+    assert len(set(chains(listed))) == three["count"] > 1
+    assert (
+        answer(invoke, "solve", "--sides", "ae bc d", *words[2:])["puzzle_id"]
+        == (value["puzzle_id"])
+    )
+
+
+def test_fewest_letters_and_longer_words_are_rules_as_well(invoke: Invoke, board: str) -> None:
+    value = answer(invoke, "solve", board, "--fewest-letters", "--best", "3")
+    assert value["rules"] == "chains=fewest-letters min_letters=3"
+    letters = [chain["letters"] for chain in value["solutions"]]
+    assert letters[0] == value["value"] == min(letters)
+    code, out, _ = invoke("solve", board, "--min-length", "5")
+    assert code == 2
+    assert "No solution exists: proven in " in out
+
+
+def test_greedy_and_disjoint_chains(invoke: Invoke, board: str) -> None:
+    found = answer(invoke, "solve", board, "--greedy")
+    assert found["search"] == "greedy"
+    every = chains(answer(invoke, "solve", board, "--words", "6", "--all"))
+    assert set(chains(found)) <= set(every)
+    code, out, _ = invoke("solve", board, "--greedy")
+    assert code == 0
+    assert "The greedy search finds " in out
+    found = answer(invoke, "solve", board, "--disjoint", "--words", "3")
+    used = [word for chain in found["solutions"] for word in chain["words"]]
+    assert len(used) == len(set(used))
+    assert (found["count"], found["at_most"]) == (len(found["solutions"]),) * 2
+    code, out, _ = invoke("solve", board, "--disjoint")
+    assert "1 chain of 1 share no word; no set is larger. Found in " in out
+
+
+def test_searches_that_find_nothing_say_so(invoke: Invoke, write: Write) -> None:
+    stuck = write({"sides": ["AB", "CD"], "dictionary": ["ACA"]})
+    code, out, _ = invoke("solve", stuck, "--greedy")
+    assert (code, out.splitlines()[-1]) == (
+        4, "The greedy search finds no chain, which proves nothing.",
+    )  # fmt: skip
+    code, out, _ = invoke("solve", stuck, "--disjoint")
+    assert (code, out.splitlines()[-1]) == (2, "No solution exists, and so no set of chains.")
+
+
+def test_picture_is_written_beside_the_answer(invoke: Invoke, board: str, tmp_path: Path) -> None:
+    for options in (("solve", board), ("solve", board, "--greedy"), ("solve", board, "--count")):
+        picture = tmp_path / "board.svg"
+        assert invoke(*options, "--svg", str(picture))[0] == 0
+        tags = [element.tag.rpartition("}")[2] for element in ET.fromstring(picture.read_text())]
+        assert tags.count("path") >= 5
+        picture.unlink()
+
+
+def test_official_answers_of_the_sample_are_the_best(invoke: Invoke) -> None:
+    import datetime as dt
+
+    boards = set()
+    for path in sorted(SAMPLES["letterboxed"].iterdir()):
+        (found,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
+        assert isinstance(found, Published)
+        check_chain(found.puzzle, Rules(), found.solution)
+        assert answer(invoke, "solve", str(path))["value"] == len(found.solution.words) == 2
+        boards.add(found.puzzle.puzzle_id)
+    assert len(boards) == 5
+    code, out, _ = invoke("show", str(SAMPLE), "--solution")
+    assert code == 0
+    assert "Official solution:" in out
+
+
+def test_generated_boards_have_the_shape_asked_for(invoke: Invoke, write: Write) -> None:
+    file = write("TENOR\nROTATE\nEAR\nNEAR\nRETAIN\nNOR\nTIE\nION\nNOTE\nTEAR\n", "words.txt")
+    words = ("--sides", "5", "--letters", "1", "--vowels", "2", "--lexicon", file, "--days", "2")
+    code, out, _ = invoke("generate", "--game", "letterboxed", *words, "--seed", "3")
+    assert code == 0
+    payloads = [json.loads(line) for line in out.splitlines()]
+    for payload in payloads:
+        assert [len(side) for side in payload["sides"]] == [1] * 5
+        assert sum(letter in "AEIOU" for letter in "".join(payload["sides"])) >= 2
+        assert payload["par"] == len(payload["ourSolution"]) + 2
+        assert set("".join(payload["ourSolution"])) == set("".join(payload["sides"]))
+        assert answer(invoke, "solve", write(payload))["value"] == len(payload["ourSolution"])
+    assert out == invoke("generate", "--game", "letterboxed", *words, "--seed", "3")[1]
+
+
+def test_page_of_letter_boxed_is_told_by_its_script(invoke: Invoke, write: Write) -> None:
+    text = SAMPLE.read_text()
+    for page in (f"window.gameData = {text}", f"<script>window.gameData={text}</script>"):
+        code, out, _ = invoke("show", write(page), "--json")
+        assert (code, json.loads(out)["game"]) == (0, "letterboxed")
+
+
+@pytest.mark.parametrize(
+    "value", [TILES, TILES["tiles"], to_page(TilesPuzzle(tiles=tuple(map(tuple, TILES["tiles"]))))]
+)
+def test_tiles_are_told_by_their_form_and_cleared(invoke: Invoke, write: Write, value: Any) -> None:
+    file = write(value)
+    found = answer(invoke, "solve", file)
+    assert (found["game"], found["ask"], found["rules"]) == ("tiles", "first", "teleports=yes")
+    puzzle = TilesPuzzle.from_json(TILES)
+    check_walk(puzzle, walk_from_json(found["solutions"][0]))
+    best = answer(invoke, "solve", file, "--best", "1", "--no-teleports")
+    assert (best["rules"], best["value"]) == ("teleports=no", 4)
+    _, out, _ = invoke("solve", file, "--best", "1")
+    assert "Found the best solution, 4 moves, in " in out
+    assert "Begin on tile " in out
+
+
+def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) -> None:
+    words = ("--tiles", "8", "--layers", "2", "--shapes", "2-3", "--days", "2")
+    code, out, _ = invoke("generate", "--game", "tiles", *words, "--out", "boards", "--json")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["path"], row["date"]) for row in rows] == [
+        ("boards/1.json", None), ("boards/2.json", None),
+    ]  # fmt: skip
+    boards = [json.loads((tmp_path / row["path"]).read_text())["board"] for row in rows]
+    assert boards[0] != boards[1]
+    assert {len(tile["layers"]) for board in boards for tile in board} == {2}
+    assert answer(invoke, "solve", rows[0]["path"])["status"] == "solved"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            "solve --sides A,,B x.json",
+            "--sides is a board of Letter Boxed by itself; it excludes F",
+        ),
+        ("solve --sides AB,C --game pips", "it excludes Pips"),
+        ("solve --sides 'A B' --lexicon no/list", "word list no/list"),
+        ("solve {board} --words many", "--words is 'many'; expected a number, any, given or few"),
+        ("solve {board} --words given", "--words is 'given'; expected a number or fewest"),
+        ("solve {board} --words 0", "--words is 0; expected 1 to 1000000 words"),
+        ("solve {board} --words 2 --fewest-letters", "--words and --fewest-letters exclude"),
+        ("solve {board} --min-length 0", "--min-length is 0; expected 1 to 64"),
+        ("solve {board} --spangram off", "--spangram is for Strands; this is Letter Boxed"),
+        (
+            "solve {board} --crossing --no-teleports",
+            "--crossing is for Strands, --no-teleports is for Tiles; this is Letter Boxed",
+        ),
+        ("solve {board} --greedy --count", "--count and --greedy exclude one another"),
+        ("solve {tiles} --greedy", "--greedy is for Letter Boxed; this is Tiles"),
+        ("solve {tiles} --count", "count is not for Tiles, whose solutions are neither counted"),
+        ("solve {tiles} --best 2", "best(2) is not for Tiles"),
+        ("solve {tiles} --words 3", "--words is for Strands and Letter Boxed; this is Tiles"),
+        ("solve {tiles} --teleports no --no-teleports", "--teleports and --no-teleports exclude"),
+        ("submit {tiles} --ask all", "all is not for Tiles"),
+        ("generate --game letterboxed --sides 1", "--sides is 1; expected 2 to 12"),
+        ("generate --game letterboxed --tiles 4", "--tiles is for Tiles; this is Letter Boxed"),
+        ("generate --game tiles --shapes few", "--shapes is 'few'; expected a number or two"),
+        ("generate --game tiles --tiles 7", "a board of 7 tiles; expected an even number"),
+        ("demo --game tiles", "there is no sample of Tiles"),
+        ("nightly --source pips=a --source pips=b", "--source names Pips twice; expected each"),
+        ("nightly --source pips=a --fewest-letters", "--fewest-letters is for Letter Boxed; this"),
+        ("nightly --source pips=a --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
+        ("show {board} --svg no/such/x.svg", "--svg no/such/x.svg: No such file or directory"),
+        ("solve {board} --svg .", "--svg .: Is a directory"),
+    ],
+)
+def test_wrong_options_are_one_line_and_exit_3(
+    invoke: Invoke, write: Write, board: str, words: str, says: str
+) -> None:
+    tiles = write(TILES, "tiles.json")
+    code, _, err = invoke(*words.replace("'A B'", "A,B").format(board=board, tiles=tiles).split())
+    assert says in err
+    assert err.startswith("nightgrid: ")
+    assert err.count("\n") == 1
+    assert code == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({"sides": "ABC"}, "sides: expected a list of strings, one for a side"),
+        ({"sides": ["AB", ""]}, "sides[1]: expected at least one letter"),
+        ({"sides": ["AB", "C"], "dictionary": ["A B"]}, "dictionary[0]: ' '; expected letters"),
+        ({"sides": ["AB", "C"], "dictionary": 7}, "dictionary: expected a list of words or null"),
+        ({"tiles": 7}, "tiles: expected a list of tiles"),
+        ({"tiles": [["A", "A"]]}, "tiles[0]: a feature stands twice on the tile"),
+        ({"tiles": []}, "tiles: 0 tiles; expected 1 to"),
+    ],
+)
+def test_wrong_boards_are_one_line_and_exit_3(
+    invoke: Invoke, write: Write, value: Any, says: str
+) -> None:
+    code, _, err = invoke("solve", write(value))
+    assert code == 3
+    assert err.startswith(f"nightgrid: {says}")
+    assert err.count("\n") == 1
+
+
+def test_options_of_several_games_go_to_those_that_have_them() -> None:
+    rules = GameRules(lexicon="x", spangram="off", fewest_letters=True)
+    pips, strands, letterboxed = rules.among(["pips", "strands", "letterboxed"])
+    assert pips.said() == {}
+    assert strands.said() == {"lexicon": "x", "spangram": "off"}
+    assert letterboxed.said() == {"lexicon": "x", "fewest_letters": True}

@@ -1,0 +1,155 @@
+"""Drawings of Letter Boxed: of a square, and what must hold for polygons of any kind."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import unicodedata
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.boards.braille import Canvas
+from service.boards.letterboxed import LetterBoxedView
+from service.boards.letterboxed_grid import WORD_STYLES, draw_board, list_words
+from service.boards.letterboxed_svg import STEP_PX, WORDS, draw_svg
+from service.boards.polygon import polygon
+from service.boards.styled import text_of
+from solvers.errors import PermanentError
+from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.puzzle import Puzzle
+
+SVG = "{http://www.w3.org/2000/svg}"
+SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))
+CHAIN = Chain(words=("PLACITORY", "YEALDON"))
+VIEW = LetterBoxedView()
+
+
+def elements(svg: str, tag: str) -> list[ET.Element]:
+    return ET.fromstring(svg).findall(f"{SVG}{tag}")
+
+
+def test_square_is_drawn_with_its_letters_outside() -> None:
+    lines = text_of(VIEW.board(SQUARE)).split("\n")
+    assert lines[0].split() == ["T", "A", "P"]
+    assert lines[-1].split() == ["N", "I", "L"]
+    upright = [line for line in lines[1:-1] if line[0] != " "]
+    assert [(line[0], line[-1]) for line in upright] == [("Y", "E"), ("C", "R"), ("O", "D")]
+    assert text_of(VIEW.board(SQUARE)).count("○") == 12
+
+
+def test_words_begin_at_their_numbers_and_every_letter_is_collected() -> None:
+    text = text_of(VIEW.solution(SQUARE, CHAIN, scored=True))
+    board, words = text.split("\n\n")
+    assert words == "① PLACITORY ⠒⠒⠒   ② YEALDON ⠒ ⠒"
+    assert (board.count("①"), board.count("②"), board.count("●"), board.count("○")) == (1, 1, 10, 0)
+    assert board.split("\n")[1].index("①") == text.split("\n")[0].index("P")
+
+
+def test_words_have_styles_of_their_own() -> None:
+    styles = {style for line in VIEW.solution(SQUARE, CHAIN, scored=True) for _, style in line}
+    assert set(WORD_STYLES[:2]) <= styles
+    many = [f"WORD{i}" for i in range(40)]
+    lines = text_of(list_words(many)).split("\n")
+    assert len(lines) > 1
+    assert all(len(line) <= 76 for line in lines)
+    assert "⑳ WORD19" in text_of(list_words(many))
+    assert "● WORD20" in text_of(list_words(many))
+
+
+def test_boards_too_large_to_draw_are_listed() -> None:
+    large = Puzzle(sides=("ABC",) * 63 + ("D" * 500,))
+    text = text_of(VIEW.board(large))
+    assert text.startswith("64 sides, too large a board to draw:\nABC\n")
+    assert text.endswith("and 44 more")
+    with pytest.raises(PermanentError, match="64 sides of up to 500 letters are too many"):
+        VIEW.svg(large, None, None)
+
+
+def test_view_says_what_a_board_and_a_chain_are() -> None:
+    own = Puzzle(sides=SQUARE.sides, dictionary=CHAIN.words)
+    assert VIEW.describe(SQUARE) == "4 sides, 12 letters"
+    assert VIEW.describe(own) == "4 sides, 12 letters, 2 words"
+    assert VIEW.line(CHAIN) == "PLACITORY - YEALDON  (15 letters)"
+    assert VIEW.value(2, "chains=fewest-words min_letters=3") == "2 words"
+    assert VIEW.value(1, "chains=3 min_letters=3") == "1 word"
+    assert VIEW.value(12, "chains=fewest-letters min_letters=3") == "12 letters"
+    assert text_of(VIEW.solution(None, CHAIN, scored=True)) == text_of(list_words(CHAIN.words))
+
+
+def test_picture_numbers_every_stroke_in_the_colour_of_its_word() -> None:
+    svg = VIEW.svg(SQUARE, CHAIN, "A & B")
+    paths = elements(svg, "path")
+    assert [path.get("stroke") for path in paths] == [WORDS[0]] * 8 + [WORDS[1]] * 6
+    texts = [element.text for element in elements(svg, "text")]
+    assert set(texts) >= {*"TAPERDNILYCO", *map(str, range(1, 15)), "A & B"}
+    spans = [e.text for e in ET.fromstring(svg).iter(f"{SVG}tspan")]
+    assert spans == ["PLACITORY", "1-8", "·", "YEALDON", "9-14"]
+    title = ET.fromstring(svg).findtext(f"{SVG}title")
+    assert title == "A & B: TAP - ERD - NIL - YCO: PLACITORY, YEALDON"
+    assert svg == VIEW.svg(SQUARE, CHAIN, "A & B")
+
+
+def test_strokes_between_the_same_letters_are_bent_apart() -> None:
+    board = Puzzle(sides=("A", "B"))
+    chain = Chain(words=("ABA", "ABAB"))
+    places = [[(0, 0), (1, 0), (0, 0)], [(0, 0), (1, 0), (0, 0), (1, 0)]]
+    svg = draw_svg(board, chain.words, places)
+    bends = [element.get("d", "").split("Q")[1].split()[:2] for element in elements(svg, "path")]
+    assert len(set(map(tuple, bends))) == 5
+
+
+@pytest.mark.parametrize("sides", range(1, 9))
+def test_polygon_is_regular_and_its_first_side_lies_on_top(sides: int) -> None:
+    shape = polygon([3] * sides)
+    for (ax, ay), (bx, by) in shape.segments:
+        assert math.isclose(math.dist((ax, ay), (bx, by)), 1)
+        assert ax < bx or (math.isclose(ax, bx, abs_tol=1e-9) and ay < by), "read from the left"
+    top = min(y for segment in shape.segments for _, y in segment)
+    if sides % 2 == 0 or sides < 3:
+        assert all(math.isclose(y, top) for _, y in shape.segments[0])
+    for (x, y), segment in zip(shape.outward, shape.segments, strict=True):
+        assert math.isclose(math.hypot(x, y), 1)
+        if sides > 2:
+            (ax, ay), (bx, by) = segment
+            assert x * (ax + bx) / 2 + y * (ay + by) / 2 > 0, "out of the middle"
+
+
+@given(
+    sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9),
+    route=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 4)), max_size=12),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_letter_of_any_polygon_is_drawn_once(
+    sizes: list[int], route: list[tuple[int, int]]
+) -> None:
+    letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+    board = Puzzle.__new__(Puzzle)  # Letters of either case, so that each is told from the others.
+    object.__setattr__(
+        board, "sides", tuple("".join(itertools.islice(letters, size)) for size in sizes)
+    )
+    word = [(side % len(sizes), place % sizes[side % len(sizes)]) for side, place in route]
+    text = text_of(draw_board(board, [word]))
+    drawn = [c for c in text if c.isascii() and c.isalpha()]
+    assert sorted(drawn) == sorted("".join(board.sides))
+    marks = [c for c in text if c in "○●" or unicodedata.category(c) == "No"]
+    assert len(marks) == sum(sizes)
+    assert len(marks) - marks.count("○") == len(set(word))
+    svg = draw_svg(board, ["W"], [word])
+    nodes = [e for e in elements(svg, "circle") if e.get("stroke")]
+    assert len(nodes) == sum(sizes)
+    spots = [(float(e.get("cx", 0)), float(e.get("cy", 0))) for e in nodes]
+    nearest = min((math.dist(a, b) for a, b in itertools.combinations(spots, 2)), default=STEP_PX)
+    assert nearest > STEP_PX / 3
+
+
+def test_characters_hide_dots_and_lines_have_the_style_of_most_of_their_dots() -> None:
+    canvas = Canvas()
+    canvas.line((0, 0), (7, 0), "red")
+    canvas.line((0, 3), (1, 3), "blue")
+    canvas.put((0, 3), "X", "")
+    (line,) = canvas.drawing()
+    assert "".join(text for text, _ in line) == "⣉⠉⠉X"
+    assert line[0] == ("⣉⠉⠉", "red")
