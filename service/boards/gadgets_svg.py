@@ -32,13 +32,13 @@ def draw_svg(
     centre = {
         (r, c): (MARGIN_PX + c * CELL_PX + half, head + r * CELL_PX + half)
         for r, row in enumerate(puzzle.board)
-        for c, letter in enumerate(row)
-        if letter != blank
+        for c in range(len(row))
     }
-    entries = [entry for entry in (cover.entries if cover else ()) if entry.path[0] in centre]
+    shown = {(r, c) for r, c in centre if puzzle.board[r][c] != blank}
+    entries = [entry for entry in (cover.entries if cover else ()) if entry.word != blank]
     words = sorted({entry.word for entry in entries})
     tint = {word: TINTS[i % len(TINTS)] for i, word in enumerate(words)}
-    for cell in centre if cover is None else ():
+    for cell in sorted(shown) if cover is None else ():
         x, y = centre[cell]
         add(svg, "circle", cx=x, cy=y, r=half - 2, fill=FREE)
     for entry in entries:
@@ -55,7 +55,8 @@ def draw_svg(
             stroke_linecap="round",
             stroke_linejoin="round",
         )
-    for (r, c), (x, y) in centre.items():
+    for r, c in sorted(shown):
+        x, y = centre[r, c]
         add(
             svg,
             "text",

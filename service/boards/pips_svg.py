@@ -45,6 +45,10 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
         for cell in region.cells:
             x, y = corner(cell)
             add(svg, "rect", x=x, y=y, width=CELL_PX, height=CELL_PX, fill=tint)
+    path = "".join(
+        f"M{x} {y}{'h' if level else 'v'}{CELL_PX}" for x, y, level in _walls(of, corner)
+    )
+    add(svg, "path", d=path, stroke=INK, stroke_width=WALL_PX, stroke_linecap="square")
     for put in solution or ():
         (x, y), (x2, y2) = corner(put.cell_a), corner(put.cell_b)
         add(
@@ -70,10 +74,6 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
                 font_size=PIP_PX,
                 font_weight="700" if pip else "400",
             )
-    path = "".join(
-        f"M{x} {y}{'h' if level else 'v'}{CELL_PX}" for x, y, level in _walls(of, corner)
-    )
-    add(svg, "path", d=path, stroke=INK, stroke_width=WALL_PX, stroke_linecap="square")
     for region in puzzle.regions:
         mark = _mark(region)
         if mark:

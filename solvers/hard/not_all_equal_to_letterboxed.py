@@ -18,12 +18,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvers.errors import PermanentError
-from solvers.hard.formula import Assignment, Formula, check_assignment, not_all_equal
+from solvers.hard.formula import (
+    Assignment,
+    Formula,
+    assignments,
+    check_assignment,
+    not_all_equal,
+)
 from solvers.hard.letters import distinct_letters
 from solvers.hard.plays import Play, check_play
 from solvers.hard.reduced import Reduced
 from solvers.letterboxed.chain import Chain
-from solvers.letterboxed.check import played
 from solvers.letterboxed.puzzle import Puzzle
 
 HOME, TRUE, FALSE, AWAY = range(4)
@@ -93,16 +98,26 @@ def _word(formula: Formula, letters: Letters) -> str:
 
 
 def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
-    """Play a chain, read the assignment off the sides, and check it.
+    """Find how the word is played, read the assignment off the sides, and check both.
 
-    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
-    Raises PermanentError for a chain that collects not every letter.
+    A chain names words and no sides. They are found variable by variable, a clause's stretch of
+    the word as soon as its variables are decided; `assignment_of` takes sides found in any way.
+    Raises PermanentError where there are none, and for a chain of another word.
     """
-    return assignment_of(reduced, chain, tuple(played(reduced.puzzle, chain)))
+    model = next(assignments(reduced.instance, not_all_equal), None)
+    if model is None:
+        raise PermanentError("the word cannot be played so that it collects every letter")
+    own, play = play_of(reduced, model)
+    if own != chain:
+        raise PermanentError("the chain is not the board's only word")
+    return assignment_of(reduced, chain, play)
 
 
 def assignment_of(reduced: Reduced[Formula, Puzzle], chain: Chain, play: Play) -> Assignment:
-    """Read the assignment off a play, and check both."""
+    """Read the assignment off a play, and check both.
+
+    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
+    """
     check_play(reduced.puzzle, chain, play)
     (word,) = chain.words
     letters = letters_of(reduced.instance)

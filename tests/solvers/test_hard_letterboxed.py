@@ -26,7 +26,7 @@ from solvers.hard.three_d_matching import (
     random_three_d_matching,
 )
 from solvers.letterboxed.chain import Chain
-from solvers.letterboxed.check import text_of
+from solvers.letterboxed.check import played, text_of
 from solvers.letterboxed.puzzle import Puzzle
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))
@@ -58,6 +58,8 @@ def test_the_word_is_a_chain_for_every_small_formula_that_holds(padded: bool) ->
         assert (outcome.status is Status.SOLVED) == (model is not None), formula
         for chain in outcome.solutions:
             not_all_equal_to_letterboxed.solution_of(reduced, chain)
+            play = tuple(played(reduced.puzzle, chain))
+            not_all_equal_to_letterboxed.assignment_of(reduced, chain, play)
         seen.add(outcome.status)
     assert seen == {Status.SOLVED, Status.UNSOLVABLE}
 
