@@ -43,8 +43,8 @@ SEARCH_FEATURES_MAX = 4096
 TABLE_BYTES_MAX = 2**28
 """Of the budget's table bytes, this much at most is used to remember dead ends."""
 QUICK_TRIES = 4
-QUICK_NODES_PER_MOVE = 4
-QUICK_PLAN_NODES = 256
+QUICK_NODES_PER_MOVE = 2
+QUICK_PLAN_NODES = 2048
 """Nodes for the first plan; for the n-th try n times as many."""
 
 _REASONS = {OUT_OF_NODES: OUT_OF_NODES_REASON, OUT_OF_SECONDS: OUT_OF_SECONDS_REASON}
@@ -266,7 +266,9 @@ class _Hunt:
             if ending == NONE and self._mode_of(tries) == self.mode:
                 least, tries = least + 1, 0
             elif ending in (RESTART, NONE) and most > least and tries % 4 == 0:
-                ending, found = self._try(most, share, seed, min(self.mode, FORCED))
+                # Now and then half way down.
+                goal = most if tries % 8 else (least + most) // 2
+                ending, found = self._try(goal, share, seed, min(self.mode, FORCED))
                 best = found or best
             seed += 1
         return self._result(least, best, _REASONS[ending])
@@ -278,14 +280,14 @@ class _Hunt:
         return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, FORCED)
 
     def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
-        """Find a walk, from below, a little longer at each limit: it is seldom far off.
+        """Find a walk, from below, with ever larger steps: the shortest is seldom far off.
 
         Returns the moves that a walk has at least, the walk, the next seed, and how it ended.
         """
         most = self.most if self.known is None else self.known.moves - 1
         mode = min(self.mode, FORCED)
-        seed = 0
-        for limit in range(least, most + 1):
+        seed, limit, step = 0, least, 1
+        while limit <= most:
             for _ in range(QUICK_TRIES):
                 share = QUICK_NODES_PER_MOVE * (limit + 2)
                 ending, walk = self._try(limit, share, seed, mode)
@@ -299,6 +301,10 @@ class _Hunt:
                 or self._plan(limit, QUICK_PLAN_NODES) == IMPOSSIBLE
             ):
                 least += 1
+                limit += 1
+                continue
+            limit += step
+            step *= 2
         return least, self.known, seed, RESTART
 
     def _plan(self, limit: int, nodes: int) -> int:

@@ -21,6 +21,7 @@ from solvers.tiles.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE, PLAN_OUT_OF_NODES, PLAN_OUT_OF_SECONDS = range(4)
 
+_CLOCK_STRIDE = 16
 _ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
@@ -150,47 +151,48 @@ def can_be_planned(
     while True:
         if opening:
             opening = False
-            cost[0] += 1
-            if cost[0] > most_nodes:
-                ending = PLAN_OUT_OF_NODES
-            elif monotonic_ns(timespec) > deadline:
-                ending = PLAN_OUT_OF_SECONDS
             # The slot with the fewest tiles that it can be paired with.
             fewest = tiles + 1
             counter[depth, 0] = counter[depth, 1] = 0
             open_features = False
-            if ending < 0:
-                for f in range(features):
-                    word, bit = f >> 6, _ONE << (np.uint64(f) & _LOW)
-                    if single[word] & bit or fewest < 2:
+            for f in range(features):
+                word, bit = f >> 6, _ONE << (np.uint64(f) & _LOW)
+                if single[word] & bit or fewest < 2 or ending >= 0:
+                    continue
+                if _holders(alive, f) == 0:
+                    continue
+                open_features = True
+                for t in range(tiles):
+                    if not alive[t, word] & bit or fewest < 2 or ending >= 0:
                         continue
-                    if _holders(alive, f) == 0:
-                        continue
-                    open_features = True
-                    for t in range(tiles):
-                        if not alive[t, word] & bit or fewest < 2:
+                    n = 0
+                    for u in range(tiles):
+                        if u == t or not alive[u, word] & bit:
                             continue
-                        n = 0
-                        for u in range(tiles):
-                            if u == t or not alive[u, word] & bit:
-                                continue
-                            if _pair_fits(
-                                alive, left, single, role, mate, space, t, u, f, fresh, limit,
-                                one_trail,
-                            ):  # fmt: skip
-                                space[4, n] = u
-                                n += 1
-                                if n >= fewest:
-                                    break
-                        if n < fewest:
-                            fewest = n
-                            chosen[depth, 0] = t
-                            chosen[depth, 1] = f
-                            for i in range(n):
-                                child[depth, i] = space[4, i]
-                            counter[depth, 1] = n
-                if not open_features:
-                    ending = POSSIBLE
+                        cost[0] += 1
+                        if cost[0] > most_nodes:
+                            ending = PLAN_OUT_OF_NODES
+                        elif cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > deadline:
+                            ending = PLAN_OUT_OF_SECONDS
+                        if ending >= 0:
+                            break
+                        if _pair_fits(
+                            alive, left, single, role, mate, space, t, u, f, fresh, limit,
+                            one_trail,
+                        ):  # fmt: skip
+                            space[4, n] = u
+                            n += 1
+                            if n >= fewest:
+                                break
+                    if n < fewest:
+                        fewest = n
+                        chosen[depth, 0] = t
+                        chosen[depth, 1] = f
+                        for i in range(n):
+                            child[depth, i] = space[4, i]
+                        counter[depth, 1] = n
+            if ending < 0 and not open_features:
+                ending = POSSIBLE
         if ending >= 0 or counter[depth, 0] == counter[depth, 1]:
             if depth == 0:
                 return IMPOSSIBLE if ending < 0 else ending
