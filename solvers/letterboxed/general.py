@@ -25,7 +25,13 @@ from solvers.letterboxed.graph import (
     GROW,
     HEAP,
     LIMIT,
+    PAIR_BITS,
     POOL,
+    SHORT,
+    SHORT_EDGES,
+    SHORT_POOL,
+    SHORT_ROWS,
+    SHORT_STATES,
     STATES,
     Graph,
     Step,
@@ -41,6 +47,8 @@ from solvers.letterboxed.graph import (
 
 PAIRS_MAX = 192
 """Ways up to which each is compared with each; more are only told apart."""
+NO_WORD = -1
+"""Ends the edges of a state whose ways of playing are states of their own."""
 LONG_WORD = 32
 """Letters from which a last word is played by itself, with an eye on what it cannot collect."""
 
@@ -171,6 +179,42 @@ def any_hope(
     return False
 
 
+@inlined_kernel
+def leave_each(
+    graph: Graph, step: Step, rows: np.ndarray, first: int, end: int, size: int, word: int,
+    reached: int, edge: int,
+) -> int:  # fmt: skip
+    """Make a state of each way of playing a word; return DONE or GROW."""
+    control = graph.control
+    ways = end - first
+    if edge + 2 * ways + 2 > len(graph.edges):
+        control[SHORT] = SHORT_EDGES
+        return GROW
+    if (
+        control[STATES] + ways > len(graph.last)
+        or 2 * (control[STATES] + ways) > len(graph.index)
+        or control[HEAP] + ways + 1 > len(graph.heap_key)
+    ):
+        control[SHORT] = SHORT_STATES
+        return GROW
+    if control[POOL] + ways * size > len(graph.pool):
+        control[SHORT] = SHORT_POOL
+        return GROW
+    for row in range(first, end):
+        left = np.int64(rows[row, 0] >> _SIDE_BITS)
+        if reached + needed(left, step) > control[LIMIT]:
+            continue
+        at = control[POOL]
+        for i in range(size):
+            graph.pool[at + i] = rows[row, i]
+        target = intern(graph, at, size, step.last[word])
+        arrive(graph, target, reached, left, step)
+        graph.edges[edge], graph.edges[edge + 1] = word, target
+        edge += 2
+    control[EDGES] = edge
+    return DONE
+
+
 @search_kernel
 def explore(
     graph: Graph, step: Step, fields: Fields, plays: Plays, letters: np.ndarray,
@@ -178,7 +222,9 @@ def explore(
 ) -> int:  # fmt: skip
     """Expand states until no chain as good as wanted is missed.
 
-    Word w is letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
+    With `step.each` every way of playing is a state of its own, and the edges of a state are pairs
+    of word and target behind one another, up to NO_WORD. Word w is
+    letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
     word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with larger
     tables.
     """
@@ -198,7 +244,7 @@ def explore(
         words = hi - lo
         ways = graph.key_size[state] // size
         if (
-            control[EDGES] + words > len(graph.edges)
+            (not step.each and control[EDGES] + words > len(graph.edges))
             or control[STATES] + words > len(graph.last)
             or 2 * (control[STATES] + words) > len(graph.index)
             or control[HEAP] + words + 1 > len(graph.heap_key)
@@ -207,6 +253,8 @@ def explore(
             return GROW
         pop(graph)
         base = control[EDGES]
+        edge = base
+        least = 1 << PAIR_BITS if step.each else 1
         key = graph.key[state]
         for row in range(ways):
             for i in range(size):
@@ -225,12 +273,13 @@ def explore(
             reached = cost + word_cost(graph, state, word, step)
             target = DEAD
             last = step.last[word]
-            final = reached + 1 > control[LIMIT] or step.begins[last] == step.begins[last + 1]
+            final = reached + least > control[LIMIT] or step.begins[last] == step.begins[last + 1]
             if word > lo:
                 known = min(known, shared[word])
             known = max(known, 1 if begun else 0)
             if reached > control[LIMIT] or (step.by_letters and length == 1 and begun):
-                graph.edges[base + word - lo] = target
+                if not step.each:
+                    graph.edges[base + word - lo] = target
                 continue
             alone = final and length >= LONG_WORD
             if alone:
@@ -240,7 +289,8 @@ def explore(
                 for i in range(start + known, start + length):
                     plays.to_come[letters[i]] += 1
                 if not any_hope(rows, begins[known], begins[known + 1], kinds, plays, fields):
-                    graph.edges[base + word - lo] = target
+                    if not step.each:
+                        graph.edges[base + word - lo] = target
                     continue
             depth = known
             while depth < length and begins[depth + 1] > begins[depth]:
@@ -257,6 +307,7 @@ def explore(
                         if depth > 0 and np.uint64(side) == from_side:
                             continue
                         if end >= capacity:
+                            control[SHORT] = SHORT_ROWS
                             code = GROW
                             break
                         tried += 1
@@ -293,29 +344,55 @@ def explore(
                 if end > first and left == _ZERO:
                     target = COMPLETE
                     control[FOUND] = 1
-                    if step.fewest:
+                    if step.fewest or step.each:
                         control[LIMIT] = min(control[LIMIT], reached)
+                    if step.each and not step.fewest:
+                        control[EXPAND_MAX] = 0
                 elif (
                     end > first
                     and not (step.by_letters and length == 1)
                     and step.begins[last] < step.begins[last + 1]
                     and reached + needed(np.int64(left), step) <= control[LIMIT]
                 ):
-                    at = control[POOL]
-                    if at + (end - first) * size > len(graph.pool):
+                    if step.each:
+                        code = leave_each(graph, step, rows, first, end, size, word, reached, edge)
+                        if code != DONE:
+                            break
+                        edge = control[EDGES]
+                    else:
+                        at = control[POOL]
+                        if at + (end - first) * size > len(graph.pool):
+                            control[SHORT] = SHORT_POOL
+                            code = GROW
+                            break
+                        write_key(rows, first, end, size, graph.pool, at)
+                        target = intern(graph, at, (end - first) * size, last)
+                        arrive(graph, target, reached, np.int64(left), step)
+                if step.each and target == COMPLETE:
+                    if edge + 4 > len(graph.edges):
+                        control[SHORT] = SHORT_EDGES
                         code = GROW
                         break
-                    write_key(rows, first, end, size, graph.pool, at)
-                    target = intern(graph, at, (end - first) * size, last)
-                    arrive(graph, target, reached, np.int64(left), step)
+                    graph.edges[edge], graph.edges[edge + 1] = word, COMPLETE
+                    edge += 2
+                    control[EDGES] = edge
             if alone:
                 known = 1 if begun else 0
-            graph.edges[base + word - lo] = target
+            if not step.each:
+                graph.edges[base + word - lo] = target
+        if code == DONE and step.each and edge + 2 > len(graph.edges):
+            control[SHORT] = SHORT_EDGES
+            code = GROW
         if code != DONE:
+            control[EDGES] = base
             # What was found stays; the state is expanded anew.
             push(graph, order_key(cost, graph.left[state], step), state)
             return code
-        control[EDGES] = base + words
+        if step.each:
+            graph.edges[edge] = NO_WORD
+            control[EDGES] = edge + 1
+        else:
+            control[EDGES] = base + words
         graph.base[state] = base
         control[EXPAND_MAX] -= 1
     return DONE

@@ -31,13 +31,23 @@ REASONS = (
 )
 """Why a search ended, by its code."""
 
-STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX = range(11)
+STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT = (
+    range(12)
+)
 """What `control` holds."""
+SHORT_STATES, SHORT_EDGES, SHORT_POOL, SHORT_ROWS = 1, 2, 3, 4
+"""What there was too little of, in the middle of a state."""
 CONTROL_SIZE = 16
 CLOCK_STRIDE = 1 << 14
 """Nodes between two looks at the clock."""
 NO_LIMIT = 2**30
 """More than any chain that is looked for costs."""
+UNREACHED = 2**62
+"""Cost of a state that is not reached yet."""
+LEFT_BITS = 13
+"""Letters left fit into these bits (solvers.letterboxed.puzzle.LETTERS_MAX)."""
+PAIR_BITS = 24
+"""Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
 
 
 class Graph(NamedTuple):
@@ -80,9 +90,12 @@ class Step(NamedTuple):
     by_letters: Any
     """Whether a chain costs its letters instead of its words."""
     fewest: Any
-    """Whether only the cheapest chains are wanted."""
+    """Whether only the cheapest chains are wanted. If not, and each way of playing is a state of
+    its own, the search ends with the first chain."""
     gain: Any
     """The most letters that a word can collect beside its first."""
+    each: Any
+    """Whether every way of playing is a state of its own. Then costs are pairs."""
 
 
 @inlined_kernel
@@ -103,17 +116,19 @@ def spend(graph: Graph, nodes: int) -> int:
 @inlined_kernel
 def needed(left: Any, step: Step) -> int:
     """Bound from below what a chain still costs."""
-    if step.by_letters:
-        return left
-    return (left + step.gain - 1) // step.gain
+    words = (left + step.gain - 1) // step.gain
+    if step.each:
+        return (left << PAIR_BITS) + words if step.by_letters else (words << PAIR_BITS) + left
+    return left if step.by_letters else words
 
 
 @inlined_kernel
 def word_cost(graph: Graph, state: int, word: int, step: Step) -> int:
     """Say what a word costs from a state: the letter that two words share counts once."""
-    if not step.by_letters:
-        return 1
-    return step.sizes[word] - (1 if graph.last[state] >= 0 else 0)
+    letters = np.int64(step.sizes[word]) - (1 if graph.last[state] >= 0 else 0)
+    if step.each:
+        return (letters << PAIR_BITS) + 1 if step.by_letters else (1 << PAIR_BITS) + letters
+    return letters if step.by_letters else 1
 
 
 @inlined_kernel
@@ -161,6 +176,8 @@ def pop(graph: Graph) -> int:
 @inlined_kernel
 def order_key(cost: int, left: int, step: Step) -> int:
     """Order states: the least promised cost first, of equal ones those that have come furthest."""
+    if step.each:
+        return ((cost + needed(left, step)) << LEFT_BITS) + left
     return ((cost + needed(left, step)) << 32) | (NO_LIMIT - cost)
 
 
@@ -189,7 +206,7 @@ def index_anew(graph: Graph) -> None:
 def intern(graph: Graph, at: int, size: int, last: int) -> int:
     """Find the state whose key was written behind the pool, or add it; return it.
 
-    The key is `pool[at:at + size]` with `at` the pool's end. A new state has cost NO_LIMIT.
+    The key is `pool[at:at + size]` with `at` the pool's end. A new state has cost UNREACHED.
     """
     control, pool, index = graph.control, graph.pool, graph.index
     mask = np.uint64(len(index) - 1)
@@ -213,7 +230,7 @@ def intern(graph: Graph, at: int, size: int, last: int) -> int:
     graph.last[state] = last
     graph.key[state] = at
     graph.key_size[state] = size
-    graph.cost[state] = NO_LIMIT
+    graph.cost[state] = UNREACHED
     graph.base[state] = -1
     return state
 

@@ -28,6 +28,7 @@ from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.room import LengthsRoom, Room
 from solvers.letterboxed.rules import Chains, Rules
 from solvers.letterboxed.search import BudgetSpentError, Root, Search
+from solvers.letterboxed.shortest import shortest_chain
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, for whoever wants few."""
@@ -128,6 +129,20 @@ class PartSearch:
                 return Chain(words=tuple(self.model.words[word] for word in chain))
         return None
 
+    def first(self) -> Chain | None:
+        """Find one chain: the greedy search's, or the first in canonical order.
+
+        Raises BudgetSpentError.
+        """
+        quick = self.greedy()
+        if quick is not None or self.search.engine == "distinct":
+            return quick or next(self.found(), None)
+        root = self._begin()
+        words = None if root is None else shortest_chain(self.search, root, self.at, self.chains)
+        if words is None:
+            return None
+        return Chain(words=tuple(self.model.words[word] for word in (*self.under, *words)))
+
     def listed(self) -> Iterator[list[int]]:
         """Yield chains, as words by number, in canonical order. Raises BudgetSpentError."""
         root = self._begin()
@@ -227,8 +242,10 @@ class ChainStream:
         """Search for the next chain when it is asked for."""
         part = self.part
         try:
-            quick = part.greedy() if self.first else None
-            chains = part.found() if quick is None else iter((quick,))
+            chains = part.found()
+            if self.first:
+                chain = part.first()
+                chains = iter(() if chain is None else (chain,))
             for chain in islice(chains, self.limit):
                 self.status = Status.SOLVED
                 yield chain

@@ -18,6 +18,11 @@ from solvers.letterboxed.graph import (
     LIMIT,
     NODES_MAX,
     POOL,
+    SHORT,
+    SHORT_EDGES,
+    SHORT_POOL,
+    SHORT_ROWS,
+    SHORT_STATES,
     STATES,
     TICK,
     Graph,
@@ -118,12 +123,18 @@ class Room:
         states = int(control[STATES]) + words
         heap = int(control[HEAP]) + words + 1
         pool = int(control[POOL]) + words + 1
+        short = int(control[SHORT])
+        control[SHORT] = 0
+        if short == SHORT_STATES:
+            states, heap = 2 * len(graph.last), 2 * len(graph.heap_key)
+        if short == SHORT_POOL:
+            pool = 2 * len(graph.pool)
         new: dict[str, Any] = {}
         if states > len(graph.last) or 2 * states > len(graph.index):
             for name in ("last", "lo", "hi", "cost", "left", "base", "key", "key_size"):
                 new[name] = larger(getattr(graph, name), states)
             new["index"] = np.zeros(1 << (4 * states - 1).bit_length(), np.int32)
-        if control[EDGES] + words > len(graph.edges):
+        if short == SHORT_EDGES or control[EDGES] + words > len(graph.edges):
             new["edges"] = larger(graph.edges, int(control[EDGES]) + words)
         if heap > len(graph.heap_key):
             new["heap_key"] = larger(graph.heap_key, heap)
@@ -133,10 +144,8 @@ class Room:
         if self.plays is not None:
             rows = self.plays.rows
             ways = int(graph.key_size[state]) // rows.shape[1] + 1
-            if not new:
-                # Sets of ways of playing are as large as they are.
-                new["pool"] = larger(graph.pool, 0)
-                ways = max(ways, 2 * len(rows))
+            if short == SHORT_ROWS:
+                ways = 2 * len(rows)
             if ways > len(rows):
                 self._grow_plays(ways)
         self.graph = graph._replace(**new)

@@ -25,6 +25,7 @@ from solvers.letterboxed.graph import (
     NO_LIMIT,
     NODES,
     OUT_OF_BYTES,
+    PAIR_BITS,
     STATES,
     Step,
 )
@@ -59,14 +60,14 @@ class Root:
 class Search:
     """One board and one budget, which everything that is asked of it shares."""
 
-    def __init__(self, model: Model, budget: Budget) -> None:
+    def __init__(self, model: Model, budget: Budget, engine: str | None = None) -> None:
         self.model = model
         self.budget = budget
         self.statistics = Statistics()
         self.deadline_ns = time.monotonic_ns() + int(budget.seconds * 1e9)
         self.sizes = np.diff(model.offsets).astype(np.int32)
         distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
-        self.engine = "distinct" if distinct_letters else "general"
+        self.engine = engine or ("distinct" if distinct_letters else "general")
 
     @cached_property
     def start(self) -> Root:
@@ -103,8 +104,14 @@ class Search:
             last=model.letters[model.offsets[1:] - 1].astype(np.int32),
             by_letters=False,
             fewest=False,
+            each=False,
             gain=max(general.most_gained(model.letters, model.offsets, model.sides.sum(axis=0)), 1),
         )
+
+    @cached_property
+    def collectable(self) -> bool:
+        """Whether every letter of the board is in a word."""
+        return len(np.unique(self.model.letters)) == len(self.model.alphabet)
 
     def step(self, chains: Chains) -> Step:
         """Say what words cost under a rule."""
@@ -153,10 +160,25 @@ class Search:
         """
         if isinstance(chains, int):
             limit = min(limit, chains)
-        if len(np.unique(self.model.letters)) < len(self.model.alphabet):
-            return None  # Some letter is in no word.
+        if not self.collectable:
+            return None
         room = self._room(root, self.within(root, at), limit)
         self._explore(room, self.step(chains))
+        return room if room.graph.control[FOUND] else None
+
+    def explore_each(
+        self, root: Root, at: range, chains: Chains, *, fewest: bool = True
+    ) -> Room | None:
+        """Find the states of the best chains, with every way of playing a state of its own.
+
+        Of the chains with the fewest words those with the fewest letters, or the other way round;
+        or, unless `fewest`, of some chain. None if there is no chain. Raises BudgetSpentError.
+        """
+        if not self.collectable:
+            return None
+        limit = chains if isinstance(chains, int) else NO_LIMIT
+        room = self._room(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
+        self._explore(room, self.step(chains)._replace(each=True, fewest=fewest))
         return room if room.graph.control[FOUND] else None
 
     def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
