@@ -53,6 +53,8 @@ _GROWING: tuple[tuple[str, dict[str, Any], tuple[int, ...]], ...] = (
     ("planar-strands", {"blocks_size": 3}, _FORMULAS),
     ("flow-strands", {}, tuple(range(2, 21))),
 )
+PLANAR_SIZES = ((3, 2), (4, 4), (5, 6), (6, 4))
+"""Variables, and the most clauses over them."""
 FANO = ((0, 1, 2), (0, 3, 4), (0, 5, 6), (1, 3, 5), (1, 4, 6), (2, 3, 6), (2, 4, 5))
 """The lines of the Fano plane: no two colours leave every line with both."""
 _VARIANTS = {
@@ -306,7 +308,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
         _compare_formula,
     ),
     (
-        "3D matching, to Letter Boxed: all triples over 1 and 2 elements, 3 and 4 over 3",
+        "3D matching, to Letter Boxed: all triples over 1 and 2 elements, all three over 3",
         lambda: itertools.chain(
             all_three_d_matchings(1, 1),
             *(all_three_d_matchings(2, k) for k in range(1, 9)),
@@ -315,8 +317,8 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
         _compare_matching,
     ),
     (
-        "planar formulas, to Pips: up to 4 clauses over 5 variables",
-        _planar(((3, 4), (4, 4), (5, 4))),
+        "planar formulas, to Pips: up to 6 clauses over 5 variables, 4 over 6",
+        _planar(PLANAR_SIZES),
         _compare_planar(
             one_in_three_to_pips.reduce,
             one_in_three_to_pips.solution_of,
@@ -325,7 +327,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
     ),
     (
         "the same, to Pips in one piece",
-        _planar(((3, 4), (4, 4), (5, 4))),
+        _planar(PLANAR_SIZES),
         _compare_planar(
             one_in_three_to_pips.reduce,
             one_in_three_to_pips.solution_of,
@@ -336,7 +338,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
     ("subset sums, to Pips: up to 5 numbers up to 5, every target", _sums, _compare_sum),
     (
         "planar formulas, to Strands",
-        _planar(((3, 4), (4, 4), (5, 4))),
+        _planar(PLANAR_SIZES),
         _compare_planar(
             one_in_three_to_strands.reduce,
             one_in_three_to_strands.solution_of,
@@ -345,7 +347,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
     ),
     (
         "the same, to Strands without diagonals",
-        _planar(((3, 4), (4, 4), (5, 4))),
+        _planar(PLANAR_SIZES),
         _compare_planar(
             one_in_three_to_strands.reduce,
             one_in_three_to_strands.solution_of,

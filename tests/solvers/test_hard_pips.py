@@ -55,11 +55,9 @@ def components(puzzle: Puzzle) -> int:
         count += 1
         waiting: list[Cell] = [left.pop()]
         while waiting:
-            r, c = waiting.pop()
-            for cell in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
-                if cell in left:
-                    left.remove(cell)
-                    waiting.append(cell)
+            reached = neighbours(waiting.pop()) & left
+            left -= reached
+            waiting += reached
     return count
 
 
@@ -77,6 +75,27 @@ def test_boards_use_what_the_theorem_allows_and_connect_if_asked() -> None:
             targets = {r.target for r in puzzle.regions if r.type is RegionType.SUM}
             assert targets == ({0, 1} if connected else {1})
             assert (components(puzzle) == 1) == connected
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_boards_can_be_tiled_in_one_way_only(connected: bool) -> None:
+    """A board that can has a cell with one neighbour, and so has what is left without the two."""
+    for seed in range(6):
+        instance = random_planar_formula(17, 24, seed)
+        left = set(one_in_three_to_pips.reduce(instance, connected=connected).puzzle.cells)
+        waiting = sorted(left)
+        while waiting:
+            cell = waiting.pop()
+            near = sorted(neighbours(cell) & left)
+            if cell in left and len(near) == 1:
+                left -= {cell, near[0]}
+                waiting += sorted(neighbours(near[0]) & left)
+        assert not left
+
+
+def neighbours(cell: Cell) -> set[Cell]:
+    r, c = cell
+    return {(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)}
 
 
 def small_sums() -> Iterator[SubsetSum]:
