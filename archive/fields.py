@@ -8,7 +8,7 @@ from typing import Any
 
 from archive.published import Fault
 from archive.strict_json import Member, shown
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
 """Characters of an id, a clue, an editor's or a constructor's name."""
@@ -43,8 +43,8 @@ def print_date(member: Member | None, expected: dt.date | None) -> dt.date | Non
     value = member_value(member)
     date = _date(value)
     if date is None:
-        got = shown(value) if isinstance(value, str) else type(value).__name__
-        raise InvalidPuzzleError("bad-date", DATE_KEY, f"expected YYYY-MM-DD, got {got!r}")
+        got = repr(shown(value)) if isinstance(value, str) else json_kind(value)
+        raise InvalidPuzzleError("bad-date", DATE_KEY, f"expected YYYY-MM-DD, got {got}")
     if expected is not None and date != expected:
         raise InvalidPuzzleError(
             "print-date-mismatch", DATE_KEY, f"expected {expected}, got {date}"
@@ -72,7 +72,7 @@ def text(value: Any, place: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise InvalidPuzzleError(
-            "not-text", place, f"expected a text or null, got {type(value).__name__}"
+            "not-text", place, f"expected a text or null, got {json_kind(value)}"
         )
     if len(value) > MAX_TEXT:
         raise InvalidPuzzleError(

@@ -19,7 +19,7 @@ from archive.gamedata import embedded
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.algebra import canonical_json
-from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.errors import InvalidPuzzleError, PermanentError, json_kind
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import check_chain
 from solvers.letterboxed.puzzle import Puzzle
@@ -126,8 +126,8 @@ def _read_puzzle(
     obj = {key: member_value(member) for key, member in keyed.items()}
     game = obj.get("game", GAME)
     if game != GAME:
-        got = shown(game) if isinstance(game, str) else type(game).__name__
-        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
+        got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
+        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
     if obj.get("sides") is None:
         raise InvalidPuzzleError("null-puzzle", "sides", "expected a list of sides; there is none")
     puzzle = Puzzle.from_json(obj)
@@ -216,7 +216,7 @@ def _par(value: Any) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not 1 <= value <= PAR_MAX:
-        got = value if isinstance(value, int | float) else type(value).__name__
+        got = value if isinstance(value, int | float) else json_kind(value)
         raise InvalidPuzzleError(
             "bad-par", "par", f"expected a number of words from 1 to {PAR_MAX}, got {got}"
         )

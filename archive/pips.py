@@ -10,7 +10,7 @@ from typing import Any
 from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 from solvers.pips.check import check_solution, solution_to_json
 from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
 
@@ -138,8 +138,8 @@ def _read_single(members: list[Member]) -> Published | Fault:
         obj = {key: member_value(member) for key, member in keyed.items()}
         game = obj.get("game", GAME)
         if game != GAME:
-            got = shown(game) if isinstance(game, str) else type(game).__name__
-            raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
+            got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
+            raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
         return _read_puzzle(obj, "", date=None, level=None, editor=None)
     except InvalidPuzzleError as error:
         return fault_of(error)

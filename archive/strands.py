@@ -18,7 +18,7 @@ from typing import Any
 from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import (
     Path,
@@ -119,8 +119,8 @@ def _read_puzzle(
     obj = {key: member_value(member) for key, member in keyed.items()}
     game = obj.get("game", GAME)
     if game != GAME:
-        got = shown(game) if isinstance(game, str) else type(game).__name__
-        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
+        got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
+        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
     if all(obj.get(key) is None for key in BOARD_KEYS):
         raise InvalidPuzzleError("null-puzzle", _BOARD, "expected a list of rows; there is none")
     board = Puzzle.from_json(obj)

@@ -15,7 +15,7 @@ from typing import Any
 from archive.fields import MAX_TEXT, fault_of, member_value, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 from solvers.tiles.puzzle import Puzzle
 
 __all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
@@ -78,8 +78,8 @@ def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
     obj = {key: member_value(member) for key, member in keyed.items()}
     game = obj.get("game", GAME)
     if game != GAME:
-        got = shown(game) if isinstance(game, str) else type(game).__name__
-        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got!r}")
+        got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
+        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
     if _PAGE_KEY in obj and _OWN_KEY in obj:
         raise InvalidPuzzleError(
             "two-boards", _OWN_KEY, f"expected {_PAGE_KEY!r} or {_OWN_KEY!r}, got both"
@@ -101,7 +101,7 @@ def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
 def _page_board(board: Any) -> Puzzle:
     if not isinstance(board, list):
         raise InvalidPuzzleError(
-            "board-type", _PAGE_KEY, f"expected a list of tiles, got {type(board).__name__}"
+            "board-type", _PAGE_KEY, f"expected a list of tiles, got {json_kind(board)}"
         )
     tiles = []
     for i, tile in enumerate(board):

@@ -1,8 +1,10 @@
 """Draw the README's pictures from real output: `python docs/picture.py [NAME ...]`.
 
 Terminal pictures run the commands, keep what they print, and write it as SVG without any outside
-font. Pictures of published Strands boards are drawn of the best cover that the solver finds; they
-need the folder of published payloads (NIGHTGRID_ARCHIVE) and are skipped without it.
+font. Pictures of published Strands boards are drawn of the best cover that the solver finds, that
+of article 003's board of Letter Boxed of the best chain of ENABLE's words; they need the folder of
+published payloads (NIGHTGRID_ARCHIVE) and of word lists beside it, and are skipped without. Other
+boards are generated.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from rich.text import Text
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 FONT_FACE = re.compile(r"@font-face \{.*?\}\n?", re.DOTALL)
-LAST_LINE = re.compile(r"strands jobs worked")
+LAST_LINE = re.compile(r"letterboxed jobs worked")
 """Of the demo's output everything up to here is shown."""
 PLACES = re.compile(r"^(The Parquet lies in:|  [a-z ]+  \S*/)")
 """Lines that name the folders of a machine are not."""
@@ -33,6 +35,19 @@ PICTURES = {
     "demo.svg": ["demo", "--no-prefect"],
 }
 ARCHIVE = Path(os.environ.get("NIGHTGRID_ARCHIVE") or ROOT.parent / "shared" / "puzzles")
+WORDS = ARCHIVE.parent / "words" / "enable1.txt"
+BOARDS = {
+    "letterboxed-taperdnilyco.svg": (
+        ["solve", "--sides", "TAP,ERD,NIL,YCO", "--lexicon", str(WORDS)],
+        [],
+    ),
+    "letterboxed-5x2.svg": (
+        ["solve"],
+        ["--game", "letterboxed", "--sides", "5", "--letters", "2", "--vowels", "4", "--seed", "8"],
+    ),
+    "tiles.svg": (["solve", "--best", "1"], ["--game", "tiles", "--seed", "7"]),
+}
+"""Pictures that --svg writes: the command, and what generates its board if it names none."""
 STRANDS = ("2025-04-10", "2024-04-18")
 """Published boards of which the best cover is drawn, as pictures/strands-DATE.svg."""
 
@@ -93,13 +108,32 @@ def draw_strands(date: str) -> None:
     print(f"{picture.name}: {note}")
 
 
+def draw_board(name: str, solve: list[str], generate: list[str]) -> None:
+    """Draw a board that is generated, or named by the command, with its best solution."""
+    if "--lexicon" in solve and not WORDS.exists():
+        print(f"skipped {name}: there is no {WORDS}; set NIGHTGRID_ARCHIVE")
+        return
+    command = [sys.executable, "-m", "service.cli"]
+    board = b""
+    if generate:
+        made = [*command, "generate", *generate, "--days", "1"]
+        board = subprocess.run(made, cwd=ROOT, check=True, capture_output=True).stdout
+    picture = DOCS / "pictures" / name
+    drawn = [*command, *solve, "--svg", str(picture)]
+    done = subprocess.run(drawn, cwd=ROOT, check=True, capture_output=True, input=board)
+    found = next(line for line in done.stdout.decode().splitlines() if line.startswith("Found"))
+    print(f"{name}: {found}")
+
+
 if __name__ == "__main__":
-    names = sys.argv[1:] or [*PICTURES, *STRANDS]
+    names = sys.argv[1:] or [*PICTURES, *BOARDS, *STRANDS]
     if "demo.svg" in names:
         # The demo shows its first run, not that there is nothing left to do.
         shutil.rmtree(ROOT / "var" / "demo" / "lake", ignore_errors=True)
     for name in names:
         if name in STRANDS:
             draw_strands(name)
+        elif name in BOARDS:
+            draw_board(name, *BOARDS[name])
         else:
             draw(name, PICTURES[name])

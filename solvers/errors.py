@@ -27,3 +27,9 @@ class InvalidPuzzleError(PermanentError):
         self.rule = rule
         self.place = place
         self.detail = message
+
+
+def json_kind(value: object) -> str:
+    """Say what kind of JSON value something is, in the words of messages."""
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return "null" if value is None else kinds.get(type(value), "a number")

@@ -21,7 +21,7 @@ WIDTH_DOTS = 64
 """Least width of a board."""
 WIDTH_MAX_DOTS = 320
 """Boards that would be wider are listed instead."""
-OUTSIDE_DOTS = 5
+OUTSIDE_DOTS = 4
 """From a letter's place on its side to the letter."""
 STROKES_MAX = 2_000
 """Longer chains are listed alone."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 from solvers.lexicon.spelling import upper
 
 SIDES_MAX = 64
@@ -73,7 +73,7 @@ class Puzzle:
         """
         if not isinstance(value, Mapping):
             raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
             )
         at = _join(place, "sides")
         sides = value.get("sides")

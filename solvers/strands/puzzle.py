@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -70,7 +70,7 @@ class Puzzle:
         """
         if not isinstance(value, Mapping):
             raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
             )
         key = next((name for name in BOARD_KEYS if value.get(name) is not None), None)
         if key is None:
@@ -122,7 +122,7 @@ def _check_theme_words(words: object, cells: int, place: str) -> None:
         return
     if isinstance(words, bool) or not isinstance(words, int):
         raise InvalidPuzzleError(
-            "theme-words", place, f"expected a whole number, got {type(words).__name__}"
+            "theme-words", place, f"expected a whole number, got {json_kind(words)}"
         )
     if not 0 <= words <= cells:
         raise InvalidPuzzleError("theme-words", place, f"{words}; expected 0 to {cells}")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError
+from solvers.errors import InvalidPuzzleError, json_kind
 
 TILES_MAX = 10_000_000
 FEATURES_MAX = 100_000_000
@@ -53,7 +53,7 @@ class Puzzle:
         """
         if not isinstance(value, Mapping):
             raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {type(value).__name__}"
+                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
             )
         at = f"{place}.tiles" if place else "tiles"
         tiles = value.get("tiles")
