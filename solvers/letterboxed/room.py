@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from solvers.letterboxed.general import Plays
 from solvers.letterboxed.graph import (
     CLOCK_STRIDE,
     CONTROL_SIZE,
@@ -37,6 +36,7 @@ from solvers.letterboxed.lengths import (
     enter_anew,
     look_up,
 )
+from solvers.letterboxed.ways import Plays
 
 STATES_FIRST = 1 << 10
 EDGES_FIRST = 1 << 15

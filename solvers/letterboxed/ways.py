@@ -1,0 +1,165 @@
+"""Ways of playing, as rows of packed fields: entered, compared, kept, and thrown away."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvers.compiling import inlined_kernel
+from solvers.letterboxed.fields import SIDE_BITS, Fields
+
+PAIRS_MAX = 192
+"""Ways up to which each is compared with each; more are only told apart."""
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_SIDE = np.uint64((1 << SIDE_BITS) - 1)
+_SIDE_BITS = np.uint64(SIDE_BITS)
+
+
+class Plays(NamedTuple):
+    """Scratch of the walk along words."""
+
+    rows: Any
+    """uint64[rows, words]: ways of playing, those of one depth together."""
+    begins: Any
+    """int64[letters of a word + 2]: the first row of each depth."""
+    slots: Any
+    stamps: Any
+    """int32, int64[power of two]: hash table of the rows of one depth, and when they were set."""
+    state: Any
+    """int64[1]: the last stamp."""
+    to_come: Any
+    """int32[letters]: how often each letter comes later in the word."""
+
+
+@inlined_kernel
+def covers(rows: np.ndarray, a: int, b: int, spare: np.ndarray) -> bool:
+    """Tell whether row a has nothing left that row b has not, on the same side."""
+    if (rows[a, 0] ^ rows[b, 0]) & _SIDE != _ZERO:
+        return False
+    for i in range(1, len(spare)):
+        if ((rows[b, i] | spare[i]) - rows[a, i]) & spare[i] != spare[i]:
+            return False
+    return True
+
+
+@inlined_kernel
+def keep(rows: np.ndarray, first: int, new: int, fields: Fields, plays: Plays) -> int:
+    """Keep row `new` among the rows from `first` if none there is as good; return their end.
+
+    Rows that the new one is better than are dropped.
+    """
+    spare = fields.spare
+    if new - first < PAIRS_MAX:
+        for other in range(first, new):
+            if covers(rows, other, new, spare):
+                return new
+        end = first
+        for other in range(first, new):
+            if not covers(rows, new, other, spare):
+                if end != other:
+                    for i in range(len(spare)):
+                        rows[end, i] = rows[other, i]
+                end += 1
+        if end != new:
+            for i in range(len(spare)):
+                rows[end, i] = rows[new, i]
+        return end + 1
+    if new - first == PAIRS_MAX:
+        plays.state[0] += 1
+        for other in range(first, new):
+            find_row(rows, other, len(spare), plays)
+    return new + 1 if find_row(rows, new, len(spare), plays) else new
+
+
+@inlined_kernel
+def find_row(rows: np.ndarray, new: int, size: int, plays: Plays) -> bool:
+    """Enter a row into the hash table; tell whether it is new there."""
+    stamp = plays.state[0]
+    mixed = _ZERO
+    for i in range(size):
+        mixed = (mixed ^ rows[new, i]) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed ^= mixed >> np.uint64(32)
+    mask = np.uint64(len(plays.slots) - 1)
+    slot = mixed & mask
+    while plays.stamps[slot] == stamp:
+        other = plays.slots[slot]
+        same = True
+        for i in range(size):
+            if rows[other, i] != rows[new, i]:
+                same = False
+                break
+        if same:
+            return False
+        slot = (slot + _ONE) & mask
+    plays.stamps[slot] = stamp
+    plays.slots[slot] = new
+    return True
+
+
+@inlined_kernel
+def enter(rows: np.ndarray, source: int, new: int, side: int, letter: int, fields: Fields) -> None:
+    """Write row `new`: row `source` after playing a letter on a side."""
+    for i in range(len(fields.spare)):
+        rows[new, i] = rows[source, i]
+    head = rows[source, 0] & ~_SIDE
+    word, shift = fields.word[side, letter], fields.shift[side, letter]
+    if (rows[new, word] >> shift) & fields.mask[side, letter] != _ZERO:
+        rows[new, word] -= _ONE << shift
+        head -= _ONE << _SIDE_BITS
+    rows[new, 0] = head | np.uint64(side)
+
+
+@inlined_kernel
+def hopeless(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fields) -> bool:
+    """Tell whether more of a letter is left than will come."""
+    left = _ZERO
+    for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
+        side = fields.stands[at]
+        word = fields.word[side, letter]
+        left += (rows[row, word] >> fields.shift[side, letter]) & fields.mask[side, letter]
+    return left > np.uint64(to_come)
+
+
+@inlined_kernel
+def any_hope(
+    rows: np.ndarray, first: int, end: int, kinds: int, plays: Plays, fields: Fields
+) -> bool:
+    """Tell whether for some row enough of every letter will come."""
+    for row in range(first, end):
+        hope = True
+        for kind in range(kinds):
+            if hopeless(rows, row, kind, plays.to_come[kind], fields):
+                hope = False
+                break
+        if hope:
+            return True
+    return False
+
+
+@inlined_kernel
+def write_key(rows: np.ndarray, first: int, end: int, size: int, pool: np.ndarray, at: int) -> None:
+    """Write rows into the pool in ascending order."""
+    count = end - first
+    for row in range(count):
+        for i in range(size):
+            pool[at + row * size + i] = rows[first + row, i]
+    gap = count // 2
+    while gap > 0:
+        for row in range(gap, count):
+            here = row
+            while here >= gap:
+                one, other = at + (here - gap) * size, at + here * size
+                swap = False
+                for i in range(size):
+                    if pool[one + i] != pool[other + i]:
+                        swap = pool[one + i] > pool[other + i]
+                        break
+                if not swap:
+                    break
+                for i in range(size):
+                    pool[one + i], pool[other + i] = pool[other + i], pool[one + i]
+                here -= gap
+        gap //= 2
