@@ -33,7 +33,8 @@ class ProgressLine:
         self._next_at = 0.0
         self._written = False
         self._held: Progress | None = None
-        self._last = ""
+        self._ended = ""
+        """The run whose end was shown, which may be told again."""
 
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
@@ -43,15 +44,17 @@ class ProgressLine:
             self._held = progress
             return
         self._held = None
+        if finished and self._ended == progress.run_id:
+            return
+        self._ended = progress.run_id if finished else ""
         self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
         text = describe(progress)
         if self._moving:
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
             self._written = True
-        elif text != self._last:
+        else:
             note(text)
-        self._last = text
 
     def close(self) -> None:
         """End the moving line; elsewhere tell how far it came, unless that was told."""

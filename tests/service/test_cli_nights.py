@@ -251,3 +251,18 @@ def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str
     line.close()
     told = [text.split("] ")[1].split(" jobs")[0] for text in capsys.readouterr().err.splitlines()]
     assert told == ["1 of 9", "3 of 9"]
+
+
+def test_job_that_the_night_has_answered_needs_no_server(invoke: Invoke, several: Path) -> None:
+    words = ("--lake", "lake")
+    assert invoke("nightly", "--source", str(several), *words, *PLAIN)[0] == 0
+    file = str(several / "letterboxed" / "2026-01-01.json")
+    code, job, _ = invoke("submit", file, "--ask", "best(10)", *words)
+    assert code == 0
+    code, out, _ = invoke("result", job.strip(), *words)
+    assert code == 0
+    assert " solution" in out.splitlines()[0]
+    assert ", the best of 2 words, in " in out.splitlines()[0]
+    assert "① " in out
+    _, out, _ = invoke("result", job.strip(), *words, "--json")
+    assert json.loads(out)["value"] == 2
