@@ -76,3 +76,8 @@ def ending(code: int) -> tuple[Status, str]:
 def is_capacity(code: int) -> bool:
     """Tell whether more memory or a longer key may help."""
     return code in (FOREST_TOO_LARGE, KEY_TOO_LONG, SOLVING + OUT_OF_BYTES)
+
+
+def is_refusal(code: int) -> bool:
+    """Tell whether the board is beyond what fits the layers' tables, whatever the budget."""
+    return code in (BOARD_TOO_LARGE, ORDER_TOO_WIDE, KEY_TOO_LONG)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
 from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, OUT_OF_BYTES, OUT_OF_SECONDS
+from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_SECONDS
 from solvers.pips.endings import (
     REASON_OF_CODE,
     REASONS,
@@ -32,7 +33,9 @@ from solvers.pips.endings import (
     STATUS_OF_CODE,
     ending,
     is_capacity,
+    is_refusal,
 )
+from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Puzzle, Solution
@@ -56,7 +59,7 @@ class PipsGame:
     """The room of Pips: see solvers.algebra.Game."""
 
     name = "pips"
-    solver_version = "pips-1"
+    solver_version = "pips-2"
     reasons = REASONS
     rules = ""
     lexicon_id = ""
@@ -141,12 +144,16 @@ class PipsGame:
         return SolutionStream(puzzle, part, budget or Budget(), 1 if first else ask.limit, first)
 
     def _count(self, puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcome[Solution]:
+        if is_first_choice(puzzle):
+            return count_generally(puzzle, part, budget)
         columns = kernel_columns(to_arrays([puzzle]))
         tiles, halves = part_arrays(puzzle, part)
         out = np.zeros((1, 5), np.int64)
         counts = np.zeros((1, 2), np.uint64)
         _count_with_kept(columns, 0, 1, tiles, halves, budget, out, counts)
         _count_again(columns, 0, tiles, halves, budget, out, counts)
+        if is_refusal(int(out[0, CODE])):
+            return count_generally(puzzle, part, budget)
         status, reason = ending(int(out[0, CODE]))
         count: int | None = count_of(counts[0, 0], counts[0, 1])
         if status is Status.OVER_BUDGET:
@@ -161,6 +168,7 @@ class PipsGame:
                 nodes=int(out[0, NODES]),
                 kernel_ns=int(out[0, KERNEL_NS]),
                 table_bytes=int(out[0, TABLE_BYTES]),
+                engine="layers",
             ),
             reason=reason,
         )
@@ -209,9 +217,17 @@ class PipsGame:
         rows = len(columns[3]) - 1
         out = np.zeros((rows, 5), np.int64)
         counts = np.zeros((rows, 2), np.uint64)
-        _count_with_kept(columns, 0, rows, _NO_TILES, _NO_TILES, budget, out, counts)
+        large = np.flatnonzero(arrays["size"] >= DOMINOES_MIN).tolist()
+        apart = [row for row in large if is_first_choice(from_arrays(arrays, row))]
+        for start, stop in pairwise([-1, *apart, rows]):
+            _count_with_kept(
+                columns, start + 1, stop, _NO_TILES, _NO_TILES, budget, out, counts
+            )  # fmt: skip
         for row in np.flatnonzero(np.isin(out[:, CODE], _CAPACITY_CODES)):
             _count_again(columns, int(row), _NO_TILES, _NO_TILES, budget, out, counts)
+        refused = np.flatnonzero(np.isin(out[:, CODE], _REFUSAL_CODES)).tolist()
+        for one in [*apart, *refused]:
+            _count_apart(from_arrays(arrays, one), budget, out[one], counts[one])
         codes = out[:, CODE]
         status = STATUS_OF_CODE[codes]
         status[(counts == 0).all(axis=1) & (status == _SOLVED)] = _UNSOLVABLE
@@ -259,6 +275,7 @@ class PipsGame:
             self.solve(board, Ask(kind="first"))
 
 
+_REFUSAL_CODES = [code for code in range(SOLVING) if is_refusal(code)]
 _CAPACITY_CODES = [code for code in range(2 * SOLVING) if is_capacity(code)]
 _SOLVED = STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
@@ -302,3 +319,14 @@ def _count_again(
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:
     return SolutionStream(puzzle, None, Budget(), None, eager=True).order()
+
+
+def _count_apart(puzzle: Puzzle, budget: Budget, out: Any, counts: Any) -> None:
+    outcome = count_generally(puzzle, None, budget)
+    cost = outcome.statistics
+    code = SOLVING + DONE
+    if outcome.status is Status.OVER_BUDGET:
+        code = next(c for c in range(SOLVING, 2 * SOLVING) if ending(c)[1] == outcome.reason)
+    out[:] = code, cost.states, cost.nodes, cost.kernel_ns, cost.table_bytes
+    count = outcome.count or 0
+    counts[:] = count >> 64, count & (2**64 - 1)

@@ -15,9 +15,9 @@ Cell = tuple[int, int]
 Domino = tuple[int, int]
 """Pips of the two halves, the smaller first."""
 
-MAX_CELLS = 4096
+MAX_CELLS = 1 << 16
 MAX_COORDINATE = 9_999
-MAX_PIP = 1_000_000
+MAX_PIP = 10**9
 MAX_TARGET = MAX_PIP * MAX_CELLS
 
 

@@ -12,7 +12,9 @@ from solvers.errors import PermanentError
 from solvers.pips.board import MOST_TYPES
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import DONE, OUT_OF_BYTES
-from solvers.pips.endings import SOLVING, ending
+from solvers.pips.endings import SOLVING, ending, is_refusal
+from solvers.pips.general import GeneralSearch, general_order, is_first_choice
+from solvers.pips.general_budget import SpentError
 from solvers.pips.parts import Part, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
@@ -40,6 +42,8 @@ class SolutionStream:
         self.truncated = False
         self._puzzle = puzzle
         self._part = part_arrays(puzzle, part)
+        self._named_part = part
+        self._general: GeneralSearch | None = None
         self._budget = budget
         self._limit = limit
         self._eager = eager
@@ -51,11 +55,14 @@ class SolutionStream:
     @property
     def statistics(self) -> Statistics:
         """What the stream has cost so far."""
+        if self._general is not None:
+            return self._general.purse.statistics()
         return Statistics(
             states=int(self._run[STATES]),
             nodes=int(self._run[NODES]),
             kernel_ns=self._spent_ns + int(self._run[KERNEL_NS]),
             table_bytes=self._table_bytes,
+            engine="layers",
         )
 
     def _prepare(self) -> tuple[int, SearchScratch]:
@@ -88,7 +95,12 @@ class SolutionStream:
 
         Raises PermanentError for a board that is refused.
         """
+        if is_first_choice(self._puzzle):
+            return general_order(self._puzzle)
         code, scratch = self._prepare()
+        if is_refusal(code):
+            give_back(scratch)
+            return general_order(self._puzzle)
         if code not in (READY, UNTILEABLE):
             raise PermanentError(ending(code)[1])
         cells = self._puzzle.cells
@@ -100,10 +112,15 @@ class SolutionStream:
         return nodes * NODE_BYTES <= self._budget.table_bytes // 2
 
     def __iter__(self) -> Iterator[Solution]:
+        if is_first_choice(self._puzzle):
+            yield from self._search_generally()
+            return
         code, scratch = self._prepare()
         try:
             if code == READY:
                 yield from self._search(scratch)
+            elif is_refusal(code):
+                yield from self._search_generally()
             else:
                 self.status, self.reason = ending(code)
         finally:
@@ -112,6 +129,26 @@ class SolutionStream:
     def stop(self, code: int) -> None:
         """End the stream as over budget: after the solution that was read last, nothing comes."""
         self._stopped = code
+
+    def _search_generally(self) -> Iterator[Solution]:
+        search = GeneralSearch(self._puzzle, self._named_part, self._budget, exists=True)
+        self._general = search
+        left = UNLIMITED if self._limit is None else self._limit
+        try:
+            for solution in search.solutions():
+                if left == 0:
+                    self.truncated = True
+                    return
+                self.status = Status.SOLVED
+                left -= 1
+                yield solution
+                if self._stopped != DONE:
+                    raise SpentError(self._stopped)
+                if left == 0 and self._eager:
+                    self.truncated = True
+                    return
+        except SpentError as error:
+            self.status, self.reason = ending(SOLVING + error.code)
 
     def _search(self, scratch: SearchScratch) -> Iterator[Solution]:
         cells = self._puzzle.cells

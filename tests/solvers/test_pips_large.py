@@ -1,4 +1,4 @@
-"""Boards beyond 64 cells and 64 dominoes are solved where their frontier fits, or refused."""
+"""Boards beyond 64 cells and 64 dominoes are solved where their frontier is narrow enough."""
 
 from __future__ import annotations
 
@@ -136,11 +136,11 @@ def test_a_board_far_apart_is_as_good_as_one_close_together(
         (12, 12, [(i, 100 + i) for i in range(72)]),
     ],
 )
-def test_a_board_whose_frontier_is_too_wide_is_refused_clearly(
+def test_a_board_whose_frontier_is_too_wide_ends_with_its_budget(
     pips: Game[Any, Any], rows: int, columns: int, dominoes: list[tuple[int, int]]
 ) -> None:
     payload = unconstrained(rectangle(rows, columns), dominoes)
-    budget = Budget(nodes=10**6, table_bytes=256 * 1024**2, seconds=5)
+    budget = Budget(nodes=10**6, table_bytes=256 * 1024**2, seconds=1)
     outcome = pips.solve(puzzle_of(payload), COUNT, None, budget)
     assert outcome.status is Status.OVER_BUDGET
     assert outcome.count is None
