@@ -16,7 +16,7 @@ import time
 from collections import Counter
 
 from benchmarks.report import Section, finish
-from solvers.algebra import Ask, Budget
+from solvers.algebra import Ask, Budget, Status
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.model import model_of
 from solvers.letterboxed.puzzle import Puzzle
@@ -83,9 +83,10 @@ def main() -> None:
     section.say(
         f"Alphabet of {len(ALPHABET)} letters, {DICTIONARY_WORDS} words of {WORD_LETTERS[0]} to "
         f"{WORD_LETTERS[1]} letters, the first seed whose board can be solved. `All states`: every "
-        "set of ways of playing that any chain leads to; a step plays one letter in one way. The "
-        "fewest words and letters are found, with the count of all such chains, by looking at those"
-        " states only that can be part of one. `>`: the budget of "
+        "set of ways of playing that any chain leads to, as counting needs them; a step plays one "
+        "letter in one way. The fewest words and letters are found with every way of playing a "
+        "state of its own, as in the theorem, by looking at those only that can be part of such a "
+        "chain. `>`: the budget of "
         f"{BUDGET.seconds:.0f} s or {BUDGET.table_bytes >> 30} GiB ended the search."
     )
     finish(section, to_results=options.write)
@@ -98,12 +99,12 @@ def measure(sides: int, letters: int) -> list[str]:
     for seed in range(100):
         puzzle = board_of(sides, letters, seed)
         began = time.process_time()
-        shortest = words.solve(puzzle, Ask(kind="count"), None, BUDGET)
+        shortest = words.solve(puzzle, Ask(kind="first"), None, BUDGET)
         took = time.process_time() - began
-        if shortest.count != 0:
+        if shortest.status is not Status.UNSOLVABLE:
             break
     began = time.process_time()
-    least = fewest.solve(puzzle, Ask(kind="count"), None, BUDGET)
+    least = fewest.solve(puzzle, Ask(kind="first"), None, BUDGET)
     least_took = time.process_time() - began
     search = Search(model_of(puzzle, Rules(), None), BUDGET)
     began = time.process_time()
