@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,6 @@ from service.progress import ProgressLine, warm
 from service.rule_options import GameRules, with_game_rules
 from service.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from solvers.errors import PermanentError
-from solvers.registry import GAMES
 
 if TYPE_CHECKING:
     from flows.report import NightlyReport
@@ -107,6 +106,9 @@ def nightly(
     others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
     or something else outside failed, 3 bad input.
     """
+    from flows.sources import night_sources
+
+    check_game(game)
     places = night_sources(source, game)
     asks = tuple(ask or ())
     common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
@@ -122,7 +124,7 @@ def nightly(
             hands=_hands(lake, workers, inline=inline),
             **common,
         )
-        for (name, address), own in zip(places, _rules_of(rules, places), strict=True)
+        for (name, address), own in zip(places.items(), _rules_of(rules, places), strict=True)
     ]
 
     def show(report: NightlyReport) -> None:
@@ -140,33 +142,6 @@ def nightly(
             say()
 
     return _run(nights, show, prefect=False if no_prefect else None)
-
-
-def night_sources(sources: Sequence[str], game: str | None) -> list[tuple[str, str]]:
-    """Read --source: the games of a night, each with its folder or URL.
-
-    Raises PermanentError for a game that is none, or stands twice.
-    """
-    check_game(game)
-    places: list[tuple[str, str]] = []
-    for source in sources:
-        name, equals, address = source.partition("=")
-        if equals and name in GAMES:
-            places.append((name, address))
-            continue
-        folder = Path(source)
-        inside = [name for name in GAMES if game in (None, name) and (folder / name).is_dir()]
-        if inside:
-            places += [(name, str(folder / name)) for name in inside]
-        else:
-            places.append((game or "pips", source))
-    names = [name for name, _ in places]
-    for name in names:
-        if names.count(name) > 1:
-            raise PermanentError(
-                f"--source names {game_title(name)} twice; expected each game once"
-            )
-    return places
 
 
 def demo(
@@ -215,18 +190,18 @@ def demo(
     return _run(nights, show, prefect=False if no_prefect else None)
 
 
-def _rules_of(rules: GameRules, places: Sequence[tuple[str, str]]) -> list[GameRules]:
+def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
     """Give each game of a night those rules that are its own.
 
     Raises PermanentError for a rule that is of none of them.
     """
     rules.check()
-    strands = any(name == "strands" for name, _ in places)
+    strands = "strands" in places
     if strands and rules.words not in (None, "any", "given"):
         raise PermanentError(
             f"--words is {rules.words}; expected any or given, since every board has its own number"
         )
-    return rules.among([name for name, _ in places])
+    return rules.among(list(places))
 
 
 def _hands(lake: str | None, workers: int | None, *, inline: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from archive.sources import Politeness
 from flows.report import NightlyReport
 from service.console import PIPED_WIDTH_CHARS
-from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures, night_sources
+from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
 from service.progress import ProgressLine, describe
 from solvers.algebra import Ask
 from solvers.pips.puzzle import Puzzle
@@ -223,17 +223,6 @@ def test_source_of_one_game_that_fails_leaves_the_others_done(
     assert pips["source_failed"] is True
     assert letterboxed["solved"] == 1
     assert "nightgrid: pips: " in err
-
-
-def test_sources_name_games_or_have_them_inside(several: Path, tmp_path: Path) -> None:
-    inside = [(name, str(several / name)) for name in ("pips", "letterboxed")]
-    assert night_sources([str(several)], None) == inside
-    assert night_sources([str(several)], "letterboxed") == inside[1:]
-    assert night_sources([str(tmp_path)], None) == [("pips", str(tmp_path))]
-    assert night_sources(["strands=http://x/?a=b", "y"], "pips") == [
-        ("strands", "http://x/?a=b"), ("pips", "y"),
-    ]  # fmt: skip
-    assert night_sources(["a=b"], None) == [("pips", "a=b")]
 
 
 def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:
