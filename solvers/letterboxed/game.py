@@ -281,8 +281,8 @@ class LetterBoxedGame:
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
-        for sides in (("AB", "CD"), ("ABA", "CDA")):
-            board = Puzzle(sides=sides, dictionary=("AC", "CB", "BD", "BDA", "DA"))
+        for sides in (("AB", "CD"), ("ABA", "CDC")):
+            board = Puzzle(sides=sides, dictionary=("AC", "CB", "BD", "BDA", "DA", "CA"))
             for chains in ("fewest-words", "fewest-letters", 6):
                 game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
                 for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
