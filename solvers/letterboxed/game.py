@@ -28,6 +28,7 @@ from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSear
 from solvers.letterboxed.model import Model, model_of
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.room import warm as warm_tables
 from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import BudgetSpentError, Search
 from solvers.lexicon.compile import compile_lexicon
@@ -287,6 +288,7 @@ class LetterBoxedGame:
                 game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
                 for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
                     game.solve(board, ask)
+        warm_tables()
         # A lexicon's letters are bytes that cannot be written to: a filter of its own.
         lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
         model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)

@@ -235,3 +235,10 @@ class LengthsRoom:
             enter_anew(lengths, grown)
             self.lengths = grown
         return self.bytes <= self.most_bytes
+
+
+def warm() -> None:
+    """Compile or load the kernels that only growing tables need."""
+    index_anew(Room(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
+    lengths = LengthsRoom(1, 0).lengths
+    enter_anew(lengths, lengths)
