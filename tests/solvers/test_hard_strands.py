@@ -185,8 +185,8 @@ def test_enlarging_keeps_solvable_and_unsolvable() -> None:
 
 def test_random_formulas_are_laid_out_without_touching() -> None:
     """Covers of larger boards than brute force takes are checked as the assignment lays them."""
-    for seed in range(3):
-        instance = random_planar_formula(8, 6, seed, exactly_one)
+    for seed in range(2):
+        instance = random_planar_formula(7, 6, seed, exactly_one)
         reduced = one_in_three_to_strands.reduce(instance)
         wanted = models(instance)
         assert wanted
