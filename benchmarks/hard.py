@@ -40,14 +40,14 @@ SEED = 1
 TABLE_BYTES = 2 * 1024**3
 WARMING = 3
 """Boards of each kind that are solved once before they are measured."""
-_FORMULAS = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64, 80, 96, 128)
+_FORMULAS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 64, 80, 96, 128, 192, 256, 384, 512)
 _GROWING: tuple[tuple[str, dict[str, Any], tuple[int, ...]], ...] = (
     ("nae-letterboxed", {}, _FORMULAS[2:]),
     ("matching-letterboxed", {}, tuple(range(2, 41))),
     ("matching-letterboxed", {"sides": 6}, tuple(range(2, 21))),
     ("planar-pips", {}, _FORMULAS),
     ("planar-pips", {"connected": True}, _FORMULAS),
-    ("sum-pips", {}, tuple(range(4, 61, 4))),
+    ("sum-pips", {}, tuple(range(4, 101, 4))),
     ("planar-strands", {}, _FORMULAS),
     ("planar-strands", {"diagonal": False}, _FORMULAS),
     ("planar-strands", {"blocks_size": 3}, _FORMULAS),

@@ -42,8 +42,8 @@ from solvers.hard.three_d_matching import ThreeDMatching, random_three_d_matchin
 from solvers.letterboxed.rules import Rules as ChainRules
 
 SIDES_LEAST = 4
-NUMBER_MOST = 100
-"""Of random subset sums."""
+NUMBER_MOST = 1_000_000
+"""Of random subset sums: small numbers have few sums, and are easy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
