@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -92,9 +92,11 @@ class LetterBoxedGame:
 
         Raises PermanentError when there are no words to play it with.
         """
-        if self._model is None or self._model[0] is not puzzle:
-            self._model = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
-        return self._model[1]
+        kept = self._model
+        if kept is None or kept[0] is not puzzle:
+            # Read once: another thread may ask about another board in between.
+            self._model = kept = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
+        return kept[1]
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by first words, and what is one word by the words that follow."""
@@ -124,12 +126,13 @@ class LetterBoxedGame:
         """Answer the ask for the whole puzzle or one part of it."""
         if ask.kind in ("first", "all"):
             return self._listed(puzzle, ask, part, budget)
-        part_search = PartSearch(self.model(puzzle), self.bound_rules, part, budget or Budget())
-        chains: tuple[Chain, ...] = ()
+        budget = budget or Budget()
+        part_search = PartSearch(self.model(puzzle), self.bound_rules, part, budget)
+        chains: list[Chain] = []
         try:
             value, count = part_search.count()
             if ask.kind == "best" and count:
-                chains = tuple(islice(part_search.found(), ask.limit))
+                chains = _kept(islice(part_search.found(), ask.limit), budget)
         except BudgetSpentError as error:
             return Outcome(
                 status=Status.OVER_BUDGET,
@@ -139,7 +142,7 @@ class LetterBoxedGame:
         return Outcome(
             status=Status.SOLVED if count else Status.UNSOLVABLE,
             count=count,
-            solutions=chains,
+            solutions=tuple(chains),
             statistics=part_search.search.statistics,
             value=value,
         )
@@ -149,16 +152,11 @@ class LetterBoxedGame:
     ) -> Outcome[Chain]:
         budget = budget or Budget()
         stream = self.stream(puzzle, ask, part, budget)
-        chains: list[Chain] = []
-        taken = 0
-        for chain in stream:
-            chains.append(chain)
-            taken += CHAIN_BYTES + WORD_BYTES * len(chain.words)
-            if taken > budget.table_bytes:
-                reason = REASONS[OUT_OF_BYTES]
-                return Outcome(
-                    status=Status.OVER_BUDGET, reason=reason, statistics=stream.statistics
-                )
+        try:
+            chains = _kept(stream, budget)
+        except BudgetSpentError as error:
+            reason = REASONS[error.code]
+            return Outcome(status=Status.OVER_BUDGET, reason=reason, statistics=stream.statistics)
         if stream.status is Status.OVER_BUDGET:
             return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
         return Outcome(
@@ -292,3 +290,15 @@ class LetterBoxedGame:
         # A lexicon's letters are bytes that cannot be written to: a filter of its own.
         lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
         model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)
+
+
+def _kept(chains: Iterable[Chain], budget: Budget) -> list[Chain]:
+    """List chains. Raises BudgetSpentError when they take more than the budget's table bytes."""
+    kept: list[Chain] = []
+    taken = 0
+    for chain in chains:
+        kept.append(chain)
+        taken += CHAIN_BYTES + WORD_BYTES * len(chain.words)
+        if taken > budget.table_bytes:
+            raise BudgetSpentError(OUT_OF_BYTES)
+    return kept

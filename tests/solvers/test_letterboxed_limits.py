@@ -6,6 +6,7 @@ import pytest
 
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
+from solvers.letterboxed import game as module
 from solvers.letterboxed.bound import words_bound
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import Puzzle
@@ -69,6 +70,19 @@ def test_a_budget_that_runs_out_says_so(chains: str, budget: Budget, reason: str
     assert outcome.status is Status.OVER_BUDGET
     assert outcome.count is None
     assert outcome.reason == reason
+
+
+def test_the_best_chains_are_kept_within_the_budget_of_table_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(module, "CHAIN_BYTES", 2**30)
+    board = Puzzle(sides=("AB", "CD"), dictionary=("AC", "CB", "BD", "DA"))
+    game, best = game_of("chains=9"), Ask(kind="best", limit=2)
+    outcome = game.solve(board, best, None, Budget(table_bytes=2**30))
+    assert outcome.status is Status.OVER_BUDGET
+    assert outcome.reason == "the budget of table bytes ran out"
+    roomy = Budget(table_bytes=2**32)
+    assert len(game.solve(board, best, None, roomy).solutions) == 2
 
 
 @pytest.mark.parametrize("sides", [("ABC", "DEF"), ("ABC", "ADE", "AF")], ids=["distinct", "any"])
