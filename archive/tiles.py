@@ -56,10 +56,14 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 
 def _read(data: bytes) -> list[Published | Fault]:
     # A list by itself is read as the value of the key that it would stand under.
-    keyed, loose = members_by_key(list(read_members(_wrapped(data))))
+    wrapped = _wrapped(data)
+    keyed, loose = members_by_key(list(read_members(wrapped)))
     faults: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
     if faults:
         return faults
+    if wrapped is not data and len(keyed) > 1:
+        message = "expected nothing after the list"
+        return [Fault(level=None, rule="trailing-data", place="", message=message)]
     try:
         return [Published(date=None, level=None, puzzle=_read_board(keyed))]
     except InvalidPuzzleError as error:

@@ -41,6 +41,12 @@ def test_our_own_form_is_read_back() -> None:
         assert item.puzzle == BOARD
 
 
+def test_nothing_may_follow_a_list_by_itself() -> None:
+    (item,) = read_puzzles(b'[["A"], ["A"]], "game": "tiles"', "board.json")
+    assert isinstance(item, Fault)
+    assert item.rule == "trailing-data"
+
+
 @pytest.mark.parametrize(
     ("value", "rule", "place"),
     [
