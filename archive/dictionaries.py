@@ -24,8 +24,9 @@ class MissingDictionaryError(PermanentError):
 
 
 class LakeDictionaries:
-    """Gives the words of a dictionary by its id, as `solvers.registry.Dictionaries` wants it.
+    """Gives the words of a dictionary by its id.
 
+    Is what `solvers.letterboxed.columns.Dictionaries` wants.
     Keeps what was read: a dictionary never changes. An id that is not known makes it look again.
     """
 

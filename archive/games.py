@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from solvers.algebra import Ask, Game, job_id
 from solvers.errors import PermanentError
+from solvers.letterboxed.columns import Dictionaries
 from solvers.lexicon.lexicon import Lexicon
-from solvers.registry import OWN_WORDS, WORD_GAMES, Dictionaries
+from solvers.registry import OWN_WORDS, WORD_GAMES
 from solvers.registry import game as game_named
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 from flows import environment, steps
 from flows.cluster import batch_is_served
-from flows.nightly import PLAIN, Prepared, Steps, finish, prepare, told
+from flows.nightly import PLAIN, Prepared, Steps, finish, one_night, prepare, told
 from flows.report import GamesReport, NightlyReport
 from flows.settings import NightlySettings
 from solvers.errors import NightgridError, PermanentError
-from workers.locks import alone
 from workers.supervisor import local_cluster
 
 Solve = Callable[
@@ -54,8 +53,7 @@ def run_games(
     check_games(nights)
     if prefect is None:
         prefect = environment.available()
-    workers = nights[0].workers
-    with alone(workers.side_dir, "night", f"another night is at work on the lake {workers.lake}"):
+    with one_night(nights[0].workers):
         if not prefect:
             return work_games(nights, PLAIN, on_progress, on_report)
         if not environment.available():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from flows.settings import NightlySettings
 from solvers.algebra import Status
 from solvers.errors import PermanentError
 from workers.locks import alone
+from workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +56,16 @@ def run_nightly(
     """
     if prefect is None:
         prefect = environment.available()
-    workers = settings.workers
-    with alone(workers.side_dir, "night", f"another night is at work on the lake {workers.lake}"):
+    with one_night(settings.workers):
         return _run(settings, prefect, on_progress)
+
+
+def one_night(workers: Settings) -> AbstractContextManager[None]:
+    """Hold a lake's night on this machine while the body runs.
+
+    Raises TransientError while another process holds it.
+    """
+    return alone(workers.side_dir, "night", f"another night is at work on the lake {workers.lake}")
 
 
 def _run(
@@ -175,6 +184,7 @@ __all__ = [
     "Prepared",
     "Steps",
     "finish",
+    "one_night",
     "prepare",
     "run_nightly",
     "run_steps",

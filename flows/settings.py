@@ -9,7 +9,7 @@ from typing import Literal
 from archive.fetch import REFRESH_DAYS
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
-from solvers.registry import GAMES, WORD_GAMES
+from solvers.registry import GAMES, WORD_GAMES, check_ask
 from solvers.registry import game as game_named
 from workers.settings import Settings
 
@@ -63,6 +63,8 @@ class NightlySettings:
             raise PermanentError(f"{self.game} is not played with words; expected no lexicon")
         if not self.asks:
             object.__setattr__(self, "asks", ASKS[self.game])
+        for ask in self.asks:
+            check_ask(ask, self.game)
         if len(set(self.asks)) < len(self.asks):
             raise PermanentError(f"asks are {', '.join(map(str, self.asks))}; expected each once")
         if self.refresh_days < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -13,7 +14,7 @@ from prefect.cache_policies import NO_CACHE
 from archive.fetch import REFRESH_DAYS
 from flows import artifacts, steps
 from flows.games import OnReport, check_games, work_games
-from flows.nightly import Steps, run_steps
+from flows.nightly import Steps, one_night, run_steps
 from flows.report import GamesReport, NightlyReport
 from flows.settings import ExecutorKind, NightlySettings
 from solvers.algebra import Ask
@@ -45,6 +46,11 @@ def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
     except Exception:  # noqa: BLE001 - whatever it was, it is reported and not tried again
         return False
     return False
+
+
+def _alone(workers: Settings) -> AbstractContextManager[None]:
+    """Keep other nights off the lake, unless the caller in this process does."""
+    return nullcontext() if _HERE.get() else one_night(workers)
 
 
 def _as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callable[P, R]:
@@ -126,7 +132,8 @@ def nightly_flow(
         executor=executor,
         workers=workers,
     )
-    return run_steps(settings, TASKS, on_progress)
+    with _alone(workers):
+        return run_steps(settings, TASKS, on_progress)
 
 
 @flow(name="nightly-games", persist_result=False)
@@ -140,7 +147,8 @@ def games_flow(
     workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
     nights = [_settings(game, workers, executor) for game in games]
     check_games(nights)
-    return work_games(nights, TASKS_BY_GAME, on_progress, _ON_REPORT.get())
+    with _alone(workers):
+        return work_games(nights, TASKS_BY_GAME, on_progress, _ON_REPORT.get())
 
 
 def _settings(game: dict[str, Any], workers: Settings, executor: ExecutorKind) -> NightlySettings:

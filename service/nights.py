@@ -14,7 +14,6 @@ from service.options import (
     BatchProcesses,
     Json,
     LakeOption,
-    check_ask,
     check_game,
     game_title,
     parse_date,
@@ -219,8 +218,6 @@ def _night(
     from solvers.algebra import Ask
 
     wanted = tuple(Ask.parse(ask) for ask in asks)
-    for ask in wanted:
-        check_ask(ask, game)
     return NightlySettings(source=source, game=game, asks=wanted, **hands, **given)
 
 

@@ -22,12 +22,12 @@ from service.options import (
     LakeOption,
     Levels,
     Sides,
-    check_ask,
     chosen_ask,
     read_settings,
 )
 from service.rooms import Rooms
 from service.rule_options import GameRules, with_game_rules
+from solvers.registry import check_ask
 
 if TYPE_CHECKING:
     from solvers.algebra import Ask, Game

@@ -170,19 +170,6 @@ def default_ask(game: str) -> Ask:
     return Ask(kind="best", limit=1) if game in WORD_GAMES else Ask(kind="first")
 
 
-def check_ask(ask: Ask, game: str) -> None:
-    """Raise PermanentError for an ask that a game does not answer."""
-    if ask.kind == "best" and game == "pips":
-        raise PermanentError(
-            "best(K) is for Strands, Letter Boxed and Tiles; solutions of Pips have no score"
-        )
-    if game == "tiles" and str(ask) not in ("first", "best(1)"):
-        raise PermanentError(
-            f"{ask} is not for Tiles, whose solutions are neither counted nor listed; expected "
-            "first or best(1), the fewest moves"
-        )
-
-
 def parse_date(text: str, option: str) -> dt.date:
     """Read a date as YYYY-MM-DD. Raises PermanentError that names the option."""
     try:

@@ -31,7 +31,6 @@ from service.options import (
     Levels,
     Limit,
     Sides,
-    check_ask,
     check_range,
     chosen_ask,
     default_ask,
@@ -44,6 +43,7 @@ from service.rooms import Rooms
 from service.rule_options import GameRules, with_game_rules
 from service.showing import each_puzzle
 from solvers.errors import PermanentError
+from solvers.registry import check_ask
 
 if TYPE_CHECKING:
     from archive.published import Published

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from solvers.algebra import Game
+from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
+from solvers.letterboxed.columns import Dictionaries
 from solvers.lexicon.lexicon import Lexicon
 
 GAMES: tuple[str, ...] = ("pips", "strands", "letterboxed", "tiles")
@@ -16,9 +16,18 @@ OWN_WORDS: frozenset[str] = frozenset({"letterboxed"})
 """Those of them whose boards may bring a dictionary of their own. Bound to no lexicon, such a game
 is played with it."""
 
-Dictionaries = Callable[[str], tuple[str, ...]]
-"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
-their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
+
+def check_ask(ask: Ask, name: str) -> None:
+    """Raise PermanentError for an ask that a game does not answer."""
+    if ask.kind == "best" and name == "pips":
+        raise PermanentError(
+            "best(K) is for Strands, Letter Boxed and Tiles; solutions of Pips have no score"
+        )
+    if name == "tiles" and str(ask) not in ("first", "best(1)"):
+        raise PermanentError(
+            f"{ask} is not for Tiles, whose solutions are neither counted nor listed; expected "
+            "first or best(1), the fewest moves"
+        )
 
 
 def game(

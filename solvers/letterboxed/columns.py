@@ -14,7 +14,8 @@ from solvers.errors import PermanentError
 from solvers.letterboxed.puzzle import Puzzle
 
 Dictionaries = Callable[[str], tuple[str, ...]]
-"""Gives the words of a dictionary by its id."""
+"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
+their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:

@@ -19,11 +19,12 @@ from archive.tables import COUNTS_BY_DATE
 from flows import games, steps
 from flows.cluster import batch_is_served
 from flows.games import GamesFailedError, run_games
-from flows.nightly import run_nightly
+from flows.nightly import one_night, run_nightly
 from flows.report import GamesReport
 from flows.settings import NightlySettings
 from flows.sources import night_sources
-from solvers.errors import PermanentError
+from solvers.algebra import Ask
+from solvers.errors import PermanentError, TransientError
 from tests.archive.letter_days import write_days
 from tests.flows.nights import results
 
@@ -199,6 +200,22 @@ def test_nights_that_do_not_go_together_are_refused(three: Three) -> None:
     ):
         with pytest.raises(PermanentError, match=why):
             run_games(nights, prefect=False)
+
+
+@pytest.mark.parametrize(("game", "ask"), [("tiles", "count"), ("pips", "best(3)")])
+def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask: str) -> None:
+    with pytest.raises(PermanentError, match=rf"^{ask[:4]}.* is (not )?for "):
+        NightlySettings(source="x", game=game, asks=(Ask.parse(ask),))
+
+
+def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
+    tasks = pytest.importorskip("flows.tasks")
+    nights = three(str(tmp_path / "none"))
+    with one_night(nights[0].workers):
+        with pytest.raises(TransientError, match="another night is at work"):
+            tasks.games_flow.fn(**tasks.games_parameters(nights))
+        with pytest.raises(TransientError, match="another night is at work"):
+            tasks.nightly_flow.fn(**tasks.parameters(nights[0]))
 
 
 def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path) -> None:
