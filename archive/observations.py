@@ -16,6 +16,7 @@ from archive.puzzles import read_puzzle_table
 from archive.raw import RawArchive
 from archive.strict_json import shown
 from archive.tables import OBSERVATIONS
+from solvers.lexicon.spelling import upper
 
 OBSERVED = frozenset({"letterboxed"})
 """Games whose payloads say something about other days."""
@@ -104,7 +105,7 @@ def _words(edition: _Row) -> list[str] | None:
 
 def _form(name: str, texts: Any) -> list[str]:
     """Write sides or words so that those that are the same are equal: sides in any order."""
-    texts = [text.upper() for text in texts]
+    texts = list(map(upper, texts))
     return sorted("".join(sorted(text)) for text in texts) if name == "sides" else texts
 
 

@@ -19,6 +19,7 @@ from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_d
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError, json_kind
+from solvers.lexicon.spelling import upper
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import (
     Path,
@@ -27,7 +28,7 @@ from solvers.strands.placing import (
     place_words,
     touches_opposite_sides,
 )
-from solvers.strands.puzzle import BOARD_KEYS, Puzzle, upper
+from solvers.strands.puzzle import BOARD_KEYS, Puzzle
 
 __all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
 

@@ -144,8 +144,8 @@ class Outcome(Generic[S]):
     status: Status
     count: int | None = None
     """`count` and `best`: the exact number of all solutions, which whoever knows the best has
-    counted. `first` and `all`: the number of solutions returned. None when over budget, invalid or
-    poison."""
+    counted; Tiles alone counts nothing. Elsewhere the number of solutions returned. None when over
+    budget, invalid or poison."""
     solutions: tuple[S, ...] = ()
     """In the solver's canonical order; empty for `count`."""
     truncated: bool = False
@@ -235,7 +235,7 @@ class Game(Protocol[P, S]):
         """Rebuild the puzzle of one row."""
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Answer `count` for every row, with no Python object per puzzle.
+        """Answer `count` for every row; Tiles, which does not count, `first`, without the walks.
 
         Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
         `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`

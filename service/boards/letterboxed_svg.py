@@ -146,9 +146,10 @@ def _draw(
             svg, "circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke_colour, stroke_width=2
         )
         outward_x, outward_y = shape.outward[i]
-        _middle(
+        pictures.add_middle(
             svg,
-            (x + OUTSIDE_PX * outward_x, y + OUTSIDE_PX * outward_y),
+            x + OUTSIDE_PX * outward_x,
+            y + OUTSIDE_PX * outward_y,
             puzzle.sides[i][j],
             LETTER_PX,
             stroke_colour,
@@ -216,22 +217,7 @@ def _draw_numbers(svg: ET.Element, strokes: Sequence[_Stroke], taken: list[Point
         spot = next(free, spots[room.index(max(room))])
         taken.append(spot)
         pictures.add(svg, "circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
-        _middle(svg, spot, str(stroke.number), 11, "#ffffff")
-
-
-def _middle(svg: ET.Element, spot: Point, text: str, size: int, colour: str) -> None:
-    pictures.add(
-        svg,
-        "text",
-        text,
-        x=spot[0],
-        y=spot[1],
-        dy="0.36em",
-        text_anchor="middle",
-        font_size=size,
-        font_weight="700",
-        fill=colour,
-    )
+        pictures.add_middle(svg, *spot, str(stroke.number), 11, "#ffffff")
 
 
 def _captions(

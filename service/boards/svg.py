@@ -75,6 +75,24 @@ def add_runs(svg: ET.Element, x: int, y: int, runs: Sequence[tuple[str, str]]) -
         )
 
 
+def add_middle(
+    svg: ET.Element, x: float, y: float, text: str, size: int, colour: str = INK
+) -> None:
+    """Write a bold text around a point."""
+    add(
+        svg,
+        "text",
+        text,
+        x=float(x),
+        y=float(y),
+        dy="0.36em",
+        text_anchor="middle",
+        font_size=size,
+        font_weight="700",
+        fill=colour,
+    )
+
+
 def text_of(svg: ET.Element) -> str:
     """Write the picture out as the text of an SVG file."""
     # Only between the elements of the picture: between the runs of a line, a space would be seen.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from service.boards import svg as pictures
-from service.boards.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
+from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
 from service.boards.tiles_grid import TELEPORT
 from service.boards.tiles_layout import Layout, layout
 from solvers.errors import PermanentError
@@ -77,7 +77,9 @@ def draw_svg(
         )
         (_draw_figures if figures else _draw_chips)(svg, how, shapes, x, y)
         for i, text in enumerate(_wrapped(moves[tile]) if moves else ()):
-            _label(svg, x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1)
+            pictures.add_middle(
+                svg, x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1
+            )
     for i, text in enumerate(captions):
         pictures.add_line(svg, MARGIN_PX, foot + i * LINE_PX + 6, text)
     return pictures.text_of(svg)
@@ -94,17 +96,17 @@ def _draw_figures(
         look = {"fill": _colour(how.colours[feature], level), "stroke": EDGE}
         if level == 0:
             pictures.add(svg, "rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
-            _label(svg, x + 14, y + 13, feature, LABEL_PX)
+            pictures.add_middle(svg, x + 14, y + 13, feature, LABEL_PX)
         elif level == 1:
             pictures.add(svg, "circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
-            _label(svg, mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
+            pictures.add_middle(svg, mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
         else:
             points = " ".join(
                 f"{mid_x + dx * DIAMOND_PX:.1f},{mid_y + dy * DIAMOND_PX:.1f}"
                 for dx, dy in ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
             )
             pictures.add(svg, "polygon", points=points, **look)
-            _label(svg, mid_x, mid_y + 2, feature, LABEL_PX)
+            pictures.add_middle(svg, mid_x, mid_y + 2, feature, LABEL_PX)
 
 
 def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int) -> None:
@@ -117,7 +119,7 @@ def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: i
         wide = TILE_PX - 12
         pictures.add(svg, "rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
         name = feature if len(feature) <= NAME_CHARS else f"{feature[: NAME_CHARS - 1]}…"
-        _label(svg, x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
+        pictures.add_middle(svg, x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
@@ -156,21 +158,6 @@ def _colour(number: int, level: int) -> str:
     light = _LIGHT[level % len(_LIGHT)]
     red, green, blue = colorsys.hls_to_rgb(_HUES[place], light, 0.75 / (1 + turn))
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-
-
-def _label(svg: ET.Element, x: float, y: float, text: str, size: int) -> None:
-    pictures.add(
-        svg,
-        "text",
-        text,
-        x=float(x),
-        y=float(y),
-        dy="0.36em",
-        text_anchor="middle",
-        font_size=size,
-        font_weight="700",
-        fill=INK,
-    )
 
 
 def _spoken(puzzle: Puzzle, walk: Walk | None, title: str | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from solvers.errors import PermanentError
+from solvers.lexicon.spelling import upper
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import (
     Path,
@@ -17,7 +18,7 @@ from solvers.strands.placing import (
     neighbours,
     strokes_of,
 )
-from solvers.strands.puzzle import Cell, Puzzle, upper
+from solvers.strands.puzzle import Cell, Puzzle
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from solvers.algebra import canonical_json, digest
 from solvers.errors import InvalidPuzzleError, json_kind
+from solvers.lexicon.spelling import upper
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -86,11 +87,6 @@ class Puzzle:
         words = value.get("theme_words")
         _check_theme_words(words, len(board) * len(board[0]), _join(place, "theme_words"))
         return cls(board=board, theme_words=words)
-
-
-def upper(text: str) -> str:
-    """Write letters in upper case, one for one: a letter whose capital is two stays as it is."""
-    return "".join(c.upper() if len(c.upper()) == 1 else c for c in text)
 
 
 def _join(place: str, key: str) -> str:
