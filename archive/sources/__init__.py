@@ -8,6 +8,7 @@ from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
 from archive.sources.page import PageSource
 from archive.sources.web import HttpSource, Politeness
+from solvers.errors import PermanentError
 
 __all__ = [
     "Answer",
@@ -40,11 +41,16 @@ def open_source(
     `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
     is added to it. An address that ends like the game's page is that page, with one payload.
 
-    Raises PermanentError when it is neither.
+    Raises PermanentError when it is neither, and for a URL of a game that nobody publishes.
     """
     if "://" in address:
+        if game not in PUBLISHED_AT:
+            # The address is left out: it may hold a password.
+            raise PermanentError(
+                f"nobody publishes {game} day by day; expected a folder, not a URL"
+            )
         if _HOST_ALONE.fullmatch(address):
-            address = address.rstrip("/") + PUBLISHED_AT.get(game, "")
+            address = address.rstrip("/") + PUBLISHED_AT[game]
         page = PAGES.get(game)
         if page is not None and address.rstrip("/").endswith(page):
             return PageSource(address, politeness or Politeness())

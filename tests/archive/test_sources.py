@@ -366,6 +366,12 @@ def test_an_address_that_is_no_base_url_is_refused(address: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
+def test_a_game_that_nobody_publishes_is_asked_of_no_server() -> None:
+    with pytest.raises(PermanentError, match="nobody publishes tiles") as refusal:
+        open_source("https://user:secret@example.org", game="tiles")
+    assert "secret" not in str(refusal.value)
+
+
 def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
     for name in ("2026-01-02.json", "2025-12-31.json", "2026-02-30.json", "README.md", "x.json"):
         (tmp_path / name).write_bytes(BODY)
