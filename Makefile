@@ -60,6 +60,8 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.strands_compare --write
 	$(BIN)/python -m benchmarks.strands_zones --write
 	$(BIN)/python -m benchmarks.strands_night --write
+	$(BIN)/python -m benchmarks.hard --write
+	$(BIN)/python -m benchmarks.hard --exhaustive --write
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.
