@@ -13,14 +13,15 @@ from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
-from solvers.strands.table import NODES, OUT_OF_NODES, TOO_MANY_SETS
+from solvers.strands.table import NODES, TOO_MANY_SETS
 from solvers.strands.zone_engine import ZoneEngine
 
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250
 SWEEP_NODES = 1 << 22
-"""What the sweep may try on a board of more than 63 cells, about a second, before it is taken off
-it: row by row may be the wrong way to go."""
+"""What the sweep may try, about a second, before a board of more than 63 cells is taken off it: row
+by row may be the wrong way to go. Any board is that has more sets of words in use, or of
+alternative paths, than the sweep has room for."""
 
 
 def engine_for(
@@ -40,14 +41,15 @@ def engine_for(
     if (words or 0) > SWEEP_WORDS_MAX:
         return GeneralEngine(puzzle, rules, widened(found), budget, exists=exists)
     sweep = SweepEngine(puzzle, rules, found, budget, exists=exists)
-    if puzzle.cell_count <= ZONE_CELLS_MAX or budget.nodes <= SWEEP_NODES:
+    large = puzzle.cell_count > ZONE_CELLS_MAX
+    if budget.nodes <= SWEEP_NODES or not (large or not rules.crossing or not rules.repeats):
         return sweep
     started_s = time.monotonic()
     try:
-        sweep.try_all(SWEEP_NODES)
-        return sweep
+        if sweep.try_all(SWEEP_NODES) or not large:
+            return sweep
     except BudgetSpentError as error:
-        if error.code not in (OUT_OF_NODES, TOO_MANY_SETS):
+        if error.code != TOO_MANY_SETS:
             raise
     rest = replace(
         budget,

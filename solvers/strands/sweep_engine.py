@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget, count_of
-from solvers.strands.engine import Engine, State
+from solvers.strands.engine import BudgetSpentError, Engine, State
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
@@ -27,7 +27,7 @@ from solvers.strands.sweep import (
     sweep_children,
     sweep_cover,
 )
-from solvers.strands.table import NODES, NODES_MAX
+from solvers.strands.table import NODES, NODES_MAX, OK, OUT_OF_NODES, STATUS
 
 
 class SweepEngine(Engine):
@@ -53,13 +53,24 @@ class SweepEngine(Engine):
         self.root: State = (0, zero, zero, False, self.n, PLAIN, 0)
         self._root_children = self.children(self.root)
 
-    def try_all(self, nodes: int) -> None:
-        """Value the root with so many nodes; raises BudgetSpentError when they are too few."""
+    def try_all(self, nodes: int) -> bool:
+        """Value the root; tell whether so many nodes are enough.
+
+        Raises BudgetSpentError for any other end of it.
+        """
         control = self.table.control
         nodes_max = int(control[NODES_MAX])
         control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
-        self.value(self.root)
-        control[NODES_MAX] = nodes_max
+        try:
+            self.value(self.root)
+        except BudgetSpentError as error:
+            if error.code != OUT_OF_NODES:
+                raise
+            control[STATUS] = OK
+            return False
+        finally:
+            control[NODES_MAX] = nodes_max
+        return True
 
     def root_size(self) -> int:
         """Count the root's children: one for each piece on the first cell."""

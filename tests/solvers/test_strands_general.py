@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Status
 from solvers.lexicon.compile import compile_lexicon
+from solvers.strands import engines, general_engine, general_pieces, listing
 from solvers.strands import game as strands_game
-from solvers.strands import general_engine, general_pieces, listing
 from solvers.strands.check import check_cover
 from solvers.strands.engine import BudgetSpentError
 from solvers.strands.game import StrandsGame
@@ -27,13 +27,14 @@ from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
+from solvers.strands.table import TOO_MANY_SETS
 from tests.solvers.strands_boards import Instance, all_rules, instances, random_instance
 
 COUNT, ALL, TEN = Ask(kind="count"), Ask(kind="all"), Ask(kind="best", limit=10)
 FREE = Rules(
     spangram="off", words="any", crossing=True, repeats=True, min_letters=1, compound_parts=1
 )
-Engines = Callable[..., Any]
+Engine = Callable[..., Any]
 
 
 def sweeping(
@@ -53,11 +54,11 @@ def game_of(instance: Instance) -> StrandsGame:
     return StrandsGame(instance.rules, compile_lexicon(instance.vocabulary.words.items()))
 
 
-def answers(instance: Instance, engines: Engines, part: Any = None) -> list[Any]:
+def answers(instance: Instance, engine: Engine, part: Any = None) -> list[Any]:
     game = game_of(instance)
     with (
-        mock.patch.object(strands_game, "engine_for", engines),
-        mock.patch.object(listing, "engine_for", engines),
+        mock.patch.object(strands_game, "engine_for", engine),
+        mock.patch.object(listing, "engine_for", engine),
     ):
         outcomes = [
             game.solve(instance.puzzle, ask, part, Budget(table_bytes=1 << 26))
@@ -227,3 +228,25 @@ def test_too_many_walks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lexicon = compile_lexicon([("AB" * 40, 0)])
     with pytest.raises(TooManyPiecesError, match="too many ways"):
         find_wide_pieces(Puzzle(board=("ABABAB", "BABABA") * 8), FREE, lexicon)
+
+
+def test_a_board_with_more_sets_of_words_than_the_sweep_holds_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = random.Random(4)
+    words = {"".join(rng.choices("ABC", k=3)) for _ in range(27)}
+    rules = replace(FREE, crossing=False, repeats=False)
+    game = StrandsGame(rules, compile_lexicon([(w, 300) for w in sorted(words)]))
+    board = Puzzle(board=tuple("".join(rng.choices("ABC", k=4)) for _ in range(6)))
+    expected = game.solve(board, COUNT)
+    assert expected.statistics.engine == "sweep"
+    monkeypatch.setattr(engines, "SweepEngine", Full)
+    outcome = game.solve(board, COUNT)
+    assert (outcome.count, outcome.statistics.engine) == (expected.count, "general")
+
+
+class Full(SweepEngine):
+    """A sweep that has no room for sets of words."""
+
+    def try_all(self, nodes: int) -> bool:
+        raise BudgetSpentError(TOO_MANY_SETS)
