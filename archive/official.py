@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:
     """Check a solution, as the editions table has it, against a board and the game's rules.
 
-    None where nobody can tell: a solution may name words without saying where they lie.
+    None where nobody can tell: a solution may name words without saying where they lie, or
+    be playable in more ways than can be followed.
     """
     solution = game.solution_from_json(value)
     # Imported on first use: a game's room is entered only where the game is played.
@@ -36,9 +37,12 @@ def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:
     if game.name == "letterboxed":
         from archive.letterboxed import ANY_CHAIN
         from solvers.letterboxed.check import check_chain
+        from solvers.letterboxed.playing import TooManyWaysError
 
         try:
             check_chain(puzzle, ANY_CHAIN, solution, lexicon_of(game))
+        except TooManyWaysError:
+            return None
         except PermanentError:
             return False
         return True

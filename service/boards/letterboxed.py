@@ -8,6 +8,7 @@ from service.boards.styled import Drawing
 from service.console import plural
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import strokes
+from solvers.letterboxed.playing import TooManyWaysError
 from solvers.letterboxed.puzzle import Puzzle
 
 
@@ -50,8 +51,14 @@ class LetterBoxedView:
 
 
 def _places(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
-    """Give the places that each word passes; two words share the one between them."""
-    places = strokes(puzzle, chain)
+    """Give the places that each word passes; two words share the one between them.
+
+    None where there are too many ways of playing to choose one: the words are listed alone.
+    """
+    try:
+        places = strokes(puzzle, chain)
+    except TooManyWaysError:
+        return []
     words = []
     start = 0
     for word in chain.words:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from solvers.algebra import Budget, Outcome, Status
-from solvers.errors import PermanentError
 from solvers.letterboxed.bound import words_bound
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import text_of
 from solvers.letterboxed.graph import REASONS
 from solvers.letterboxed.model import model_of
-from solvers.letterboxed.playing import Playing
+from solvers.letterboxed.playing import Playing, TooManyWaysError
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import BudgetSpentError, Search
@@ -66,6 +65,6 @@ def _ended(puzzle: Puzzle, chain: Chain) -> Chain:
                     playing.step()
             if playing.complete:
                 return Chain(words=chain.words[:number])
-    except PermanentError:
+    except TooManyWaysError:
         pass  # There are too many ways of playing to follow: the chain stands as it was found.
     return chain

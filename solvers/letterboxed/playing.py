@@ -20,6 +20,10 @@ Way = tuple[int, int]
 """(side, fields of what is left to collect)"""
 
 
+class TooManyWaysError(PermanentError):
+    """Nobody can tell whether the letters can be played: there are too many ways to follow."""
+
+
 class Playing:
     """Letters that are played on a board one after the other, in every way that may matter."""
 
@@ -81,7 +85,7 @@ class Playing:
                 continue
             kept[way] = ways[way]
         if len(kept) > WAYS_MAX:
-            raise PermanentError(
+            raise TooManyWaysError(
                 f"there are more than {WAYS_MAX:,} ways of playing the first "
                 f"{len(self._trail) + 1} letters, which are too many to follow"
             )

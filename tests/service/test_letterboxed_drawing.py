@@ -18,6 +18,7 @@ from service.boards.letterboxed_svg import STEP_PX, WORDS, draw_svg
 from service.boards.polygon import polygon
 from service.boards.styled import text_of
 from solvers.errors import PermanentError
+from solvers.letterboxed import playing
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
 
@@ -153,3 +154,11 @@ def test_characters_hide_dots_and_lines_have_the_style_of_most_of_their_dots() -
     (line,) = canvas.drawing()
     assert "".join(text for text, _ in line) == "⣉⠉⠉X"
     assert line[0] == ("⣉⠉⠉", "red")
+
+
+def test_a_chain_with_too_many_ways_of_playing_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playing, "WAYS_MAX", 5)
+    board = Puzzle(sides=("ABCD", "ABCD", "ABCD"), dictionary=("ABCD" * 3,))
+    chain = Chain(words=("ABCD" * 3,))
+    assert "ABCDABCDABCD" in str(VIEW.solution(board, chain, scored=True))
+    assert "ABCDABCDABCD" in VIEW.svg(board, chain, None)
