@@ -62,12 +62,21 @@ def _memory(budget: Budget) -> tuple[Table, Pool]:
         table, pool = _kept.pop()
         clear_pool(pool)
     except IndexError:
-        table, pool = new_table(states), new_pool()
+        table, pool = _largest_table(states), new_pool()
     if len(table.states) < states:
-        table = new_table(states)
-    table.control[STATES_MAX] = states
+        table = _largest_table(states)
+    table.control[STATES_MAX] = min(states, len(table.states))
     clear(table)
     return table, pool
+
+
+def _largest_table(states: int) -> Table:
+    while True:
+        try:
+            return new_table(states)
+        except MemoryError:
+            # More than this machine can promise: what it can is the budget then.
+            states //= 2
 
 
 def _give_back(table: Table, pool: Pool) -> None:

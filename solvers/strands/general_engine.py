@@ -3,168 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from solvers.algebra import Budget, Statistics, count_of
+from solvers.algebra import Budget, Statistics
 from solvers.strands.engine import BudgetSpentError, State
 from solvers.strands.general_forced import Step, Trail
-from solvers.strands.general_groups import Group, groups_of, lay_out
-from solvers.strands.general_orders import orders_of
+from solvers.strands.general_group_search import NOTHING, GroupSearch, Shared, Value, least_of
+from solvers.strands.general_groups import Group, groups_of
 from solvers.strands.general_pieces import WideFound, bits_of
-from solvers.strands.general_plan import BLOCK_WORDS, WORDS, Keys, Plan, blocks_to_cross, plan_of
-from solvers.strands.general_search import (
-    ALTERNATIVES_MAX,
-    ANY,
-    BANS_MAX,
-    F_BANNED,
-    F_BANS,
-    F_CLOSED,
-    F_FIRST,
-    F_FLAG,
-    F_LAST,
-    F_LEFT,
-    F_N,
-    F_SETS,
-    FRAME_FIELDS,
-    Ground,
-    first_free,
-    general_cover,
-)
-from solvers.strands.general_table import LOWEST, USED_WORDS, new_records
+from solvers.strands.general_plan import blocks_to_cross
+from solvers.strands.general_search import ALTERNATIVES_MAX, ANY
+from solvers.strands.general_table import USED_WORDS
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep import COMPOUND, PLAIN
-from solvers.strands.table import (
-    CLOCK_STRIDE,
-    DEAD,
-    DEADLINE_NS,
-    EXISTS,
-    NODES,
-    NODES_MAX,
-    OK,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-    STATES,
-    STATUS,
-    TICK,
-    TOO_MANY_SETS,
-)
+from solvers.strands.table import NODES, STATES, TOO_MANY_SETS
 
-TRIALS = (1 << 12, 1 << 16)
-"""Nodes that each order of a group may take, round by round, before the best one is kept to."""
-STACK_WORDS = 1 << 22
-Value = tuple[int, int]
-"""(count, best score)."""
-_NOTHING: Value = (0, DEAD)
 ALONE = -1
 """A group of one piece."""
-
-
-class _Search:
-    """A group of cells, its orders, and the one that is kept to."""
-
-    def __init__(self, engine: GeneralEngine, group: Group) -> None:
-        self.engine, self.group = engine, group
-        self.rules = engine.rules
-        self.cells = frozenset(group.cells.tolist())
-        self.chosen: tuple[Plan, Keys] | None = None
-        self.ground: Ground | None = None
-
-    def value(self, covered: int, closed: tuple[int, ...], n: int, flag: int, bans: Any) -> Value:
-        """Value the group where some of its cells are covered."""
-        if self.chosen is None:
-            if not len(self.group.pieces):
-                return (1, 0) if self._is_covered(covered) and n in (0, ANY) else _NOTHING
-            known = self._choose(covered, closed, n, flag, bans)
-            if known is not None:
-                return known
-        assert self.chosen is not None
-        return self._run(*self.chosen, (covered, closed, n, flag, bans))
-
-    def _is_covered(self, covered: int) -> bool:
-        return all(covered >> cell & 1 for cell in self.cells)
-
-    def _choose(self, *state: Any) -> Value | None:
-        """Try every order for a while, and keep to the first that ends, or that comes furthest."""
-        control = self.engine.records.control
-        nodes_max = int(control[NODES_MAX])
-        reached: list[tuple[int, int, tuple[Plan, Keys]]] = []
-        for nodes in TRIALS:
-            plans = [plan for _, _, plan in reached] or self._plans()
-            reached = []
-            for i, plan in enumerate(plans):
-                control[LOWEST] = len(self.group.cells)
-                control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
-                try:
-                    value = self._run(*plan, state)
-                    self.chosen = plan
-                    return value
-                except BudgetSpentError as error:
-                    if error.code != OUT_OF_NODES or control[NODES] > nodes_max:
-                        raise
-                    control[STATUS] = OK
-                    reached.append((int(control[LOWEST]), i, plan))
-                finally:
-                    control[NODES_MAX] = nodes_max
-        self.chosen = min(reached, key=lambda plan: plan[:2])[2]
-        return None
-
-    def _plans(self) -> Iterator[tuple[Plan, Keys]]:
-        engine = self.engine
-        columns = engine.puzzle.column_count
-        for order in orders_of(self.group, engine.laid, columns):
-            engine.check_clock()
-            engine.plan_count += 1
-            yield plan_of(self.group, engine.laid, engine.rules, order, columns, engine.plan_count)
-
-    def _run(self, plan: Plan, keys: Keys, state: Any) -> Value:
-        covered, closed, n, flag, bans = state
-        ground = self._ground(plan)
-        size = len(keys.cells)
-        bits = np.unpackbits(
-            np.frombuffer(covered.to_bytes(self.engine.mask_bytes, "little"), np.uint8),
-            bitorder="little",
-        )[keys.cells]
-        padded = np.zeros(64 * int(plan.geometry[WORDS]), np.uint8)
-        padded[:size] = bits
-        ground.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
-        taken = np.flatnonzero(bits)
-        frame = ground.frames[0]
-        frame[F_FIRST] = first_free(ground.covered, 0)
-        frame[F_N], frame[F_FLAG] = n, flag
-        frame[F_LAST] = taken[-1] if len(taken) else 0
-        frame[F_LEFT] = size - len(taken)
-        words = int(plan.geometry[BLOCK_WORDS])
-        sets = {
-            sum(1 << keys.blocks[b] for b in bits_of(mask) if b in keys.blocks) for mask in closed
-        }
-        least = least_of(sets)
-        for i, mask in enumerate(least):
-            row = np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64)
-            ground.closed[i * words : (i + 1) * words] = row
-        frame[F_CLOSED], frame[F_SETS] = 0, len(least)
-        own = sorted(keys.words[word] for word in bans if word in keys.words)
-        ground.bans[: len(own)] = own
-        frame[F_BANS], frame[F_BANNED] = 0, len(own)
-        hi, lo, best = general_cover(plan, ground, self.engine.records)
-        self.engine.check()
-        return count_of(int(hi), int(lo)), int(best)
-
-    def _ground(self, plan: Plan) -> Ground:
-        if self.ground is None or len(self.ground.covered) < int(plan.geometry[WORDS]):
-            size, words = len(self.group.cells), int(plan.geometry[WORDS])
-            blocks = int(plan.geometry[BLOCK_WORDS])
-            shared = self.engine.stacks
-            self.ground = Ground(
-                covered=np.zeros(words, np.uint64),
-                frames=np.zeros((size + 2, FRAME_FIELDS), np.int64),
-                closed=shared[0], bans=shared[1],
-                key=np.zeros(2 + words + ALTERNATIVES_MAX * blocks + BANS_MAX, np.uint64),
-            )  # fmt: skip
-        return self.ground
 
 
 class GeneralEngine:
@@ -176,32 +35,25 @@ class GeneralEngine:
         self, puzzle: Puzzle, rules: Rules, found: WideFound, budget: Budget, *, exists: bool
     ) -> None:
         self.puzzle, self.rules, self.found, self.budget = puzzle, rules, found, budget
-        self.records = new_records(budget.table_bytes)
-        control = self.records.control
-        control[NODES_MAX] = budget.nodes
-        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
-        control[EXISTS], control[TICK] = exists, CLOCK_STRIDE - 1
         self.started_ns = time.perf_counter_ns()
-        self.stacks = np.empty(STACK_WORDS, np.uint64), np.empty(STACK_WORDS, np.int64)
+        self.shared = Shared(found, rules, puzzle, budget, exists=exists)
+        self.laid = self.shared.laid
         self.on_progress: Callable[[int, int], None] | None = None
         cells = puzzle.cell_count
-        self.mask_bytes = (cells + 7) // 8
-        self.laid = lay_out(found, rules, cells)
         words = puzzle.theme_words if rules.words == "given" else None
         self.n = ANY if words is None else words + (rules.spangram != "off")
         self.coupled = self.n != ANY or rules.spangram != "off"
         groups = groups_of(self.laid, rules, coupled=self.coupled)
         self.group_of = np.full(cells, ALONE, np.int64)
         """Of each cell; ALONE where its piece is the only one."""
-        self.searches: list[_Search] = []
+        self.searches: list[GroupSearch] = []
         score = 0
         for group in groups:
             if len(group.pieces) == 1 and not self.coupled and self._fills(group):
                 score += int(self.laid.score[group.pieces[0]])
             else:
                 self.group_of[group.cells] = len(self.searches)
-                self.searches.append(_Search(self, group))
-        self.plan_count = 0
+                self.searches.append(GroupSearch(self.shared, group))
         by_low = np.argsort(self.laid.low, kind="stable")
         self._by_low = by_low
         self._at = np.searchsorted(self.laid.low[by_low], np.arange(cells + 1))
@@ -218,7 +70,7 @@ class GeneralEngine:
 
     def statistics(self) -> Statistics:
         """Say what the search has cost so far."""
-        control = self.records.control
+        control = self.shared.records.control
         return Statistics(
             states=int(control[STATES]),
             nodes=int(control[NODES]),
@@ -229,13 +81,7 @@ class GeneralEngine:
 
     def check_clock(self) -> None:
         """Raise BudgetSpentError when the budget's seconds are over."""
-        if time.monotonic_ns() > int(self.records.control[DEADLINE_NS]):
-            raise BudgetSpentError(OUT_OF_SECONDS)
-
-    def check(self) -> None:
-        """Raise BudgetSpentError if the kernel has stopped."""
-        if self.records.control[STATUS] != OK:
-            raise BudgetSpentError(int(self.records.control[STATUS]))
+        self.shared.check_clock()
 
     def root_size(self) -> int:
         """Count the root's children: one for each piece on the first cell."""
@@ -276,7 +122,7 @@ class GeneralEngine:
         values: list[Value] = parent.values
         group, piece = step.group, step.piece
         if len(values) < len(self.searches) or not self.laid.alive[piece]:
-            return [_NOTHING]
+            return [NOTHING]
         if group == ALONE:
             return values
         self.trail.move_to(parent)
@@ -285,10 +131,10 @@ class GeneralEngine:
             kids = self._forced_by(parent)
             step.forced = kids[piece]
             if step.forced is None:
-                return [_NOTHING]
+                return [NOTHING]
             alone = sum(kid is not None for kid in kids.values()) == 1
         elif forced != piece:
-            return [_NOTHING]
+            return [NOTHING]
         else:
             alone = True
         values = list(values)
@@ -326,7 +172,7 @@ class GeneralEngine:
         count, best = 1, int(state[7])
         for more, score in self._values(state[6]):
             if not more:
-                return _NOTHING
+                return NOTHING
             count *= more
             best += score
         return count, best
@@ -427,12 +273,3 @@ def _union(masks: set[int]) -> int:
     for mask in masks:
         union |= mask
     return union
-
-
-def least_of(masks: set[int]) -> tuple[int, ...]:
-    """Keep of masks those that contain no other, ascending."""
-    least: list[int] = []
-    for mask in sorted(masks):
-        if not any(known & mask == known for known in least):
-            least.append(mask)
-    return tuple(least)

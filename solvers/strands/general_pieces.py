@@ -1,10 +1,7 @@
 """The pieces of any board: words of any length, cells as lists instead of masks of 64.
 
 The boards of article 000's reductions are wide, and their words may be as long as the board is
-large (Flow Free) or walk round blocks in thousands of ways over the same cells (Theorem 20).
-Words are therefore walked letter by letter over the whole board at once, and walks that stand on
-the same cell, have used the same cells (and diagonals, where words must not cross) and spell
-beginnings of the same words are one walk from then on.
+large (Flow Free, Theorem 20).
 """
 
 from __future__ import annotations
@@ -15,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.bits import popcount
-from solvers.compiling import kernel
 from solvers.lexicon.lexicon import Lexicon
+from solvers.strands.general_walks import WALKED, walk_words
 from solvers.strands.pieces import (
     Found,
     Pieces,
@@ -29,7 +25,7 @@ from solvers.strands.pieces import (
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY, Scoring
-from solvers.strands.words import NO_LETTER, PATH_MAX, neighbours
+from solvers.strands.words import PATH_MAX, neighbours
 
 WALKS_MAX = 1 << 21
 """Walks of one length from one cell that may be under way."""
@@ -37,15 +33,12 @@ WALK_NUMBERS = 1 << 26
 """Room for their cells, four bytes a number."""
 STEPS_MAX = 1 << 25
 """Steps on one board, some seconds."""
-PIECE_NUMBERS = 1 << 27
+PIECE_NUMBERS = 1 << 26
 """Room for the cells of all pieces found, four bytes a number."""
 PIECES_MAX = 1 << 22
 
 _NO_COMPOUNDS = "rules without compound spangrams (compound_parts=1 or spangram=off)"
-OK, TOO_MANY = 0, 1
-NODE, AT, DIAGONALS, HEAD = range(4)
 _ONE = np.uint64(1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,14 +89,14 @@ def find_wide_pieces(
     near = neighbours(puzzle.row_count, puzzle.column_count, diagonal=rules.diagonal)
     out = np.empty(PIECE_NUMBERS, np.int32)
     starts = np.empty(PIECES_MAX + 1, np.int64)
-    status, count = _walk_words(
+    status, count = walk_words(
         lexicon.node_children, lexicon.node_first, lexicon.node_word,
         board_codes(puzzle, lexicon), near, puzzle.column_count, rules.min_letters,
         rules.crossing, np.empty((2, WALK_NUMBERS), np.int32),
         np.empty((2, WALKS_MAX + 1), np.int64), np.zeros(4 * WALKS_MAX, np.int64), out, starts,
         STEPS_MAX,
     )  # fmt: skip
-    if status != OK:
+    if status != WALKED:
         raise TooManyPiecesError(
             "the letters of this board can be walked along words in too many ways; expected a "
             "board of fewer equal letters, or a smaller word list"
@@ -275,160 +268,3 @@ def bits_of(mask: int) -> list[int]:
         bits.append(low.bit_length() - 1)
         mask ^= low
     return bits
-
-
-@kernel
-def _holds(walk: np.ndarray, at: int, size: int, cell: int) -> bool:
-    low, high = at, at + size
-    while low < high:
-        middle = (low + high) >> 1
-        if walk[middle] < cell:
-            low = middle + 1
-        else:
-            high = middle
-    return low < at + size and walk[low] == cell
-
-
-@kernel
-def _write_step(
-    walk: np.ndarray, at: int, size: int, node: int, to: int, columns: int, crossing: bool,
-    out: np.ndarray, start: int,
-) -> int:  # fmt: skip
-    """Write the walk at `walk[at:]`, of `size` cells, with one more cell; return its end."""
-    out[start + NODE] = node
-    out[start + AT] = to
-    o = start + HEAD
-    placed = False
-    for i in range(at + HEAD, at + HEAD + size):
-        if not placed and walk[i] > to:
-            out[o] = to
-            o += 1
-            placed = True
-        out[o] = walk[i]
-        o += 1
-    if not placed:
-        out[o] = to
-        o += 1
-    kept = 0
-    if not crossing:
-        own, cells = start + HEAD, size + 1
-        a, b = min(walk[at + AT], to), max(walk[at + AT], to)
-        new = -1
-        if a // columns != b // columns and a % columns != b % columns:
-            new = 2 * b if b % columns > a % columns else 2 * (b + 1) + 1
-        before = at + HEAD + size
-        for i in range(walk[at + DIAGONALS] + 1):
-            # Kept in order: the new one goes where it belongs.
-            last = i == walk[at + DIAGONALS]
-            if new >= 0 and (last or walk[before + i] > new):
-                if _open(out, own, cells, new, columns):
-                    out[o + kept] = new
-                    kept += 1
-                new = -1
-            if not last and _open(out, own, cells, walk[before + i], columns):
-                out[o + kept] = walk[before + i]
-                kept += 1
-    out[start + DIAGONALS] = kept
-    return o + kept
-
-
-@kernel
-def _open(walk: np.ndarray, at: int, size: int, diagonal: int, columns: int) -> bool:
-    """Tell whether neither of the two other cells of a diagonal's block is on a walk."""
-    corner, rising = diagonal >> 1, diagonal & 1
-    if rising:
-        one, other = corner, corner - columns - 1
-    else:
-        one, other = corner - 1, corner - columns
-    return not _holds(walk, at, size, one) and not _holds(walk, at, size, other)
-
-
-@kernel
-def _walk_words(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
-    near: np.ndarray, columns: int, min_letters: int, crossing: bool, walks: np.ndarray,
-    offsets: np.ndarray, slots: np.ndarray, out: np.ndarray, starts: np.ndarray, steps_max: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Write every word with every set of cells (and diagonals) as (word, cells, blocks, ...).
-
-    Returns (OK or TOO_MANY, rows written); one word on the same cells may be written repeatedly.
-    """
-    found, room = 0, 0
-    steps = 0
-    last_slot = len(slots) - 1
-    stamp = np.int64(0)
-    for start in range(len(board)):
-        letter = np.uint64(board[start])
-        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
-            continue
-        now, count, size = 0, 1, 1
-        walk = walks[0]
-        walk[NODE] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
-        walk[AT], walk[DIAGONALS], walk[HEAD] = start, 0, start
-        offsets[0, 0] = 0
-        while count:
-            after = 1 - now
-            walk, longer = walks[now], walks[after]
-            made, end = 0, 0
-            stamp += 1
-            for w in range(count):
-                at = offsets[now, w]
-                node = walk[at + NODE]
-                if node_word[node] >= 0 and size >= min_letters:
-                    blocks = walk[at + DIAGONALS]
-                    if found + 1 >= len(starts) or room + 3 + size + blocks > len(out):
-                        return TOO_MANY, found
-                    starts[found] = room
-                    out[room], out[room + 1], out[room + 2] = node_word[node], size, blocks
-                    room += 3
-                    for i in range(size + blocks):
-                        number = walk[at + HEAD + i]
-                        out[room + i] = number if i < size else number >> 1
-                    room += size + blocks
-                    found += 1
-                children = node_children[node]
-                if children == np.uint64(0):
-                    continue
-                cell = walk[at + AT]
-                for turn in range(8):
-                    to = near[cell, turn]
-                    if to < 0:
-                        break
-                    if board[to] == NO_LETTER or not (children >> np.uint64(board[to])) & _ONE:
-                        continue
-                    if _holds(walk, at + HEAD, size, to):
-                        continue
-                    steps += 1
-                    if (
-                        steps > steps_max
-                        or end + HEAD + 2 * size + 2 > len(longer)
-                        or made + 1 >= offsets.shape[1]
-                    ):
-                        return TOO_MANY, found
-                    letter = np.uint64(board[to])
-                    child = node_first[node] + popcount(children & ((_ONE << letter) - _ONE))
-                    stop = _write_step(walk, at, size, child, to, columns, crossing, longer, end)
-                    h = np.uint64(0)
-                    for i in range(end, stop):
-                        h = (h ^ np.uint64(longer[i])) * _MIX
-                        h ^= h >> np.uint64(29)
-                    slot = np.int64(h & np.uint64(last_slot))
-                    same = False
-                    # A slot holds the number of a layer and of a walk in it.
-                    while slots[slot] >> 22 == stamp:
-                        other = offsets[after, slots[slot] & 0x3FFFFF]
-                        i = 0
-                        while i < stop - end and longer[other + i] == longer[end + i]:
-                            i += 1
-                        if i == stop - end:
-                            same = True
-                            break
-                        slot = (slot + 1) & last_slot
-                    if not same:
-                        slots[slot] = (stamp << 22) | made
-                        offsets[after, made] = end
-                        made += 1
-                        end = stop
-            now, count = after, made
-            size += 1
-    return OK, found

@@ -28,8 +28,8 @@ PENDING = -(2**63)
 USED_WORDS, WORDS_MAX, LOWEST = 10, 11, 12
 """Fields of the control beside those of solvers.strands.table: record words used and allowed, and
 the least first cell of a state whose value is known."""
-INDEX_WORDS = 2
-"""Entries of the index for each state, at most."""
+TABLE_BYTES_MAX = 1 << 36
+"""The most that is asked of the operating system, whatever the budget."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 
@@ -46,6 +46,15 @@ class Records(NamedTuple):
 
 def new_records(table_bytes: int) -> Records:
     """Make an empty table. Memory is taken by the operating system's leave only as it is used."""
+    while True:
+        try:
+            return _allocate(min(table_bytes, TABLE_BYTES_MAX))
+        except MemoryError:
+            # More than this machine can promise: what it can is the budget then.
+            table_bytes = min(table_bytes, TABLE_BYTES_MAX) // 2
+
+
+def _allocate(table_bytes: int) -> Records:
     # The shortest record has seven words, and two to four places in the index.
     slots = 1 << max(INDEX_BITS_FIRST, int(table_bytes // 32).bit_length() - 1)
     records = Records(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Status
 from solvers.lexicon.compile import compile_lexicon
-from solvers.strands import engines, general_engine, general_pieces, listing
+from solvers.strands import engines, general_group_search, general_pieces, listing
 from solvers.strands import game as strands_game
 from solvers.strands.check import check_cover
 from solvers.strands.engine import BudgetSpentError
@@ -211,7 +211,7 @@ def test_orders_that_are_given_up_change_no_answer(seed: int) -> None:
     found = widened(find_pieces(instance.puzzle, FREE, lexicon))
     values = []
     for trials in ((1 << 12, 1 << 16), (2, 3)):
-        with mock.patch.object(general_engine, "TRIALS", trials):
+        with mock.patch.object(general_group_search, "TRIALS", trials):
             engine = GeneralEngine(instance.puzzle, FREE, found, Budget(), exists=False)
             values.append(engine.value(engine.root))
     assert values[0][0] == values[1][0]
@@ -250,3 +250,9 @@ class Full(SweepEngine):
 
     def try_all(self, nodes: int) -> bool:
         raise BudgetSpentError(TOO_MANY_SETS)
+
+
+def test_a_budget_beyond_all_memory_is_no_error() -> None:
+    game = StrandsGame(FREE, compile_lexicon([("AB", 0)]))
+    wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))
+    assert game.solve(wide, Ask(kind="first"), None, Budget(table_bytes=2**50)).count == 1
