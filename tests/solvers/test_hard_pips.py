@@ -15,7 +15,7 @@ from solvers.hard.formula import all_formulas, assignments, exactly_one
 from solvers.hard.planar import PlanarFormula, embed, random_planar_formula
 from solvers.hard.subset_sum import SubsetSum, random_subset_sum, subsets
 from solvers.pips.check import check_solution
-from solvers.pips.puzzle import Cell, Puzzle, RegionType
+from solvers.pips.puzzle import MAX_PIP, Cell, Puzzle, RegionType
 
 
 def small_formulas() -> Iterator[PlanarFormula]:
@@ -135,4 +135,4 @@ def test_planted_sums_are_found_and_numbers_too_large_for_a_pip_are_refused() ->
         (solution,) = reduced.bind().solve(reduced.puzzle, Ask(kind="first")).solutions
         subset_sum_to_pips.solution_of(reduced, solution)
     with pytest.raises(InvalidPuzzleError, match="expected pips from 0 to"):
-        subset_sum_to_pips.reduce(SubsetSum(numbers=(10**7,), target=1))
+        subset_sum_to_pips.reduce(SubsetSum(numbers=(MAX_PIP + 1,), target=1))
