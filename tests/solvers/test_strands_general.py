@@ -28,7 +28,16 @@ from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
 from solvers.strands.table import TOO_MANY_SETS
-from tests.solvers.strands_boards import Instance, all_rules, instances, random_instance
+from tests.oracles import strands_cp_sat
+from tests.oracles.strands_brute_force import TooLargeError, Vocabulary
+from tests.solvers.strands_boards import (
+    Instance,
+    all_rules,
+    instances,
+    random_instance,
+    spell,
+    walk,
+)
 
 COUNT, ALL, TEN = Ask(kind="count"), Ask(kind="all"), Ask(kind="best", limit=10)
 FREE = Rules(
@@ -256,3 +265,46 @@ def test_a_budget_beyond_all_memory_is_no_error() -> None:
     game = StrandsGame(FREE, compile_lexicon([("AB", 0)]))
     wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))
     assert game.solve(wide, Ask(kind="first"), None, Budget(table_bytes=2**50)).count == 1
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    crossing=st.booleans(),
+    repeats=st.booleans(),
+    words=st.sampled_from(["any", "given"]),
+    spangram=st.sampled_from(["off", "off", "required"]),
+)
+def test_wide_boards_give_the_covers_of_cp_sat(
+    seed: int, crossing: bool, repeats: bool, words: str, spangram: str
+) -> None:
+    rng = random.Random(seed)
+    rules = Rules.parse(
+        f"spangram={spangram} words={words} crossing={'yes' if crossing else 'no'} "
+        f"repeats={'yes' if repeats else 'no'} min_letters=1 compound_parts=1"
+    )
+    puzzle = Puzzle(board=tuple("".join(rng.choices("ABCDEFGH", k=34)) for _ in range(3)))
+    cuts = [[0, *sorted(rng.sample(range(3, 32, 3), 7)), 34] for _ in range(3)]
+    paths = [
+        [(r, c) for c in range(a, b)] for r in range(3) for a, b in itertools.pairwise(cuts[r])
+    ]
+    down = walk(puzzle, rules, [(r, 5) for r in range(3)], 3, rng)
+    spelled = [spell(puzzle, path) for path in (*paths, down)]
+    puzzle = replace(puzzle, theme_words=len(paths) - (spangram != "off"))
+    instance = Instance(
+        puzzle=puzzle,
+        rules=rules,
+        vocabulary=Vocabulary(words=dict.fromkeys(spelled, 300)),
+    )
+    try:
+        found = strands_cp_sat.enumerate_covers(
+            puzzle, instance.rules, instance.vocabulary, limit=151, time_limit_s=1,
+            most_steps=10_000,
+        )  # fmt: skip
+    except TooLargeError:
+        return
+    if not found.complete or len(found.covers) > 150:
+        return
+    outcome = game_of(instance).solve(puzzle, ALL)
+    assert {cover.identity for cover in outcome.solutions} == found.covers
+    assert game_of(instance).solve(puzzle, COUNT).count == len(found.covers)
