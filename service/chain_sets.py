@@ -7,6 +7,7 @@ chooses as many chains as possible of which no two share a word.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from service.answers import bound_json
 from service.console import duration, plural
 from solvers.algebra import Ask, Budget, Status
-from solvers.errors import PermanentError
 from solvers.letterboxed.disjoint import disjoint_chains
 from solvers.letterboxed.greedy import WORDS_MAX, greedy_chains
 
@@ -77,10 +77,7 @@ class ChainSet:
 def search_chains(
     game: LetterBoxedGame, puzzle: Puzzle, search: Search, budget: Budget
 ) -> ChainSet:
-    """Search chains one way or the other.
-
-    Raises PermanentError for a board that the greedy search does not take.
-    """
+    """Search chains one way or the other; a board that a search does not take is told apart."""
     begun = time.perf_counter_ns()
     found = _greedy(game, puzzle) if search == "greedy" else _disjoint(game, puzzle, budget)
     return replace(found, took_ns=time.perf_counter_ns() - begun)
@@ -90,10 +87,11 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
     stream = game.stream(puzzle, Ask(kind="all"), None, budget)
     every = tuple(islice(stream, CHAINS_MAX + 1))
     if len(every) > CHAINS_MAX:
-        raise PermanentError(
+        reason = (
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--words N and --min-length N leave fewer"
         )
+        return ChainSet(search="disjoint", status=Status.OVER_BUDGET, reason=reason)
     status = Status(stream.status)
     if status is not Status.SOLVED:
         reason = stream.reason or "No solution exists, and so no set of chains."
@@ -114,7 +112,10 @@ def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
 
     model = game.model(puzzle)
     if not model.distinct:
-        raise PermanentError("--greedy takes boards whose letters are all different")
+        letters = Counter("".join(puzzle.sides))
+        twice = next((letter for letter, times in letters.items() if times > 1), "one")
+        reason = f"--greedy takes boards whose letters are all different; {twice!r} stands twice"
+        return ChainSet(search="greedy", status=Status.INVALID, reason=reason)
     most = game.bound_rules.chains
     found = greedy_chains(model, most if isinstance(most, int) else WORDS_MAX)
     chains = [Chain(words=tuple(model.words[word] for word in words)) for words in found]

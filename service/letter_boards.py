@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from solvers.errors import PermanentError
-from solvers.letterboxed.generator import CONSONANTS, VOWELS, generate
+from solvers.letterboxed.generator import CONSONANTS, VOWELS, generate, par_of
 from solvers.letterboxed.puzzle import Puzzle
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ FEW = 12
 """Boards of which the best one is taken where none is."""
 COMMON_CONSONANTS = 12
 """Consonants that boards are drawn from, the most common ones, unless they need more."""
-PAR_EXTRA = 2
-"""A par is this many words more than a board takes: published ones are 4 to 6, of which it takes
-two."""
 SEED_STEP = 1_000_003
 
 
@@ -184,6 +181,6 @@ def _payload(date: dt.date, number: int, puzzle: Puzzle, chain: Chain) -> dict[s
         "sides": list(puzzle.sides),
         "date": f"{date:%B} {date.day}, {date.year}",
         "dictionary": list(puzzle.dictionary),
-        "par": len(chain.words) + PAR_EXTRA,
+        "par": par_of(puzzle),
         "editor": GENERATOR_NAME,
     }

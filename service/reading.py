@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def _typed(sides: str) -> Found:
 
     item: Published | Fault
     try:
-        puzzle = Puzzle(sides=tuple(sides.replace(",", " ").split()))
+        puzzle = Puzzle(sides=tuple(re.split(r"\s*,\s*|\s+", sides.strip())))
         item = Published(date=None, level=None, puzzle=puzzle)
     except InvalidPuzzleError as error:
         place = error.place.replace("sides", "--sides", 1)

@@ -245,6 +245,7 @@ class _Solve:
     def _list_all(self, *, json: bool) -> Exit:
         """List solutions as they are found: there may be millions, so only the first is kept."""
         from solvers.algebra import Outcome
+        from solvers.letterboxed.game import LetterBoxedGame
 
         shown = view(self.found.game)
         count = 0
@@ -258,6 +259,9 @@ class _Solve:
                 bar.give_way()
                 if json:
                     emit_item(self.game.solution_to_json(solution), first=count == 1)
+                elif count > 1 and self.found.game == "letterboxed":
+                    # Chains are read as words: one drawing shows how they run.
+                    say(f"{count:,}: {shown.line(solution)}")
                 else:
                     say(f"{count:,}:")
                     say_drawing(shown.solution(self.puzzle, solution, scored=True))
@@ -268,6 +272,8 @@ class _Solve:
             truncated=stream.truncated,
             statistics=stream.statistics,
             reason=stream.reason,
+            # Chains come best first. Other games compare nothing that is listed.
+            value=self.game.value_of(kept) if isinstance(self.game, LetterBoxedGame) else None,
         )
         if json:
             tail = outcome_json(self.game, self.ask, outcome)

@@ -29,6 +29,7 @@ from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.lexicon.lexicon import Lexicon
+from solvers.registry import check_ask
 from workers.app import SOLVE_ONDEMAND, client_app
 from workers.messages import send as publish
 from workers.queues import INTERACTIVE
@@ -78,6 +79,7 @@ def submit(
     was submitted.
     """
     settings = settings or Settings()
+    check_ask(ask, game)
     room = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
     job = job_of(room, room.puzzle_id(puzzle), ask)
     if find_row(lake, job) is not None or lake.exists(record_path(job)):

@@ -165,10 +165,11 @@ class LetterBoxedGame:
             solutions=tuple(chains),
             truncated=stream.truncated and ask.kind == "all",
             statistics=stream.statistics,
-            value=self._value(chains),
+            value=self.value_of(chains),
         )
 
-    def _value(self, chains: Sequence[Chain]) -> int | None:
+    def value_of(self, chains: Sequence[Chain]) -> int | None:
+        """Tell what the best of some chains is worth under the rules: words, or letters."""
         letters = self.bound_rules.chains == "fewest-letters"
         return min((c.letters if letters else len(c.words) for c in chains), default=None)
 
@@ -209,7 +210,7 @@ class LetterBoxedGame:
         found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
         if ask.kind == "first" and found:
             found = [self._first_of(puzzle, found)]
-            value = self._value(found)
+            value = self.value_of(found)
         kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
         counted = ask.kind in ("count", "best")
         return Outcome(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 from solvers.algebra import Ask, Budget, Outcome
 from solvers.errors import PermanentError
@@ -18,8 +17,6 @@ from solvers.lexicon.lexicon import Lexicon
 SIDES = 4
 LETTERS_PER_SIDE = 3
 VOWELS_MIN = 4
-TRIES = 1000
-"""Boards dealt before it gives up: of those with the default shape most can be solved."""
 PAR_EASY_CHAINS, PAR_FAIR_CHAINS = 58_000, 4_100
 VOWELS = "AEIOU"
 CONSONANTS = "BCDFGHJKLMNPQRSTVWXYZ"
@@ -83,22 +80,6 @@ def par_of(
     chains = PAR_EASY_CHAINS if more.count is None else more.count
     easy = 2 if chains >= PAR_EASY_CHAINS else 3 if chains >= PAR_FAIR_CHAINS else 4
     return found.value + easy
-
-
-def generate_solvable(
-    seed: int, lexicon: Lexicon, *, tries: int = TRIES, **shape: Any
-) -> tuple[Puzzle, int]:
-    """Deal boards until one can be solved with a lexicon; return it and its par.
-
-    `shape` is what `generate` takes. Raises PermanentError when none of `tries` boards can be.
-    """
-    rnd = random.Random(seed).random
-    for _ in range(tries):
-        puzzle = generate(int(rnd() * 2**53), **shape)
-        par = par_of(puzzle, lexicon)
-        if par is not None:
-            return puzzle, par
-    raise PermanentError(f"none of {tries} boards can be solved with the words given")
 
 
 def _solve(

@@ -16,6 +16,8 @@ LETTERS_MAX = 4096
 """Letters on all sides together."""
 WORDS_MAX = 1_000_000
 WORD_LETTERS_MAX = 1_000_000
+DICTIONARY_LETTERS_MAX = 10_000_000
+"""Letters of all words of a dictionary together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +90,8 @@ class Puzzle:
             at = _join(place, "dictionary")
             if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
                 raise InvalidPuzzleError("dictionary-type", at, "expected a list of words or null")
+            if not words:
+                raise InvalidPuzzleError("dictionary-empty", at, "expected at least one word")
             _check_words(tuple(words), at)
         return cls(sides=joined, dictionary=None if words is None else tuple(words))
 
@@ -129,6 +133,13 @@ def _check_words(words: tuple[str, ...], place: str) -> None:
     if len(words) > WORDS_MAX:
         raise InvalidPuzzleError(
             "dictionary-size", place, f"{len(words):,} words; expected at most {WORDS_MAX:,}"
+        )
+    letters = sum(map(len, words))
+    if letters > DICTIONARY_LETTERS_MAX:
+        raise InvalidPuzzleError(
+            "dictionary-size",
+            place,
+            f"{letters:,} letters in all words; expected at most {DICTIONARY_LETTERS_MAX:,}",
         )
     for i, word in enumerate(words):
         if not 1 <= len(word) <= WORD_LETTERS_MAX:
