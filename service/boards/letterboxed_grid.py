@@ -80,14 +80,19 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
             start, end = shape.places[side][place], shape.places[other][next_place]
             canvas.line(dot(start), dot(end), style, pattern)
     marks = _marks(strokes)
+    taken = {character(point) for side in shape.places for point in side}
     for i, letters in enumerate(puzzle.sides):
         outward_x, outward_y = shape.outward[i]
         for j, letter in enumerate(letters):
             mark, style = marks.get((i, j), (_FREE, ""))
             x, y = shape.places[i][j]
             canvas.put(character((x, y)), mark, style)
-            beside = (x + outward_x * OUTSIDE_DOTS / scale, y + outward_y * OUTSIDE_DOTS / scale)
-            canvas.put(character(beside), letter, "bold")
+            away = OUTSIDE_DOTS / scale
+            # Characters are coarse: further out, if a mark or a letter stands there.
+            while (beside := character((x + outward_x * away, y + outward_y * away))) in taken:
+                away += 1 / scale
+            taken.add(beside)
+            canvas.put(beside, letter, "bold")
     return canvas.drawing()
 
 

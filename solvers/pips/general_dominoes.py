@@ -90,15 +90,15 @@ class DominoSearch:
         left: tuple[int, ...], progress: tuple[int, ...],
     ) -> int:  # fmt: skip
         # In turn, so that both halves hold large ones and small ones.
-        zero = (0,) * len(progress)
         one = self._layers(kinds, {(slots, progress): 1}, types[::2], left, whole=False)
-        other = self._layers(kinds, {(slots, zero): 1}, types[1::2], left, whole=False)
+        other = self._layers(kinds, {(slots, progress): 1}, types[1::2], left, whole=False)
         target = self.board.target
         total = 0
         for (free, sums), ways in one.items():
             self.purse.node()
             used = tuple(n - m for n, m in zip(slots, free, strict=True))
-            rest = tuple(t - s for t, s in zip(target, sums, strict=True))
+            # Both halves begin with what lies already, or bounds on the sums would be wrong.
+            rest = tuple(t - s + p for t, s, p in zip(target, sums, progress, strict=True))
             more = other.get((used, rest))
             if more is None:
                 continue

@@ -38,7 +38,9 @@ class TileSearch:
             self.position[cell] = p
         self.later = []
         for p, cell in enumerate(order):
-            partners = board.near[cell]
+            # A cell with a choice has none that takes another's forced partner: nobody would
+            # look at that one again where the rest of the order is forced.
+            partners = [c for c in board.near[cell] if board.partner[c] < 0]
             if board.partner[cell] >= 0:
                 partners = [board.partner[cell]]
             if cell in tile:

@@ -105,7 +105,7 @@ NULL_PUZZLE = {
         (put(3, "hard"), "not-an-object", "hard"),
         (drop("hard", "dominoes"), "missing-key", "hard.dominoes"),
         (put({}, "hard", "dominoes"), "not-a-list", "hard.dominoes"),
-        (put([[1, 2]] * 5000, "hard", "dominoes"), "too-many-items", "hard.dominoes"),
+        (put([[1, 2]] * 40_000, "hard", "dominoes"), "too-many-items", "hard.dominoes"),
         (put([1, 2.0], "hard", "dominoes", 1), "not-an-integer", "hard.dominoes[1][1]"),
         (put([1, True], "hard", "dominoes", 1), "not-an-integer", "hard.dominoes[1][1]"),
         (put([1, -1], "hard", "dominoes", 1), "negative-pip", "hard.dominoes[1][1]"),

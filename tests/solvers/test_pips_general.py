@@ -26,7 +26,7 @@ LISTED = 100
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(payload=payloads())
 def test_both_searches_answer_alike_whole_and_in_parts(
     pips: Game[Any, Any], one_by_one: bool, payload: Payload
@@ -47,6 +47,23 @@ def test_both_searches_answer_alike_whole_and_in_parts(
         positions = {cell: p for p, cell in enumerate(order)}
         keys = [canonical_key(order, positions, solution) for solution in solutions]
         assert keys == sorted(keys)
+
+
+def test_a_square_beside_forced_tiles_has_two_tilings() -> None:
+    # Its cells touch those of forced tiles, which stand at the end of the order.
+    cells = [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (2, 2)]
+    puzzle = puzzle_of(payload_of([(0, 0)] * 4, [("empty", None, [cell]) for cell in cells]))
+    assert count_generally(puzzle, None, Budget()).count == 2
+
+
+def test_halves_begin_with_what_a_part_has_laid(pips: Game[Any, Any]) -> None:
+    cells = [(0, 1), (0, 2), (0, 3), (1, 0)]
+    regions = [("sum", 2, cells), ("empty", None, [(0, 0)]), ("empty", None, [(2, 0)])]
+    puzzle = puzzle_of(payload_of([(0, 0), (0, 1), (0, 1)], regions))
+    part = [[[1, 0], [2, 0], 1, 0]]
+    with mock.patch.multiple(general_dominoes, TYPES_MIN=0, HALVES_MIN=2):
+        assert count_generally(puzzle, part, Budget()).count == 3
+    assert pips.solve(puzzle, COUNT, part).count == 3
 
 
 def subset_sum(numbers: list[int], target: int, other: int = 0) -> Payload:
