@@ -91,7 +91,7 @@ class Puzzle:
             if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
                 raise InvalidPuzzleError("dictionary-type", at, "expected a list of words or null")
             if not words:
-                raise InvalidPuzzleError("dictionary-empty", at, "expected at least one word")
+                raise InvalidPuzzleError("no-dictionary", at, "expected at least one word")
             _check_words(tuple(words), at)
         return cls(sides=joined, dictionary=None if words is None else tuple(words))
 
