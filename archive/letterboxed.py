@@ -9,15 +9,15 @@ trusted.
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from archive.fields import DATE_KEY, MAX_TEXT, fault_of, identifier, member_value, print_date, text
+from archive.envelopes import in_input, read_list, read_one, values_of
+from archive.fields import MAX_TEXT, identifier, text
 from archive.gamedata import embedded
 from archive.published import Fault, Published
-from archive.strict_json import Member, members_by_key, read_members, shown
+from archive.strict_json import Member, shown
 from solvers.algebra import canonical_json
 from solvers.errors import InvalidPuzzleError, PermanentError, json_kind
 from solvers.letterboxed.chain import Chain
@@ -63,18 +63,8 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     date, any number of sides and letters and any words will do, and a payload may say nothing but
     its sides.
     """
-    found = _read_sides(data) if data.lstrip()[:1] == b"[" else _read(data, None)
-    return [
-        Fault(
-            level=item.level,
-            rule=item.rule,
-            place=item.place,
-            message=f"{item.message}{_way_out(item)} (in {shown(name)})",
-        )
-        if isinstance(item, Fault)
-        else item
-        for item in found
-    ]
+    found = _read_list(data) if data.lstrip()[:1] == b"[" else _read(data, None)
+    return in_input(found, name, _way_out)
 
 
 def _way_out(fault: Fault) -> str:
@@ -91,43 +81,23 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
             message = "expected a JSON object, or a page that sets window.gameData"
             return [Fault(level=None, rule="no-game-data", place="", message=message)]
         data = data if inner is None else inner
-    keyed, loose = members_by_key(list(read_members(data)))
-    found: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
-    if found:
-        return found
-    try:
-        date = print_date(keyed.pop(DATE_KEY, None), expected)
-    except InvalidPuzzleError as error:
-        return [fault_of(error)]
-    level = _LEVEL if expected is not None else None
-    try:
-        return [_read_puzzle(keyed, date, level, strict=expected is not None)]
-    except InvalidPuzzleError as error:
-        return [fault_of(error, level)]
+    strict = expected is not None
+    return read_one(
+        data,
+        expected,
+        _LEVEL,
+        lambda keyed, date, level: _read_puzzle(keyed, date, level, strict=strict),
+    )
 
 
-def _read_sides(data: bytes) -> list[Published | Fault]:
-    try:
-        sides = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        message = f"expected a JSON object, or a list of sides as texts: {reason}"
-        return [Fault(level=None, rule="not-json", place="", message=message)]
-    try:
-        return [Published(date=None, level=None, puzzle=Puzzle.from_json({"sides": sides}))]
-    except InvalidPuzzleError as error:
-        return [fault_of(error)]
+def _read_list(data: bytes) -> list[Published | Fault]:
+    return read_list(data, "sides as texts", lambda value: Puzzle.from_json({"sides": value}))
 
 
 def _read_puzzle(
     keyed: Mapping[str, Member], date: dt.date | None, level: str | None, *, strict: bool
 ) -> Published:
-    # Every member has to be readable: an unknown one too, or the payload is not what it seems.
-    obj = {key: member_value(member) for key, member in keyed.items()}
-    game = obj.get("game", GAME)
-    if game != GAME:
-        got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
-        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
+    obj = values_of(keyed, GAME)
     if obj.get("sides") is None:
         raise InvalidPuzzleError("null-puzzle", "sides", "expected a list of sides; there is none")
     puzzle = Puzzle.from_json(obj)

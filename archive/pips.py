@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from archive.envelopes import in_input, values_of
 from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError, json_kind
+from solvers.errors import InvalidPuzzleError
 from solvers.pips.check import check_solution, solution_to_json
 from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
 
@@ -60,17 +61,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
         if not found:
             message = "expected a puzzle with dominoes and regions, or a payload with levels"
             found = [Fault(level=None, rule="no-puzzle", place="", message=message)]
-    return [
-        item
-        if isinstance(item, Published)
-        else Fault(
-            level=item.level,
-            rule=item.rule,
-            place=item.place,
-            message=f"{item.message}{_way_out(item)} (in {shown(name)})",
-        )
-        for item in found
-    ]
+    return in_input(found, name, _way_out)
 
 
 def _way_out(fault: Fault) -> str:
@@ -135,12 +126,7 @@ def _read_single(members: list[Member]) -> Published | Fault:
     try:
         for member in loose:
             member_value(member)
-        obj = {key: member_value(member) for key, member in keyed.items()}
-        game = obj.get("game", GAME)
-        if game != GAME:
-            got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
-            raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
-        return _read_puzzle(obj, "", date=None, level=None, editor=None)
+        return _read_puzzle(values_of(keyed, GAME), "", date=None, level=None, editor=None)
     except InvalidPuzzleError as error:
         return fault_of(error)
 

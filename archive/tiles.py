@@ -12,7 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from archive.fields import MAX_TEXT, fault_of, member_value, text
+from archive.envelopes import in_input, values_of
+from archive.fields import MAX_TEXT, fault_of, text
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError, json_kind
@@ -41,17 +42,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 
     `name` is what the input is called and ends every fault's message.
     """
-    return [
-        Fault(
-            level=None,
-            rule=item.rule,
-            place=item.place,
-            message=f"{item.message} (in {shown(name)})",
-        )
-        if isinstance(item, Fault)
-        else item
-        for item in _read(data)
-    ]
+    return in_input(_read(data), name)
 
 
 def _read(data: bytes) -> list[Published | Fault]:
@@ -78,12 +69,7 @@ def _wrapped(data: bytes) -> bytes:
 
 
 def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
-    # Every member has to be readable: an unknown one too, or the board is not what it seems.
-    obj = {key: member_value(member) for key, member in keyed.items()}
-    game = obj.get("game", GAME)
-    if game != GAME:
-        got = repr(shown(game)) if isinstance(game, str) else json_kind(game)
-        raise InvalidPuzzleError("wrong-game", "game", f"expected {GAME!r}, got {got}")
+    obj = values_of(keyed, GAME)
     if _PAGE_KEY in obj and _OWN_KEY in obj:
         raise InvalidPuzzleError(
             "two-boards", _OWN_KEY, f"expected {_PAGE_KEY!r} or {_OWN_KEY!r}, got both"
