@@ -9,9 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from solvers.algebra import Ask, Status
 from solvers.errors import PermanentError
+from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.generator import CONSONANTS, VOWELS, generate, par_of
+from solvers.letterboxed.model import model_of
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import Rules
+from solvers.lexicon.compile import compile_lexicon
 
 if TYPE_CHECKING:
     from solvers.letterboxed.chain import Chain
@@ -32,6 +37,7 @@ FEW = 12
 COMMON_CONSONANTS = 12
 """Consonants that boards are drawn from, the most common ones, unless they need more."""
 SEED_STEP = 1_000_003
+FIRST, BEST = Ask(kind="first"), Ask(kind="best", limit=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +77,10 @@ def letter_payloads(
     letters = _alphabet(words, shape)
     if not all(letters):
         raise PermanentError("boards need words with vowels and words with consonants")
-    masks = [(word, frozenset(word)) for word in words]
+    common = compile_lexicon((word, 0) for word in words)
     for day in range(days):
         date = start + dt.timedelta(days=day)
-        puzzle, chain = _solvable(shape, letters, masks, (seed * SEED_STEP + day) * TRIES)
+        puzzle, chain = _solvable(shape, letters, common, (seed * SEED_STEP + day) * TRIES)
         yield date, json.dumps(_payload(date, day + 1, puzzle, chain), separators=(",", ":"))
 
 
@@ -96,16 +102,16 @@ def _alphabet(words: list[str], shape: Shape) -> tuple[str, str]:
 
 
 def _solvable(
-    shape: Shape, letters: tuple[str, str], masks: list[tuple[str, frozenset[str]]], seed: int
+    shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int
 ) -> tuple[Puzzle, Chain]:
     """Take the first board that two words solve, else the best of the first few."""
     for i in range(TRIES):
-        puzzle = _board(shape, letters, masks, seed + i)
+        puzzle = _board(shape, letters, words, seed + i)
         if _is_solved_by_two(puzzle):
             chain = _best(puzzle)
             assert chain is not None
             return puzzle, chain
-    few = (_board(shape, letters, masks, seed + i) for i in range(FEW))
+    few = (_board(shape, letters, words, seed + i) for i in range(FEW))
     found = [(puzzle, chain) for puzzle in few if (chain := _best(puzzle)) is not None]
     if not found:
         raise PermanentError(
@@ -116,34 +122,18 @@ def _solvable(
 
 
 def _best(puzzle: Puzzle) -> Chain | None:
-    from solvers.algebra import Ask
-    from solvers.registry import game
-
-    solutions = game("letterboxed").solve(puzzle, Ask(kind="best", limit=1)).solutions
+    solutions = LetterBoxedGame(Rules(), None).solve(puzzle, BEST).solutions
     return solutions[0] if solutions else None
 
 
 def _is_solved_by_two(puzzle: Puzzle) -> bool:
-    """Tell whether a word, or two that follow one another, have every letter of the board.
-
-    Enough for a board of distinct letters, and far quicker than solving it.
-    """
-    wanted = frozenset("".join(puzzle.sides))
-    if len(wanted) < puzzle.letter_count:
+    """Tell whether a board of distinct letters is solved by a word, or by two."""
+    if len(set("".join(puzzle.sides))) < puzzle.letter_count:
         return False
-    begins: dict[str, list[frozenset[str]]] = {}
-    words = [(word, frozenset(word)) for word in puzzle.dictionary or ()]
-    for word, mask in words:
-        begins.setdefault(word[0], []).append(mask)
-    return any(
-        mask == wanted or any(wanted <= mask | other for other in begins.get(word[-1], ()))
-        for word, mask in words
-    )
+    return LetterBoxedGame(Rules(chains=2), None).solve(puzzle, FIRST).status is Status.SOLVED
 
 
-def _board(
-    shape: Shape, letters: tuple[str, str], masks: list[tuple[str, frozenset[str]]], seed: int
-) -> Puzzle:
+def _board(shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int) -> Puzzle:
     """Deal letters, and give the board the words that can be played on it."""
     board = generate(
         seed,
@@ -153,23 +143,8 @@ def _board(
         vowels=letters[0],
         consonants=letters[1],
     )
-    side_of: dict[str, set[int]] = {}
-    for i, side in enumerate(board.sides):
-        for letter in side:
-            side_of.setdefault(letter, set()).add(i)
-    here = frozenset(side_of)
-    words = tuple(word for word, mask in masks if mask <= here and _can_be_played(word, side_of))
-    return Puzzle(sides=board.sides, dictionary=words)
-
-
-def _can_be_played(word: str, side_of: dict[str, set[int]]) -> bool:
-    """Tell whether a word can be played so that no two letters in a row are on one side."""
-    here = side_of[word[0]]
-    for letter in word[1:]:
-        here = {side for side in side_of[letter] if here - {side}}
-        if not here:
-            return False
-    return True
+    playable = model_of(board, Rules(min_letters=MIN_LETTERS), words).words
+    return Puzzle(sides=board.sides, dictionary=tuple(playable))
 
 
 def _payload(date: dt.date, number: int, puzzle: Puzzle, chain: Chain) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from solvers.errors import PermanentError
+from solvers.rule_line import read_rule_line, whole_number
 
 CHAIN_WORDS_MAX = 1_000_000
 MIN_LETTERS_MAX = 64
@@ -50,19 +51,10 @@ class Rules:
 
         Raises PermanentError on an unknown name or value.
         """
-        values: dict[str, str] = {}
-        for item in text.split():
-            name, _, value = item.partition("=")
-            if name not in ("chains", "min_letters") or name in values:
-                raise PermanentError(
-                    f"rule {item!r}: expected each of chains, min_letters once, as name=value"
-                )
-            values[name] = value
+        values = read_rule_line(text, ["chains", "min_letters"])
         default = cls()
         chains = values.get("chains", str(default.chains))
-        least = values.get("min_letters", str(default.min_letters))
-        if not least.isdecimal() or len(least) > 9:
-            raise PermanentError(f"rule min_letters is {least!r}; expected a whole number")
+        least = whole_number("min_letters", values.get("min_letters", str(default.min_letters)))
         if chains.isdecimal() and len(chains) <= 9:
-            return cls(chains=int(chains), min_letters=int(least))
-        return cls(chains=chains, min_letters=int(least))  # type: ignore[arg-type]
+            return cls(chains=int(chains), min_letters=least)
+        return cls(chains=chains, min_letters=least)  # type: ignore[arg-type]

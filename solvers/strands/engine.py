@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 from solvers.algebra import Budget, Statistics
@@ -53,6 +54,39 @@ class BudgetSpentError(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+
+
+class RootChildren:
+    """The root's children of a search that begins with a piece on the first cell."""
+
+    _root_children: list[tuple[tuple[str, int], int, State]]
+    on_progress: Callable[[int, int], None] | None
+
+    def value(self, state: State) -> tuple[int, int]:
+        """Count the covers below a state, and find the best score among them."""
+        raise NotImplementedError
+
+    def root_size(self) -> int:
+        """Count the root's children: one for each piece on the first cell."""
+        return len(self._root_children)
+
+    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
+        """Name the piece of a root's child, its score and the state after it."""
+        return self._root_children[index]
+
+    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
+        """Value the root's children start..stop that have covers: indices, counts, best scores."""
+        indices, counts, scores = [], [], []
+        for i in range(start, stop):
+            _, score, state = self._root_children[i]
+            count, best = self.value(state)
+            if count:
+                indices.append(i)
+                counts.append(count)
+                scores.append(score + best)
+            if self.on_progress is not None:
+                self.on_progress(i + 1 - start, stop - start)
+        return indices, counts, scores
 
 
 def _memory(budget: Budget) -> tuple[Table, Pool]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, Statistics
-from solvers.strands.engine import BudgetSpentError, State
+from solvers.strands.engine import BudgetSpentError, RootChildren, State
 from solvers.strands.general_forced import Step, Trail
 from solvers.strands.general_group_search import NOTHING, GroupSearch, Shared, Value, least_of
 from solvers.strands.general_groups import Group, groups_of
@@ -26,7 +26,7 @@ ALONE = -1
 """A group of one piece."""
 
 
-class GeneralEngine:
+class GeneralEngine(RootChildren):
     """Any board and any rules: cells in any order, states of any length."""
 
     name = "general"
@@ -82,28 +82,6 @@ class GeneralEngine:
     def check_clock(self) -> None:
         """Raise BudgetSpentError when the budget's seconds are over."""
         self.shared.check_clock()
-
-    def root_size(self) -> int:
-        """Count the root's children: one for each piece on the first cell."""
-        return len(self._root_children)
-
-    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
-        """Name the piece of a root's child, its score and the state after it."""
-        return self._root_children[index]
-
-    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
-        """Value the root's children start..stop that have covers: indices, counts, best scores."""
-        indices, counts, scores = [], [], []
-        for i in range(start, stop):
-            _, score, state = self._root_children[i]
-            count, best = self.value(state)
-            if count:
-                indices.append(i)
-                counts.append(count)
-                scores.append(score + best)
-            if self.on_progress is not None:
-                self.on_progress(i + 1 - start, stop - start)
-        return indices, counts, scores
 
     def _values(self, step: Step) -> list[Value]:
         """Value each group at a step: all but one are as they were before its last piece."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from solvers.errors import PermanentError
+from solvers.rule_line import read_rule_line, whole_number
 
 Spangram = Literal["required", "one", "off"]
 Words = Literal["given", "any"]
@@ -74,14 +75,10 @@ class Rules:
         Raises PermanentError on an unknown name or value.
         """
         known = {f.name: f for f in fields(cls)}
-        values: dict[str, Any] = {}
-        for item in text.split():
-            name, _, value = item.partition("=")
-            if name not in known or name in values:
-                raise PermanentError(
-                    f"rule {item!r}: expected each of {', '.join(known)} once, as name=value"
-                )
-            values[name] = _value(name, value, known[name].default)
+        values: dict[str, Any] = {
+            name: _value(name, value, known[name].default)
+            for name, value in read_rule_line(text, list(known)).items()
+        }
         return cls(**values)
 
 
@@ -95,7 +92,5 @@ def _value(name: str, text: str, default: object) -> object:
             raise PermanentError(f"rule {name} is {text!r}; expected yes or no")
         return text == "yes"
     if isinstance(default, int):
-        if not text.isdecimal() or len(text) > 9:
-            raise PermanentError(f"rule {name} is {text!r}; expected a whole number")
-        return int(text)
+        return whole_number(name, text)
     return text

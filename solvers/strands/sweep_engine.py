@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget, count_of
-from solvers.strands.engine import BudgetSpentError, Engine, State
+from solvers.strands.engine import BudgetSpentError, Engine, RootChildren, State
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
@@ -30,7 +30,7 @@ from solvers.strands.sweep import (
 from solvers.strands.table import NODES, NODES_MAX, OK, OUT_OF_NODES, STATUS
 
 
-class SweepEngine(Engine):
+class SweepEngine(RootChildren, Engine):
     """Cell by cell; any rules, any number of words, boards of any length."""
 
     name = "sweep"
@@ -71,28 +71,6 @@ class SweepEngine(Engine):
         finally:
             control[NODES_MAX] = nodes_max
         return True
-
-    def root_size(self) -> int:
-        """Count the root's children: one for each piece on the first cell."""
-        return len(self._root_children)
-
-    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
-        """Name the piece of a root's child, its score and the state after it."""
-        return self._root_children[index]
-
-    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
-        """Value the root's children start..stop that have covers: indices, counts, best scores."""
-        indices, counts, scores = [], [], []
-        for i in range(start, stop):
-            _, score, state = self._root_children[i]
-            count, best = self.value(state)
-            if count:
-                indices.append(i)
-                counts.append(count)
-                scores.append(score + best)
-            if self.on_progress is not None:
-                self.on_progress(i + 1 - start, stop - start)
-        return indices, counts, scores
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from solvers.errors import PermanentError
+from solvers.rule_line import read_rule_line
 
 Teleports = Literal["yes", "forced", "no"]
 
@@ -34,10 +35,5 @@ class Rules:
 
         Raises PermanentError on an unknown name or value.
         """
-        values: dict[str, str] = {}
-        for item in text.split():
-            name, _, value = item.partition("=")
-            if name != "teleports" or name in values:
-                raise PermanentError(f"rule {item!r}: expected teleports once, as name=value")
-            values[name] = value
+        values = read_rule_line(text, ["teleports"])
         return cls(**values)  # type: ignore[arg-type]
