@@ -132,8 +132,13 @@ class Lake:
 
         return self._commit(path, fill, new=True)
 
-    def write_row_groups(self, path: str, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
-        """Write one Parquet file with one row group per table, in the order given."""
+    def write_row_groups(
+        self, path: str, tables: Iterable[pa.Table], schema: pa.Schema, *, new: bool = False
+    ) -> bool:
+        """Write one Parquet file with one row group per table, in the order given.
+
+        With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
+        """
         _check_declared(schema, path)
 
         def fill(sink: pa.NativeFile) -> None:
@@ -141,7 +146,7 @@ class Lake:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
 
-        self._commit(path, fill)
+        return not (new and self.exists(path)) and self._commit(path, fill, new=new)
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file of bytes."""
@@ -185,6 +190,11 @@ class Lake:
         """Count the rows of every row group of a Parquet file, reading only its footer."""
         with self._parquet(path) as file:
             return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+
+    def schema(self, path: str) -> pa.Schema:
+        """Read the schema of a Parquet file, with its metadata."""
+        with self._parquet(path) as file:
+            return file.schema_arrow
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
         """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -16,7 +17,15 @@ from archive.answers import answered_jobs
 from archive.columns import arrays_of
 from archive.games import job_of, keep_game
 from archive.lake import Lake, conform
-from archive.runfiles import CHUNKS_MAX, add_segment, folder, part_row, read_json, write_json
+from archive.runfiles import (
+    CHUNKS_MAX,
+    SegmentTakenError,
+    add_segment,
+    folder,
+    part_row,
+    read_json,
+    write_json,
+)
 from archive.tables import manifest_schema
 from solvers.algebra import Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
@@ -73,7 +82,10 @@ def plan_run(
             chunks = _parts(game, jobs, costs, ask, split_ahead)
         else:
             chunks = _chunks(jobs, costs, _chunk_s(float(costs.sum()), worker_count))
-        add_segment(lake, run_id, 0, "plan", (), chunks, schema)
+        # A planner that died, or one that plans the same jobs just now, may have been faster: its
+        # chunks hold the same jobs.
+        with contextlib.suppress(SegmentTakenError):
+            add_segment(lake, run_id, 0, "plan", (), chunks, schema)
     plan = {
         "run_id": run_id,
         "game": game.name,

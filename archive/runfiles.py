@@ -2,8 +2,9 @@
 
 runs/run=<id>/plan.json                          planner   what is asked; written last, so a
                                                            run with a plan is planned entirely
-              manifest/seg-00000.parquet         planner, then driver; row group i = chunk i
-              manifest/seg-00000.json            why the segment exists; written before it
+              manifest/seg-00000.parquet         planner, then driver; row group i = chunk i;
+                                                           its metadata say why it exists;
+                                                           never written over
               started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
               parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
               attempts/seg-…-chunk-….json        driver    deaths and failures so far
@@ -22,10 +23,12 @@ import pyarrow as pa
 
 from archive.lake import Lake, MissingFileError
 from solvers.algebra import Ask, Budget, canonical_json
-from solvers.errors import PermanentError
+from solvers.errors import PermanentError, TransientError
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
+_ORIGINS = b"nightgrid.segment"
+"""Where the metadata of a segment's schema say why it exists."""
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
@@ -33,6 +36,10 @@ _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 SegmentKind = Literal["plan", "split", "broken"]
 Place = tuple[int, int]
 """(segment, chunk)."""
+
+
+class SegmentTakenError(TransientError):
+    """Another driver has added the segment; the run has to be read anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -222,9 +229,11 @@ def read_segments(lake: Lake, run_id: str) -> tuple[Segment, ...]:
 
 def _read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     path = f"{folder(run_id)}/manifest/seg-{number:05d}"
-    about = read_json(lake, f"{path}.json")
+    text = (lake.schema(f"{path}.parquet").metadata or {}).get(_ORIGINS)
+    # Runs of earlier versions say it in a file beside the segment.
+    about = read_json(lake, f"{path}.json") if text is None else json.loads(text)
     if about is None:
-        raise PermanentError(f"{path}.json is missing beside its segment")
+        raise PermanentError(f"{path}.parquet does not say why it exists")
     return Segment(
         number=number,
         kind=about["kind"],
@@ -244,13 +253,16 @@ def add_segment(
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
-    Its origins are written first: the segment counts only once its Parquet file stands.
+    Raises SegmentTakenError when the run has a segment of this number: what its chunks mean
+    must never change, since workers may be at them.
     """
     if len(chunks) > CHUNKS_MAX:
         raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
-    path = f"{folder(run_id)}/manifest/seg-{number:05d}"
-    write_json(lake, f"{path}.json", {"kind": kind, "origins": [list(o) for o in origins]})
-    lake.write_row_groups(f"{path}.parquet", chunks, schema)
+    path = f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
+    about = canonical_json({"kind": kind, "origins": [list(o) for o in origins]})
+    metadata = {**(schema.metadata or {}), _ORIGINS: about.encode("ascii")}
+    if not lake.write_row_groups(path, chunks, schema.with_metadata(metadata), new=True):
+        raise SegmentTakenError(f"run {run_id}: somebody else has added segment {number}")
     return Segment(
         number=number,
         kind=kind,

@@ -17,6 +17,7 @@ from archive.planning import CHUNK_MAX_S, CHUNK_MIN_S, CHUNKS_OF_A_PLAN
 from archive.runfiles import (
     Attempts,
     ChunkRef,
+    SegmentTakenError,
     add_segment,
     read_attempts,
     write_attempts,
@@ -236,19 +237,41 @@ def test_two_outcomes_for_one_job_are_refused(lake):
         finish_run(lake, run_id)
 
 
-def test_a_segment_counts_only_once_its_parquet_file_stands(lake):
+def test_a_segment_is_never_written_over(lake):
     run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
-    run = open_run(lake, run_id)
-    lake.write_bytes(
-        f"runs/run={run_id}/manifest/seg-00001.json",
-        json.dumps({"kind": "broken", "origins": [[0, 0]]}).encode(),
-    )
-    assert open_run(lake, run_id) == run
-    (rows,) = manifest_of(lake, run)
+    (rows,) = manifest_of(lake, open_run(lake, run_id))
     chunks = [rows.slice(i, 1) for i in range(10)]
     add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks, rows.schema)
-    places = [ref.place for ref in pending_chunks(lake, open_run(lake, run_id))]
+    run = open_run(lake, run_id)
+    with pytest.raises(SegmentTakenError, match="somebody else has added segment 1"):
+        add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1], rows.schema)
+    assert open_run(lake, run_id) == run
+    places = [ref.place for ref in pending_chunks(lake, run)]
     assert places == [(1, i) for i in range(10)]
+
+
+def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeypatch):
+    boards = puzzles([8] * 200)
+    run_id = plan_run(lake, GAME, boards, COUNT, BUDGET, worker_count=1)
+    run = open_run(lake, run_id)
+    lake.delete(f"runs/run={run_id}/plan.json")
+    assert plan_run(lake, GAME, boards, COUNT, BUDGET, worker_count=50) == run_id
+    assert open_run(lake, run_id).segments == run.segments
+
+
+def test_segments_of_earlier_versions_say_beside_them_why_they_exist(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    run = open_run(lake, run_id)
+    path = f"runs/run={run_id}/manifest/seg-00000"
+    (rows,) = manifest_of(lake, run)
+    schema = rows.schema.with_metadata(
+        {k: v for k, v in rows.schema.metadata.items() if k != b"nightgrid.segment"}
+    )
+    lake.write_row_groups(f"{path}.parquet", [rows.cast(schema)], schema)
+    with pytest.raises(PermanentError, match="does not say why"):
+        open_run(lake, run_id)
+    lake.write_bytes(f"{path}.json", json.dumps({"kind": "plan", "origins": []}).encode())
+    assert open_run(lake, run_id) == run
 
 
 def test_attempts_are_kept_and_give_pending_chunks_their_number(lake):

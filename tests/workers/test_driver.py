@@ -235,7 +235,7 @@ def test_a_driver_that_dies_while_it_grows_the_manifest_loses_nothing(
     run_id = plan(lake, boards)
     write = Lake.write_row_groups
 
-    def die(self, path, tables, schema):
+    def die(self, path, tables, schema, *, new):
         raise Killed
 
     monkeypatch.setattr(Lake, "write_row_groups", die)
