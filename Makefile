@@ -6,12 +6,13 @@ VENV ?= .venv
 SEED ?=
 WORDS ?= ../shared/words/enable1.txt
 PYTEST_ARGS ?=
+CHAOS_ARGS ?=
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench lock clean
+.PHONY: help demo test lint format docs bench chaos lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
@@ -54,6 +55,7 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks --write
 	$(BIN)/python -m benchmarks.night --write
 	$(BIN)/python -m benchmarks.survival --write
+	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
 	$(BIN)/python -m benchmarks.strands_official --write
@@ -62,6 +64,9 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.strands_night --write
 	$(BIN)/python -m benchmarks.hard --write
 	$(BIN)/python -m benchmarks.hard --exhaustive --write
+
+chaos: $(READY) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
+	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.

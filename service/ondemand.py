@@ -31,6 +31,7 @@ from solvers.registry import check_ask
 
 if TYPE_CHECKING:
     from solvers.algebra import Ask, Game
+    from workers.demand import Demand
     from workers.ondemand import JobStatus
 
 WATCH_EVERY_S = 0.5
@@ -265,11 +266,14 @@ class _QueueLook:
         self._settings = settings
         self._jobs: list[JobStatus] = []
         self._workers: int | None = None
+        self._batch: Demand | None = None
 
     def take(self) -> Any:
         import redis
 
+        from solvers.errors import TransientError
         from workers import ondemand
+        from workers.demand import demand
         from workers.redis_keys import connect, living
 
         records = ondemand.open_records(self._store)
@@ -278,9 +282,11 @@ class _QueueLook:
         try:
             with connect(self._settings) as client:
                 self._workers = len(living(client, self._settings))
-        except (redis.RedisError, OSError):
-            self._workers = None
-        return [asdict(job) | {"age_s": None} for job in self._jobs], self._workers
+            self._batch = demand(self._settings)
+        except (redis.RedisError, OSError, TransientError):
+            self._workers = self._batch = None
+        batch = None if self._batch is None else asdict(self._batch) | {"oldest_s": None}
+        return [asdict(job) | {"age_s": None} for job in self._jobs], self._workers, batch
 
     def values(self) -> list[dict[str, Any]]:
         states = [job.state for job in self._jobs]
@@ -292,6 +298,7 @@ class _QueueLook:
                 "runs": states.count("run"),
                 "oldest_s": max((job.age_s or 0.0 for job in self._jobs), default=None),
                 "workers": self._workers,
+                "batch": None if self._batch is None else asdict(self._batch),
             },
         ]
 
@@ -307,6 +314,12 @@ class _QueueLook:
             f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
             f"{age}; {workers}"
         )
+        if self._batch is not None and self._batch.processes_wanted:
+            lines.append(
+                f"batch: {plural(self._batch.processes_wanted, 'chunk')} to do, "
+                f"{self._batch.queued} in the queue, oldest {self._batch.oldest_s:.1f} s; "
+                f"processes: {self._batch.processes}"
+            )
         return "\n".join(lines)
 
     def over(self) -> bool:

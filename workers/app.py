@@ -65,7 +65,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_publish_retry_policy": PUBLISH_RETRY,
         "worker_prefetch_multiplier": 1,
         "worker_lost_wait": settings.worker_lost_wait_seconds,
-        "worker_soft_shutdown_timeout": settings.soft_shutdown_seconds,
+        # SIGTERM lets tasks end, SIGQUIT hands them back at once: the supervisor waits between
+        # them, where Celery would sleep, blind to what ends meanwhile.
+        "worker_soft_shutdown_timeout": 0.0,
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         # Nothing of ours uses remote control; without it a worker needs no pub/sub connection.
         "worker_enable_remote_control": False,

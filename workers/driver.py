@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from archive.finishing import finish_run
 from archive.lake import Lake
-from archive.runfiles import read_done
+from archive.runfiles import SegmentTakenError, read_done, read_segments
 from solvers.errors import TransientError
 from workers.executors import Executor
 from workers.locks import alone
 from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Progress, Reconciler
 from workers.settings import Settings
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,8 @@ def drive(
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM. Raises TransientError when
-    broker or lake stay away for `broker_patience_seconds`, or when another driver has this run.
+    broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
+    has this run. Drivers on several machines do a run no harm: they work it together.
     """
     settings = settings or Settings()
     begun = time.monotonic()
@@ -61,9 +64,12 @@ def drive(
     refusal = f"another driver is working run {run_id}"
     with alone(settings.side_dir, f"driver-{run_id}", refusal), _stop_signals() as stop:
         driver = Reconciler(lake, run_id, executor, on_progress, settings)
-        if done is None:
-            driver.work(stop)
-            done = None if stop.is_set() else _patiently(lambda: finish_run(lake, run_id), settings)
+        while done is None and not stop.is_set():
+            if not _worked(driver, lake, stop, settings):
+                # A driver on another machine has added to the run: go on from what it is now.
+                driver = Reconciler(lake, run_id, executor, on_progress, settings)
+            elif not stop.is_set():
+                done = _patiently(lambda: finish_run(lake, run_id), settings)
     return RunSummary(
         run_id=run_id,
         finished=done is not None,
@@ -79,7 +85,17 @@ def drive(
     )
 
 
-def _patiently(step: Callable[[], dict[str, Any]], settings: Settings) -> dict[str, Any]:
+def _worked(driver: Reconciler, lake: Lake, stop: threading.Event, settings: Settings) -> bool:
+    """Work until nothing is left or until asked to stop; tell whether the driver knew the run."""
+    try:
+        driver.work(stop)
+    except SegmentTakenError:
+        return False
+    run = driver.run
+    return run.segments == _patiently(lambda: read_segments(lake, run.run_id), settings)
+
+
+def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
     deadline = time.monotonic() + settings.broker_patience_seconds
     while True:
         try:

@@ -15,13 +15,24 @@ from archive.runfiles import ChunkRef, Start
 from solvers.errors import TransientError
 from workers.app import SOLVE_CHUNK, client_app
 from workers.chunks import solve_chunk
-from workers.messages import Watch, send, traffic
+from workers.demand import say_demand
+from workers.messages import LOOK_AT_MOST, Watch, send, traffic
 from workers.queues import BATCH
-from workers.redis_keys import Announcement, connect, known_dead, living, next_announcements
+from workers.redis_keys import (
+    Announcement,
+    connect,
+    known_dead,
+    known_left,
+    living,
+    next_announcements,
+)
 from workers.settings import Settings
 
 PATIENCE_INTERVALS = 3
 """Liveness intervals of silence after which a worker, or whoever took a message, is dead."""
+CHUNKS_PER_PROCESS = 4
+"""Chunks in flight for each process that lives: one at work, and enough behind it that nobody
+waits for the driver."""
 INLINE_WORKER = "inline"
 """Worker id of chunks that the driver's own process works."""
 
@@ -35,6 +46,9 @@ class Flight:
     """Monotonic seconds."""
     start: Start | None
     """The worker's note in the lake, once it has begun."""
+    seen_at: float = 0.0
+    """Monotonic seconds at which the driver first saw that note: clocks of other hosts may be
+    wrong, so nothing is reckoned from the time in it."""
 
 
 Fate = Literal["adrift", "orphaned"]
@@ -44,8 +58,9 @@ Fate = Literal["adrift", "orphaned"]
 class Executor(Protocol):
     """Takes chunks and tells what became of them. Only a shortcut: the lake is the truth."""
 
-    window: int
-    """Chunks worth having in flight."""
+    @property
+    def window(self) -> int:
+        """Chunks worth having in flight; changes as workers join and leave."""
 
     def submit(self, ref: ChunkRef) -> None:
         """Send a chunk to be worked. Raises TransientError when that is impossible now."""
@@ -56,6 +71,9 @@ class Executor(Protocol):
     def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
         """Tell which flights can no longer be on their way, as far as this is known."""
 
+    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Tell whoever scales the workers how many chunks wait. Never fails."""
+
     def close(self) -> None:
         """Let go of connections."""
 
@@ -63,7 +81,7 @@ class Executor(Protocol):
 class InlineExecutor:
     """Works chunks in this process, one for each poll."""
 
-    window = 1
+    window: int = 1
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self._lake = lake
@@ -94,6 +112,9 @@ class InlineExecutor:
         mine = set(self._waiting)
         return {f.ref: "orphaned" for f in flights if f.start is not None and f.ref not in mine}
 
+    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Tell nobody: there is one worker, and it is this process."""
+
     def close(self) -> None:
         """Drop what is still queued."""
         self._waiting.clear()
@@ -103,12 +124,20 @@ class CeleryExecutor:
     """Sends chunks by reference to the queue `batch`."""
 
     def __init__(self, settings: Settings) -> None:
-        self.window = settings.window
         self._settings = settings
         self._app = client_app(settings)
         self._client = connect(settings)
         self._watch = Watch(patience_s=PATIENCE_INTERVALS * settings.liveness_interval_seconds)
         self._absent_since: dict[str, float] = {}
+        self._processes = 0
+
+    @property
+    def window(self) -> int:
+        """Chunks worth having in flight: as set, or some for each batch process that lives."""
+        if self._settings.window_chunks is not None:
+            return self._settings.window_chunks
+        wanted = CHUNKS_PER_PROCESS * self._processes
+        return min(max(self._settings.window, wanted), LOOK_AT_MOST)
 
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""
@@ -125,16 +154,21 @@ class CeleryExecutor:
         """
         fates: dict[ChunkRef, Fate] = {}
         try:
-            dead = self._dead({f.start.worker for f in flights if f.start is not None})
+            workers = {f.start.worker for f in flights if f.start is not None}
+            left = known_left(self._client, self._settings, workers)
+            dead = self._dead(workers - left)
             seen = traffic(self._client, self._settings, BATCH)
         except redis.RedisError as error:
             raise TransientError(f"the Redis server does not answer: {error}") from error
-        gone = self._watch.gone([_about(f.ref) for f in flights if f.start is None], seen)
+        # Whoever left of his own will has handed his work back: it waits like any other.
+        waiting = [f for f in flights if f.start is None or f.start.worker in left]
+        gone = self._watch.gone([_about(f.ref) for f in waiting], seen)
+        for flight in waiting:
+            if _about(flight.ref) in gone:
+                fates[flight.ref] = "adrift"
         for flight in flights:
             if flight.start is not None and flight.start.worker in dead:
                 fates[flight.ref] = "orphaned"
-            elif flight.start is None and _about(flight.ref) in gone:
-                fates[flight.ref] = "adrift"
         return fates
 
     def _dead(self, workers: set[str]) -> set[str]:
@@ -144,11 +178,17 @@ class CeleryExecutor:
         """
         dead = known_dead(self._client, self._settings, workers)
         alive = living(self._client, self._settings)
+        batch = [about for about in alive.values() if BATCH in about["queues"]]
+        self._processes = sum(about["processes"] for about in batch)
         now = time.monotonic()
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}
         patience = PATIENCE_INTERVALS * self._settings.liveness_interval_seconds
         return dead | {w for w, since in self._absent_since.items() if now - since > patience}
+
+    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Leave word in Redis, for a while."""
+        say_demand(self._client, self._settings, run_id, chunks_waiting)
 
     def close(self) -> None:
         """Close the connections."""

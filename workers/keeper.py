@@ -42,7 +42,10 @@ class Keeper:
         self._lake = lake
         self._settings = settings
         self._client = connect(settings)
-        self._sent_at: dict[str, float] = {}
+        self._sent: dict[str, tuple[int, float]] = {}
+        """Jobs sent again: how many attempts they had then, and when."""
+        self._seen: dict[str, tuple[tuple[object, ...], float]] = {}
+        """Jobs as they were seen last, and since when: clocks of other hosts may be wrong."""
         self._silent_since: dict[str, float] = {}
         patience_s = PATIENCE_INTERVALS * settings.liveness_interval_seconds
         self._watch = Watch(patience_s=patience_s)
@@ -63,6 +66,9 @@ class Keeper:
         records = open_records(self._lake)
         if not records:
             return
+        jobs = {record["job_id"] for record in records}
+        self._sent = {job: sent for job, sent in self._sent.items() if job in jobs}
+        self._seen = {job: seen for job, seen in self._seen.items() if job in jobs}
         self._drivers = {r: t for r, t in self._drivers.items() if t.is_alive()}
         # A job that was sent again after its last worker began waits for its message, too.
         waiting = [r["job_id"] for r in records if r["run_id"] is None and not self._has_begun(r)]
@@ -71,8 +77,8 @@ class Keeper:
             self._look_at(record, gone)
 
     def _has_begun(self, record: dict[str, Any]) -> bool:
-        sent_at = self._sent_at.get(record["job_id"], 0.0)
-        return record["worker"] is not None and record["started_at"] > sent_at
+        attempts, _ = self._sent.get(record["job_id"], (0, 0.0))
+        return record["worker"] is not None and record["attempts"] > attempts
 
     def _look_at(self, record: dict[str, Any], gone: set[str]) -> None:
         job, run_id = record["job_id"], record["run_id"]
@@ -87,7 +93,7 @@ class Keeper:
             self._lake.delete(record_path(job))
         elif job in gone or self._is_lost(record):
             log.info("sent again", job=job, attempts=record["attempts"])
-            self._sent_at[job] = time.time()
+            self._sent[job] = record["attempts"], time.monotonic()
             send(record, self._settings)
 
     def _may_drive(self, run_id: str) -> bool:
@@ -97,12 +103,11 @@ class Keeper:
 
     def _is_lost(self, record: dict[str, Any]) -> bool:
         """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
-        heard_at = max(
-            record["submitted_at"],
-            record.get("started_at") or 0.0,
-            self._sent_at.get(record["job_id"], 0.0),
-        )
-        if time.time() - heard_at > self._settings.ondemand_overdue_seconds:
+        job, now = record["job_id"], time.monotonic()
+        state = record["attempts"], record["worker"], self._sent.get(job)
+        if self._seen.get(job, (None, 0.0))[0] != state:
+            self._seen[job] = state, now
+        if now - self._seen[job][1] > self._settings.ondemand_overdue_seconds:
             return True
         if not self._has_begun(record):
             return False
@@ -112,8 +117,8 @@ class Keeper:
         if worker in living(self._client, self._settings):
             self._silent_since.pop(worker, None)
             return False
-        since = self._silent_since.setdefault(worker, time.time())
-        return time.time() - since > self._patience_s
+        since = self._silent_since.setdefault(worker, now)
+        return now - since > self._patience_s
 
     def _drive(self, run_id: str) -> None:
         try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import Processor
@@ -24,8 +26,24 @@ def configure(*, json_lines: bool) -> None:
             render,
         ],
         # Asked for at each line: whoever captures the stream may replace it.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(cast("TextIO", _STDERR)),
     )
+
+
+class _Stderr(io.TextIOBase):
+    """Standard error, on a disk that may be full: a line is lost then, and never the work."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+
+
+_STDERR = _Stderr()
 
 
 def get_logger(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +19,7 @@ from archive.runfiles import (
     ChunkRef,
     Place,
     SegmentKind,
+    SegmentTakenError,
     add_segment,
     done_places,
     folder,
@@ -134,6 +135,8 @@ class Reconciler:
         name = step.__name__
         try:
             step()
+        except SegmentTakenError:
+            raise
         except TransientError as error:
             now = time.monotonic()
             since = self._trouble_since.setdefault(name, now)
@@ -176,7 +179,10 @@ class Reconciler:
             self._ready.remove(place)
             self._adopted.add(place)
             self._flights[place] = Flight(
-                ref=ref, submitted_at=self._begun, start=read_start(self._lake, ref)
+                ref=ref,
+                submitted_at=self._begun,
+                start=read_start(self._lake, ref),
+                seen_at=self._begun,
             )
 
     def _ref(self, place: Place) -> ChunkRef:
@@ -259,7 +265,8 @@ class Reconciler:
     def _requeue(self, place: Place) -> None:
         self._flights.pop(place, None)
         self._adopted.discard(place)
-        self._ready.append(place)
+        # First of all that is ready: it has waited for longer than any other.
+        self._ready.appendleft(place)
         self.resubmissions += 1
 
     # -- what did not come back ----------------------------------------------------------------
@@ -270,24 +277,35 @@ class Reconciler:
             if self._lake.exists(flight.ref.part_path):
                 self._land(place)
             elif flight.start is None:
-                start = read_start(self._lake, flight.ref)
-                if start is not None:
-                    self._flights[place] = replace(flight, start=start)
+                self._look_who_began(place)
         fates = self._executor.fates(list(self._flights.values()))
-        now, wall = time.monotonic(), time.time()
+        now = time.monotonic()
         overdue = self._settings.chunk_overdue_seconds
         for place, flight in list(self._flights.items()):
             fate = fates.get(flight.ref)
+            if fate is not None and self._look_who_began(place):
+                # Redis has handed the message to somebody else meanwhile.
+                continue
             if fate == "orphaned":
                 self._orphaned(place)
             elif fate == "adrift":
                 log.info("message lost", chunk=flight.ref.name)
                 self._requeue(place)
             elif flight.start is not None:
-                if wall - flight.start.started_at > overdue:
+                if now - flight.seen_at > overdue:
                     self._failed(place, f"nothing heard for {overdue:g} s after it began")
             elif now - max(flight.submitted_at, self._heard_at) > overdue:
                 self._requeue(place)
+        self._executor.say_demand(self.run.run_id, len(self._ready) + len(self._flights))
+
+    def _look_who_began(self, place: Place) -> bool:
+        """Look for the note of a worker that began a chunk; tell whether it is a new one."""
+        flight = self._flights[place]
+        start = read_start(self._lake, flight.ref)
+        if start is None or start == flight.start:
+            return False
+        self._flights[place] = replace(flight, start=start, seen_at=time.monotonic())
+        return True
 
     def _orphaned(self, place: Place) -> None:
         # The part may have been written after we looked and before the worker died.
@@ -322,8 +340,9 @@ class Reconciler:
         elif self._rows[place] > 1:
             self._break_up(place)
         else:
-            why = f"{reason} ({old.attempt} attempts)"
-            unfinished_part(self._lake, ref, Status.POISON, why)
+            unfinished_part(
+                self._lake, ref, Status.POISON, _guilt(attempts, reason, witnessed=witnessed)
+            )
             self._land(place)
 
     def _break_up(self, place: Place) -> None:
@@ -373,3 +392,11 @@ class Reconciler:
         self.chunks_total += len(chunks)
         if kind == "split":
             self._part_of |= part_jobs(segment.number, chunks)
+
+
+def _guilt(attempts: Attempts, reason: str, *, witnessed: bool) -> str:
+    """Say why a row is poison, in words that do not depend on what else was killed meanwhile."""
+    if not witnessed:
+        return f"{reason} ({attempts.interruptions} attempts)"
+    ((usual, _),) = Counter(attempts.failures).most_common(1)
+    return f"{usual} ({len(attempts.failures)} attempts)"

@@ -20,6 +20,8 @@ from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Sett
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
+DEAD, LEFT = "1", "left"
+"""What the key of a gone worker holds."""
 ANNOUNCEMENTS_AT_ONCE = 1000
 REASON_CHARS = 500
 """Longest reason that travels in an announcement."""
@@ -107,10 +109,19 @@ def say_alive(client: redis.Redis, settings: Settings, worker: str, about: dict[
 
 
 def say_dead(client: redis.Redis, settings: Settings, worker: str) -> None:
-    """Note that a worker has exited, so that nobody waits for its key to expire."""
+    """Note that a worker has died, so that nobody waits for its key to expire."""
+    _say_gone(client, settings, worker, DEAD)
+
+
+def say_left(client: redis.Redis, settings: Settings, worker: str) -> None:
+    """Note that a worker was told to go and has gone: what it had in hand is innocent."""
+    _say_gone(client, settings, worker, LEFT)
+
+
+def _say_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
     pipe = client.pipeline(transaction=False)
     pipe.delete(worker_key(settings, worker))
-    pipe.set(f"{settings.key_prefix}dead:{worker}", "1", ex=DEAD_KEPT_SECONDS)
+    pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
     pipe.execute()
 
 
@@ -127,9 +138,18 @@ def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]
 
 
 def known_dead(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
-    """Tell which of these workers a supervisor has seen exit."""
+    """Tell which of these workers a supervisor has seen die."""
+    return _gone(client, settings, workers, DEAD)
+
+
+def known_left(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
+    """Tell which of these workers have left because they were told to."""
+    return _gone(client, settings, workers, LEFT)
+
+
+def _gone(client: redis.Redis, settings: Settings, workers: Iterable[str], how: str) -> set[str]:
     names = sorted(set(workers))
     if not names:
         return set()
     values: Any = client.mget([f"{settings.key_prefix}dead:{name}" for name in names])
-    return {name for name, value in zip(names, values, strict=True) if value is not None}
+    return {name for name, value in zip(names, values, strict=True) if value == how}

@@ -8,6 +8,7 @@ may be killed in any way and leaves no process behind.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import json
 import os
@@ -30,7 +31,7 @@ from solvers.errors import TransientError
 from workers import server
 from workers.processes import end_group, kill_group, spawn, wait
 from workers.queues import BATCH, INTERACTIVE, MAINTENANCE
-from workers.redis_keys import connect, living, say_dead
+from workers.redis_keys import connect, living, say_dead, say_left
 from workers.settings import Settings
 
 SERVER = "server"
@@ -43,6 +44,11 @@ YOUNG_SECONDS = 10.0
 HOPELESS_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
 LOG_TAIL_BYTES = 2000
+HAND_BACK_SECONDS = 3.0
+"""How long a worker may take to put back into the queue what it is told to leave undone."""
+LEFT_CODES = frozenset({os.EX_OK, os.EX_TEMPFAIL})
+"""How a worker exits by itself, its work handed back: asked to go, or because it only seemed to
+live."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +77,7 @@ class Supervisor:
             # Someone else's server, or one that is running already.
             wanted.remove(SERVER)
         self._children = [Child(role=role, command=self._command(role)) for role in wanted]
-        self._stopping = False
+        self._stopping = self._abandoned = False
 
     def run(self, leash: int | None = None) -> None:
         """Start everything and look after it until a signal comes or the leash is let go.
@@ -88,9 +94,9 @@ class Supervisor:
                 if leash is None:
                     time.sleep(LOOK_SECONDS)
                 elif select.select([leash], [], [], LOOK_SECONDS)[0]:
-                    self._stopping = not os.read(leash, 1)
+                    self._stopping = self._abandoned = not os.read(leash, 1)
         finally:
-            self._stop(abandoned=leash is not None)
+            self._stop(abandoned=self._abandoned)
             if fcntl_lock is not None:
                 os.close(fcntl_lock)
 
@@ -125,11 +131,17 @@ class Supervisor:
             server.set_aside_damaged_data(self._settings)
             child.young_deaths = 0
         child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
-        child.process = spawn(
-            child.command(),
-            log_path=self._logs / f"{child.role}.log",
-            env=child_environment(self._settings, child.worker),
-        )
+        try:
+            child.process = spawn(
+                child.command(),
+                log_path=self._logs / f"{child.role}.log",
+                env=child_environment(self._settings, child.worker),
+            )
+        except OSError as error:
+            # A full disk, or no memory to fork: tried again for as long as it takes.
+            _say(f"{child.role} could not be started: {error}")
+            child.restart_at = now + RESTART_SECONDS[-1]
+            return
         child.started_at = now
         self._write_state()
         if child.role == SERVER:
@@ -149,10 +161,9 @@ class Supervisor:
         if process is None:
             return
         kill_group(process)
-        sys.stderr.write(f"{child.role} {process.pid} exited with {process.returncode}\n")
-        sys.stderr.flush()
+        _say(f"{child.role} {process.pid} exited with {process.returncode}")
         if child.role != SERVER:
-            self._say_dead(child)
+            self._say_gone(child, by_itself=process.returncode in LEFT_CODES)
         now = time.monotonic()
         young = now - child.started_at < YOUNG_SECONDS
         child.young_deaths = child.young_deaths + 1 if young else 0
@@ -160,13 +171,13 @@ class Supervisor:
         child.process = None
         child.restarts += 1
 
-    def _say_dead(self, child: Child) -> None:
+    def _say_gone(self, child: Child, *, by_itself: bool) -> None:
         try:
             with connect(self._settings) as client:
-                say_dead(client, self._settings, child.worker)
+                (say_left if by_itself else say_dead)(client, self._settings, child.worker)
         except redis.RedisError as error:
             # Its key will expire.
-            sys.stderr.write(f"{child.role}: not reported dead: {error}\n")
+            _say(f"{child.role}: not reported gone: {error}")
 
     def _write_state(self) -> None:
         state = {
@@ -181,14 +192,18 @@ class Supervisor:
                 if child.process is not None
             },
         }
-        self._state_path.parent.mkdir(parents=True, exist_ok=True)
         staged = self._state_path.with_suffix(".tmp")
-        staged.write_text(json.dumps(state, indent=2) + "\n")
-        staged.replace(self._state_path)
+        try:
+            self._state_path.parent.mkdir(parents=True, exist_ok=True)
+            staged.write_text(json.dumps(state, indent=2) + "\n")
+            staged.replace(self._state_path)
+        except OSError as error:
+            _say(f"{self._state_path} could not be written: {error}")
 
     def _stop(self, *, abandoned: bool) -> None:
         """Stop the workers together, then the server they speak to."""
         seconds = self._settings.stop_seconds
+        soft_s = min(seconds, self._settings.soft_shutdown_seconds)
         workers = [c for c in self._children if c.role != SERVER and c.process is not None]
         for child in workers:
             assert child.process is not None
@@ -196,17 +211,24 @@ class Supervisor:
                 kill_group(child.process)
             elif child.process.poll() is None:
                 child.process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + soft_s
         for child in workers:
             assert child.process is not None
             wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
             # SIGQUIT: hand back at once what is still being worked on.
-            end_group(child.process, (signal.SIGQUIT, 0.0 if abandoned else 2.0))
-            self._say_dead(child)
+            end_group(child.process, (signal.SIGQUIT, 0.0 if abandoned else HAND_BACK_SECONDS))
+            self._say_gone(child, by_itself=not abandoned)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, seconds))
         self._state_path.unlink(missing_ok=True)
+
+
+def _say(text: str) -> None:
+    # The log lies on a disk that may be full: looking after the workers goes on.
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 def worker_command(settings: Settings, queues: Sequence[str], processes: int) -> list[str]:
@@ -279,9 +301,11 @@ def local_cluster(
         _wait_ready(settings, process, roles)
         yield process
     finally:
-        end_group(process, (signal.SIGTERM, 2 * settings.stop_seconds + 5.0))
+        # Nobody drives any more: nothing is worth waiting for.
         if process.stdin is not None:
             process.stdin.close()
+        wait(process, 2 * settings.stop_seconds + 5.0)
+        end_group(process)
 
 
 def _wait_ready(settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 import uuid
@@ -29,6 +30,8 @@ from workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
 
+NOTICE_SECONDS = 0.5
+"""A worker looks this often whether a child has died."""
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
 _settings = Settings()
@@ -126,9 +129,15 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
         limit = f"exceeded the hard limit of {_settings.hard_limit_seconds:g} s"
         _tell("lost", ref, limit)
     elif type(exception).__name__ == "WorkerLostError":
-        _tell("lost", ref, f"its process died: {exception}")
+        _tell("lost", ref, f"its process died: {_how(exception)}")
     else:
         _tell("failed", ref, f"{type(exception).__name__}: {exception}")
+
+
+def _how(death: BaseException) -> str:
+    """Say how a process died, without the number that this worker gave it."""
+    found = re.search(r"(signal|exitcode) -?\d+( \(\w+\))?", str(death))
+    return found[0] if found else str(death)
 
 
 @signals.setup_logging.connect  # type: ignore[untyped-decorator]
@@ -160,6 +169,14 @@ def _warm_kernels(**_: Any) -> None:
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
 def _leash_child(**_: Any) -> None:
     die_with_parent()
+
+
+@signals.worker_ready.connect  # type: ignore[untyped-decorator]
+def _notice_deaths(sender: Any, **_: Any) -> None:
+    # On its own the pool looks every 5 s whether the work of a dead child is lost.
+    maintain = getattr(sender.pool, "maintain_pool", None)
+    if maintain is not None:
+        sender.timer.call_repeatedly(NOTICE_SECONDS, maintain)
 
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]

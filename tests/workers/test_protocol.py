@@ -17,6 +17,7 @@ from solvers.pips.game import PIPS
 from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
 from workers.chunks import solve_chunk
+from workers.demand import Demand
 from workers.ondemand import JobStatus, record_path, submit
 from workers.overview import QueueStatus
 from workers.queues import NAMES
@@ -47,7 +48,8 @@ def run_folder(lake, settings):
 
 def test_files_of_a_run_have_the_keys_of_their_examples(lake, run_folder):
     assert set(example("answered_count")) == set(read(lake, f"{run_folder}/plan.json"))
-    assert set(example("kind")) == set(read(lake, f"{run_folder}/manifest/seg-00000.json"))
+    metadata = lake.schema(f"{run_folder}/manifest/seg-00000.parquet").metadata
+    assert set(example("kind")) == set(json.loads(metadata[b"nightgrid.segment"]))
     assert set(example("result_count")) == set(read(lake, f"{run_folder}/DONE.json"))
     name = "seg-00000-chunk-00000"
     assert set(example("interruptions")) == set(read(lake, f"{run_folder}/attempts/{name}.json"))
@@ -113,3 +115,7 @@ def test_announcements_and_states_are_read_as_the_code_reads_them():
 def test_every_task_and_queue_is_on_the_page():
     for name in (SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, *NAMES):
         assert f"`{name}`" in PAGE
+
+
+def test_the_demand_is_on_the_page_as_it_is_told():
+    assert list(example("chunks_waiting")) == [field.name for field in fields(Demand)]

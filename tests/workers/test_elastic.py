@@ -1,0 +1,87 @@
+"""Workers join and leave while a run goes on."""
+
+import time
+from contextlib import closing
+
+import pytest
+import toy_game as toy
+from conftest import plan, quick_settings
+from test_survival import drive_celery
+
+from archive.runfiles import ChunkRef, Start
+from workers.demand import demand, say_demand
+from workers.executors import CHUNKS_PER_PROCESS, CeleryExecutor, Flight
+from workers.redis_keys import connect, say_alive, say_dead, say_left
+from workers.supervisor import local_cluster
+
+pytestmark = pytest.mark.cluster
+
+RUN = "0" * 32
+
+
+def flight(chunk, worker):
+    ref = ChunkRef(run_id=RUN, segment=0, chunk=chunk)
+    start = Start(attempt=1, worker=worker, started_at=0.0)
+    return Flight(ref=ref, submitted_at=time.monotonic(), start=start)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    settings = quick_settings(tmp_path_factory.mktemp("elastic"), window_chunks=None)
+    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
+        yield settings, client
+
+
+@pytest.fixture
+def executor(server):
+    settings, _ = server
+    executor = CeleryExecutor(settings)
+    yield executor
+    executor.close()
+
+
+def test_what_a_worker_had_that_died_is_orphaned_and_that_of_one_that_left_is_not(server, executor):
+    settings, client = server
+    say_dead(client, settings, "died")
+    say_left(client, settings, "left")
+    flights = [flight(0, "died"), flight(1, "left")]
+    assert executor.fates(flights) == {flights[0].ref: "orphaned"}
+    # Its message is nowhere: sent again, as if nobody had begun.
+    assert executor.fates(flights[1:]) == {flights[1].ref: "adrift"}
+
+
+def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
+    settings, client = server
+    for number in range(5):
+        about = {"queues": ["batch"], "processes": 8}
+        say_alive(client, settings, f"worker-{number}", about)
+    say_alive(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
+    assert executor.window == settings.window
+    executor.fates([])
+    assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
+    assert demand(settings).processes == 5 * 8
+    for number in range(5):
+        say_left(client, settings, f"worker-{number}")
+    executor.fates([])
+    assert executor.window == settings.window
+
+
+def test_demand_is_what_drivers_still_want_done(server, executor):
+    settings, client = server
+    assert demand(settings).processes_wanted == 0
+    executor.submit(ChunkRef(run_id=RUN, segment=0, chunk=0))
+    say_demand(client, settings, RUN, 7)
+    say_demand(client, settings, "1" * 32, 5)
+    found = demand(settings)
+    assert (found.chunks_waiting, found.queued, found.processes_wanted) == (12, 1, 12)
+    assert found.oldest_s > 0.0
+    client.flushall()
+
+
+def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake):
+    slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
+    run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
+    seen = []
+    drive_celery(cluster, cluster_lake, run_id, lambda _: seen.append(demand(cluster)))
+    assert max(found.chunks_waiting for found in seen) > 1
+    assert seen[0].processes == 2
