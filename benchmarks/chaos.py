@@ -1,0 +1,240 @@
+"""Let everything go wrong in the middle of runs, and compare the results byte for byte.
+
+`python -m benchmarks.chaos [--only NAME ...] [--seed N] [--storms N]` works the same generated
+Pips boards once in one process, undisturbed, and then once for each fault with a server, a driver
+and two hosts of workers, each a process group of its own. It prints a table and exits with 1 if a
+job has no row or two, or if the result table differs in any byte but those of `kernel_ns`.
+Limits are short (see `QUICK` in `benchmarks/chaos_cluster.py`), so that whatever only a time limit
+ends is seen to end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks import chaos_faults as faults
+from benchmarks import chaos_runs as runs
+from benchmarks.batch import generate_table
+from benchmarks.chaos_cluster import QUICK, cluster
+from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
+from benchmarks.chaos_runs import Aftermath, Scene
+from benchmarks.report import Section, finish
+
+BOARDS = 4_000
+BOARDS_SEED = 7
+BLOWS = 10
+STORMS = 3
+HOUR_S = 3600
+CUT_S = 6.0
+PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
+DISK_BYTES = 24 * 1024**2
+"""Holds the lake and the server's data, and little else."""
+
+
+PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
+    "nothing": ("", faults.nothing),
+    "child": ("kill -9 of a worker's child", faults.kill_child),
+    "worker": ("kill -9 of a worker's main process", faults.kill_worker),
+    "host": ("kill -9 of a worker with its supervisor; another joins", faults.kill_host),
+    "driver": ("kill -9 of the driver; another starts", faults.kill_driver),
+    "server": ("kill -9 of the server", faults.kill_server),
+    "data": ("kill -9 of the server, its data lost", faults.lose_server),
+    "wiped": ("FLUSHALL", faults.wipe_server),
+    "stopped": (
+        "SIGSTOP of a worker and its child for visibility timeout + 1 s",
+        faults.stop_worker,
+    ),
+    "drivers": ("a second driver of the run, on another host", faults.drive_twice),
+    "rename": ("crash between write and rename", faults.crash_before_rename),
+    "elastic": ("a host leaves, another joins", faults.leave_and_join),
+}
+
+
+def main() -> int:
+    """Run every fault and print what became of the results."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos")
+    parser.add_argument("--boards", type=int, default=BOARDS)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="faults by name")
+    parser.add_argument("--seed", type=int, default=None, help="of everything drawn at random")
+    parser.add_argument("--storms", type=int, default=STORMS)
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    options = parser.parse_args()
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    print(f"seed: {seed}", flush=True)
+    boards, _ = generate_table(options.boards, BOARDS_SEED)
+    rows: list[tuple[str, Aftermath | str]] = []
+    for what, aftermath in _trials(boards, seed, options):
+        shown = aftermath if isinstance(aftermath, str) else runs.say(aftermath)
+        print(f"{what}: {shown}", flush=True)
+        rows.append((what, aftermath))
+    return _report(rows, seed, options)
+
+
+def _trials(
+    boards: pa.Table, seed: int, options: argparse.Namespace
+) -> Iterator[tuple[str, Aftermath | str]]:
+    def wanted(name: str) -> bool:
+        return options.only is None or name in options.only
+
+    with _folder() as folder, cluster(folder, environment=PAUSE) as made:
+        expected = runs.undisturbed(made.settings, boards)
+        for name, (what, fault) in PLAIN.items():
+            if wanted(name):
+                yield (
+                    what or name,
+                    runs.run(made, boards, fault, seed=seed, expected=expected),
+                )
+        for number in range(options.storms if wanted("storm") else 0):
+            fault = faults.storm(BLOWS, (*faults.STORM, faults.kill_host, faults.stop_worker))
+            yield (
+                f"{BLOWS} of the above at random, seed {seed + number}",
+                runs.run(
+                    made,
+                    boards,
+                    fault,
+                    seed=seed + number,
+                    expected=expected,
+                    attempts_max=BLOWS + 1,
+                ),
+            )
+    for name, (what, trial) in APART.items():
+        if wanted(name):
+            try:
+                with _folder() as folder:
+                    yield what, trial(folder, boards, expected, seed)
+            except NotPermittedError as error:
+                yield what, f"not permitted on this machine: {error}"
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="nightgrid-chaos-") as folder:
+        yield Path(folder)
+
+
+def _guilty(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Put a board that crashes its process and one that never ends among the others."""
+    names = expected.column("puzzle_id").to_pylist()
+    crashing, endless = names[0], names[-1]
+    attempts = 2
+    limit = f"{QUICK['hard_limit_seconds']:g} s"
+    for puzzle, reason in (
+        (crashing, f"its process died: signal 11 (SIGSEGV) ({attempts} attempts)"),
+        (endless, f"exceeded the hard limit of {limit} ({attempts} attempts)"),
+    ):
+        expected = runs.with_poison(expected, [puzzle], reason)
+    environment = {
+        **PAUSE,
+        "NIGHTGRID_CHAOS_SEGFAULT": crashing,
+        "NIGHTGRID_CHAOS_FOREVER": endless,
+    }
+    with cluster(folder, environment=environment, attempts_max=attempts) as made:
+        return runs.run(made, boards, faults.nothing, seed=seed, expected=expected)
+
+
+def _skewed(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Let one host's clock be an hour slow and the other's an hour fast."""
+    with cluster(folder, hosts=0, environment=PAUSE) as made:
+        for skew_s in (-HOUR_S, HOUR_S):
+            made.join(wait=False, NIGHTGRID_CHAOS_SKEW_S=str(skew_s))
+        made.wait_for_workers(2)
+        return runs.run(made, boards, faults.kill_worker, seed=seed, expected=expected)
+
+
+def _full(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Fill the disk on which the lake, the server's data and all logs lie."""
+    notes = folder / "notes"
+    notes.mkdir()
+    with (
+        small_disk(folder / "disk", DISK_BYTES) as disk,
+        cluster(disk.folder, environment={**PAUSE, "NIGHTGRID_CHAOS_DIR": str(notes)}) as made,
+    ):
+        return runs.run(made, boards, faults.full(disk), seed=seed, expected=expected)
+
+
+def _cut_off(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Cut the wire to a host in a network of its own, and heal it while the run goes on."""
+    with (
+        host_of_its_own() as network,
+        server_on(("127.0.0.1", network.near_address), folder) as port,
+        cluster(
+            folder, hosts=1, redis_url=f"redis://127.0.0.1:{port}/0", environment=PAUSE
+        ) as made,
+    ):
+        url = f"redis://{network.near_address}:{port}/0"
+        made.join(wait=False, inside=network.inside, url=url)
+        made.wait_for_workers(2)
+        return runs.run(made, boards, faults.cut_off(network, CUT_S), seed=seed, expected=expected)
+
+
+APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
+    "guilty": ("a board that segfaults and one that never ends", _guilty),
+    "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
+    "disk": ("disk full, of lake, server and logs", _full),
+    "network": (f"a host cut off for {CUT_S:g} s, then healed", _cut_off),
+}
+
+
+def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argparse.Namespace) -> int:
+    section = Section(
+        name="chaos",
+        title=f"Faults in the middle of a run of {options.boards:,} boards",
+        command="python -m benchmarks.chaos",
+    )
+    worked = [(what, found) for what, found in rows if not isinstance(found, str)]
+    section.table(
+        (
+            "fault",
+            "struck",
+            "chunks",
+            "executions",
+            "duplicate",
+            "rows lost",
+            "rows doubled",
+            "rows differing",
+            "recovery s",
+            "run s",
+        ),
+        [
+            (
+                what,
+                len(found.blows),
+                found.chunks,
+                found.executions,
+                found.duplicates,
+                found.lost,
+                found.doubled,
+                len(found.differing),
+                "-" if found.recovery_s is None else f"{found.recovery_s:.1f}",
+                f"{found.seconds:.1f}",
+            )
+            for what, found in worked
+        ],
+    )
+    for what, found in rows:
+        if isinstance(found, str):
+            section.say(f"Not struck: {what}: {found}")
+    section.say(
+        f"Two hosts of one worker process each, seed {seed}; every chunk is held for "
+        f"{PAUSE['NIGHTGRID_CHAOS_PAUSE_S']} s more, so that blows hit work. Executions: chunks "
+        "begun; duplicate: begun again. Result tables are compared as bytes, in every column but "
+        "`kernel_ns`. Recovery: the longest that a chunk in hand at a blow took from there until "
+        "it was done, or that nothing got done. "
+        f"Visibility timeout {QUICK['visibility_timeout_seconds']} s, hard limit "
+        f"{QUICK['hard_limit_seconds']:g} s, liveness {QUICK['liveness_ttl_seconds']:g} s."
+    )
+    finish(section, to_results=options.write)
+    bad = [found for _, found in worked if found.lost or found.doubled or found.differing]
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""Faults inside a worker: the Celery app of nightgrid, with some of its steps going wrong.
+
+`celery --app benchmarks.chaos_inject worker`. What goes wrong is read from the environment:
+
+NIGHTGRID_CHAOS_DIR        folder of the files below
+    executions.log             gets a line for every chunk that is begun
+    die-before-rename          while it stands, the next part that is written takes its process
+                               along between writing it and giving it its name; once
+    disk-full                  while it stands, nothing can be written into the lake
+NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
+NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
+NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
+NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import importlib
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+EXECUTIONS = "executions.log"
+DIE_BEFORE_RENAME = "die-before-rename"
+DISK_FULL = "disk-full"
+
+
+def install_double() -> None:
+    """Put another game in the place of one of ours, if the environment names one."""
+    name = os.environ.get("NIGHTGRID_CHAOS_DOUBLE")
+    if name:
+        importlib.import_module(name).install()
+
+
+def _install_faults() -> None:
+    from archive import disk
+    from workers import chunks
+
+    folder = Path(os.environ["NIGHTGRID_CHAOS_DIR"])
+    pause_s = float(os.environ.get("NIGHTGRID_CHAOS_PAUSE_S") or 0)
+    crashing = _ids("NIGHTGRID_CHAOS_SEGFAULT")
+    endless = _ids("NIGHTGRID_CHAOS_FOREVER")
+    write_start, solve_rows = chunks.write_start, chunks.solve_rows
+    link, put = disk.link, disk.put
+
+    def noted_start(lake: Any, ref: Any, worker: str, started_at: float) -> None:
+        # Not `time.time`, which may be skewed.
+        now = time.clock_gettime(time.CLOCK_REALTIME)
+        line = f"{now:.3f} {ref.name} {ref.attempt} {worker}\n"
+        with (folder / EXECUTIONS).open("ab", buffering=0) as log:
+            log.write(line.encode())
+        write_start(lake, ref, worker, started_at)
+
+    def faulty_rows(game: Any, run: Any, rows: Any, settings: Any) -> Any:
+        ids = set(rows.column("puzzle_id").to_pylist())
+        if ids & crashing:
+            ctypes.string_at(0)
+        while ids & endless:
+            time.sleep(0.1)
+        if rows.num_rows > 1:
+            time.sleep(pause_s)
+        return solve_rows(game, run, rows, settings)
+
+    def deadly_link(staged: Path, target: Path) -> bool:
+        if target.parent.name == "parts" and _claim(folder / DIE_BEFORE_RENAME):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return link(staged, target)
+
+    def scarce_put(*arguments: Any) -> bool:
+        if (folder / DISK_FULL).exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return put(*arguments)
+
+    chunks.write_start = noted_start
+    disk.put = scarce_put
+    chunks.solve_rows = faulty_rows
+    disk.link = deadly_link
+
+
+def _ids(name: str) -> set[str]:
+    return {text for text in os.environ.get(name, "").split(",") if text}
+
+
+def _claim(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+install_double()
+if "NIGHTGRID_CHAOS_DIR" in os.environ:
+    _install_faults()
+
+from workers import tasks  # noqa: E402 - the faults come first
+
+app = tasks.app

@@ -1,0 +1,126 @@
+"""Whatever goes wrong in the middle of a run, its results are byte for byte the undisturbed ones.
+
+The short form of `make chaos`, with the toy game and with limits of a few seconds. The clocks of
+the first two hosts are an hour slow and an hour fast all the while.
+"""
+
+import os
+
+import pytest
+import toy_game as toy
+
+from benchmarks import chaos_faults as faults
+from benchmarks import chaos_runs as runs
+from benchmarks.chaos_cluster import cluster
+from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
+
+pytestmark = pytest.mark.cluster
+
+HOUR_S = 3600
+BOARDS = 480
+BLOWS = 4
+CUT_S = 4.0
+ATTEMPTS = 2
+CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))
+ENVIRONMENT = {
+    "NIGHTGRID_CHAOS_DOUBLE": "toy_game",
+    "NIGHTGRID_CHAOS_PAUSE_S": "0.1",
+    "NIGHTGRID_CHAOS_SEGFAULT": CRASHING.puzzle_id,
+    "NIGHTGRID_CHAOS_FOREVER": ENDLESS.puzzle_id,
+}
+
+
+@pytest.fixture(scope="module")
+def chaos(toy_in_place_of_pips, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("chaos")
+    quick = {"environment": ENVIRONMENT, "split_into": 4, "attempts_max": ATTEMPTS}
+    with cluster(folder, hosts=0, **quick) as made:
+        for skew_s in (-HOUR_S, HOUR_S):
+            made.join(wait=False, NIGHTGRID_CHAOS_SKEW_S=str(skew_s))
+        made.wait_for_workers(2)
+        yield made
+
+
+def boards(start, count=BOARDS):
+    """Boards of which one is divided, so that the run grows while it is worked."""
+    return toy.boards(count, {start + 7: toy.UNSOLVABLE, start + 8: toy.LARGE}, start=start)
+
+
+def check(aftermath, expected):
+    assert (aftermath.lost, aftermath.doubled, aftermath.differing) == (0, 0, ())
+    assert aftermath.digest == runs.digest(expected)
+
+
+@pytest.mark.parametrize(
+    ("start", "kinds"),
+    [
+        (0, {"second driver": faults.drive_twice, "worker stopped": faults.stop_worker}),
+        (
+            1_000,
+            {
+                "crash before rename": faults.crash_before_rename,
+                "disk full": faults.fill_disk,
+                "host left, another joined": faults.leave_and_join,
+            },
+        ),
+    ],
+    ids=["two drivers, a worker stopped", "crash, disk full, a host leaves"],
+)
+def test_faults_change_no_byte_of_the_results(chaos, start, kinds):
+    expected = runs.undisturbed(chaos.settings, boards(start))
+    fault = faults.one_after_the_other(*kinds.values())
+    aftermath = runs.run(chaos, boards(start), fault, expected=expected)
+    assert {blow.kind for blow in aftermath.blows} == set(kinds)
+    check(aftermath, expected)
+
+
+def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos, seed):
+    expected = runs.undisturbed(chaos.settings, boards(2_000))
+    aftermath = runs.run(
+        chaos,
+        boards(2_000),
+        faults.storm(BLOWS),
+        expected=expected,
+        seed=seed,
+        attempts_max=BLOWS + 1,
+    )
+    assert aftermath.blows
+    check(aftermath, expected)
+
+
+def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_else_changes(chaos):
+    table = boards(3_000, 24)
+    expected = runs.undisturbed(chaos.settings, table)
+    for puzzle, reason in (
+        (CRASHING, f"its process died: signal 11 (SIGSEGV) ({ATTEMPTS} attempts)"),
+        (ENDLESS, f"exceeded the hard limit of 2 s ({ATTEMPTS} attempts)"),
+    ):
+        expected = runs.with_poison(expected, [puzzle.puzzle_id], reason)
+    check(runs.run(chaos, table, faults.nothing, expected=expected), expected)
+
+
+def test_a_host_that_is_cut_off_and_healed_changes_no_byte_and_works_again(tmp_path):
+    try:
+        with host_of_its_own() as network:
+            run_cut_off(network, tmp_path)
+    except NotPermittedError as error:
+        if os.environ.get("CI") == "true" and os.geteuid() == 0:
+            pytest.fail(str(error))
+        pytest.skip(f"no network namespaces on this machine: {error}")
+
+
+def run_cut_off(network, folder):
+    with (
+        server_on(("127.0.0.1", network.near_address), folder) as port,
+        cluster(
+            folder, hosts=1, redis_url=f"redis://127.0.0.1:{port}/0", environment=ENVIRONMENT
+        ) as made,
+    ):
+        url = f"redis://{network.near_address}:{port}/0"
+        made.join(wait=False, inside=network.inside, url=url)
+        made.wait_for_workers(2)
+        expected = runs.undisturbed(made.settings, boards(6_000, 1_200))
+        fault = faults.cut_off(network, CUT_S)
+        aftermath = runs.run(made, boards(6_000, 1_200), fault, expected=expected)
+    assert [blow.kind for blow in aftermath.blows] == ["cut off", "healed, others left"]
+    check(aftermath, expected)
