@@ -27,6 +27,7 @@ from benchmarks.chaos_cluster import QUICK, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.report import Section, finish
+from solvers.registry import game
 
 BOARDS = 4_000
 BOARDS_SEED = 7
@@ -69,6 +70,8 @@ def main() -> int:
     options = parser.parse_args()
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     print(f"seed: {seed}", flush=True)
+    # Or hosts would wait for compilers, and the trials for them.
+    game("pips").warm()
     boards, _ = generate_table(options.boards, BOARDS_SEED)
     rows: list[tuple[str, Aftermath | str]] = []
     for what, aftermath in _trials(boards, seed, options):
@@ -187,7 +190,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     section = Section(
         name="chaos",
         title=f"Faults in the middle of a run of {options.boards:,} boards",
-        command="python -m benchmarks.chaos",
+        command=f"python -m benchmarks.chaos --seed {seed} --storms {options.storms}",
     )
     worked = [(what, found) for what, found in rows if not isinstance(found, str)]
     section.table(

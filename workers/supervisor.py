@@ -211,12 +211,19 @@ class Supervisor:
                 kill_group(child.process)
             elif child.process.poll() is None:
                 child.process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + soft_s
+        # SIGQUIT: hand back at once what is still being worked on.
+        for pause_s, then in ((soft_s, signal.SIGQUIT), (HAND_BACK_SECONDS, signal.SIGKILL)):
+            deadline = time.monotonic() + pause_s
+            for child in workers:
+                assert child.process is not None
+                wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
+            for child in workers:
+                assert child.process is not None
+                if child.process.poll() is None:
+                    child.process.send_signal(then)
         for child in workers:
             assert child.process is not None
-            wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
-            # SIGQUIT: hand back at once what is still being worked on.
-            end_group(child.process, (signal.SIGQUIT, 0.0 if abandoned else HAND_BACK_SECONDS))
+            end_group(child.process)
             self._say_gone(child, by_itself=not abandoned)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
