@@ -108,7 +108,25 @@ def count_board(
     """
     width = len(words)
     layers = board.dominoes
-    capacity = len(arena)
+    begin_with_root(board, forest, words, arena, children)
+    # Not literals, for which Numba would compile a second time.
+    code, here, states, nodes, peak, slots, layer = count_layers(
+        board, forest, words, arena, index, children, moves, int(np.int64(1)), int(np.int64(0)),
+        layers, node_limit, deadline_ns,
+    )  # fmt: skip
+    states += 1
+    if code != DONE or here == 0:
+        return code, _ZERO, _ZERO, states, nodes, peak, slots, layer
+    at = first_row(arena, here, layers)
+    hi, lo = arena[at, width], arena[at, width + 1]
+    code = COUNT_TOO_LARGE if over_limit(hi, lo) else DONE
+    return code, hi, lo, states, nodes, peak, slots, layers
+
+
+@kernel
+def begin_with_root(board: Any, forest: Forest, words: Any, arena: Any, children: Any) -> None:
+    """Write the one state of the empty board into row 0 of the arena, with its count."""
+    width = len(words)
     write_root(board, words, children, 0)
     hi, lo = _ZERO, _ONE
     if forest.nodes[0, FREE] == 0:
@@ -117,15 +135,33 @@ def count_board(
         arena[0, i] = children[0, i]
     arena[0, width] = hi
     arena[0, width + 1] = lo
-    here = 1
-    # Not a literal, for which Numba would compile `expand` a second time.
+
+
+@kernel
+def first_row(arena: Any, here: int, layers: int) -> int:
+    """Find where the `here` states begin that `count_layers` leaves after so many layers."""
+    return 0 if layers % 2 == 0 else len(arena) - here
+
+
+@kernel
+def count_layers(
+    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
+    here: int, first: int, last: int, node_limit: int, deadline_ns: int,
+) -> Any:  # fmt: skip
+    """Carry the states of layer `first`, in the arena's first `here` rows, on to layer `last`.
+
+    Those of the last layer lie from `first_row` on. Returns (code, states of the last layer,
+    states reached, nodes, peak rows, peak index slots, layers done).
+    """
+    width = len(words)
+    capacity = len(arena)
     root = int(np.int64(0))
-    states = 1
+    states = 0
     nodes = 0
-    peak = 1
+    peak = here
     peak_slots = SMALLEST_INDEX
-    for layer in range(layers):
-        even = layer % 2 == 0
+    for layer in range(first, last):
+        even = (layer - first) % 2 == 0
         there = 0
         slots = SMALLEST_INDEX
         while slots < 2 * here and slots < len(index):
@@ -134,7 +170,7 @@ def count_board(
         shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
         for s in range(here):
             if s % CLOCK_STRIDE == CLOCK_STRIDE - 1 and monotonic_ns(board.timespec) > deadline_ns:
-                return OUT_OF_SECONDS, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
+                return OUT_OF_SECONDS, here, states, nodes, peak, peak_slots, layer
             at = s if even else capacity - 1 - s
             node = node_of(board, arena, at, layer)
             settled = forest.nodes[node, FREE] == 0
@@ -146,7 +182,7 @@ def count_board(
                 continue
             nodes += found
             if nodes > node_limit:
-                return OUT_OF_NODES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
+                return OUT_OF_NODES, here, states, nodes, peak, peak_slots, layer
             if slots >= PREFETCH_SLOTS:
                 _prefetch(words, arena, index, children, found, shift, even)
             for c in range(found):
@@ -178,7 +214,7 @@ def count_board(
                     continue
                 if here + there >= capacity:
                     peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
-                    return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
+                    return OUT_OF_BYTES, here, states, nodes, peak, peak_slots, layer
                 row = capacity - 1 - there if even else there
                 for i in range(width):
                     arena[row, i] = children[c, i]
@@ -194,16 +230,13 @@ def count_board(
                         _index_again(words, arena, index, slots, shift, there, even)
                     elif 8 * there > 7 * slots:
                         peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
-                        return OUT_OF_BYTES, _ZERO, _ZERO, states, nodes, peak, peak_slots, layer
+                        return OUT_OF_BYTES, here, states, nodes, peak, peak_slots, layer
         peak = max(peak, here + there)
         peak_slots = max(peak_slots, slots)
         here = there
         if here == 0:
-            return DONE, _ZERO, _ZERO, states, nodes, peak, peak_slots, layers
-    at = 0 if layers % 2 == 0 else capacity - 1
-    hi, lo = arena[at, width], arena[at, width + 1]
-    code = COUNT_TOO_LARGE if over_limit(hi, lo) else DONE
-    return code, hi, lo, states, nodes, peak, peak_slots, layers
+            break
+    return DONE, here, states, nodes, peak, peak_slots, last
 
 
 @kernel
