@@ -177,6 +177,56 @@ class SolutionStream(Protocol[S_co]):
         """Search for the next solution when it is asked for."""
 
 
+class LayeredCount(Protocol):
+    """One board's count carried on layer by layer, whose states can be handed out in between.
+
+    All states after k steps form layer k. Whoever has some states of a layer can carry their counts
+    on without the others; equal states that several have reached become one when they are gathered.
+    A state falls into one bucket, which its key alone decides, so that the buckets of a layer can
+    be carried on by different processes, none of which needs memory for the whole layer.
+    """
+
+    layers: int
+    """Number of the last layer, whose states are complete solutions; 0 if there is no solution."""
+    row_words: int
+    """Columns of `rows`: the words of a state's key, then its count, high half first."""
+    buckets: int
+    """States fall into so many buckets, 0 to buckets - 1."""
+
+    @property
+    def statistics(self) -> Statistics:
+        """What it has cost so far. `states` are those carried on: each once, if none is carried on
+        by two."""
+
+    @property
+    def rows(self) -> npt.NDArray[np.uint64]:
+        """States of the present layer, (states, row_words), good until the next call."""
+
+    def begin(self) -> None:
+        """Make the one state of the empty board, in layer 0, the present layer."""
+
+    def clear(self) -> None:
+        """Forget every state."""
+
+    def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
+        """Add states of one layer to those gathered since `clear`; False if there is no room."""
+
+    def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
+        """Carry the present states of layer `first` on to `last`, or to the first layer after it
+        that has more than `rows_max` states.
+
+        Returns the layer reached and "", or a reason for which it could go no further; the states
+        are lost then.
+        """
+
+    def by_bucket(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """Sort the present states by bucket: rows, and where each bucket begins, buckets + 1."""
+
+    def total(self) -> int:
+        """Add the counts of the present states up: in the last layer, the count of what they are
+        the whole of."""
+
+
 class Game(Protocol[P, S]):
     """One game's room in the house. Parts are JSON values, so that they travel as they are."""
 
@@ -243,6 +293,14 @@ class Game(Protocol[P, S]):
         `value` (int64, -1 for none). The budget holds for each puzzle by itself.
         """
 
+    def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:
+        """Take up a board to count it by layers, or None where the game or the board has none.
+
+        A part of a job that is counted by layers is `{"layer": L, "buckets": [i, j]}`: all
+        solutions whose state in layer L falls into the buckets i to j - 1. `solve` takes such a
+        part like any other, from the empty board on; further keys of it are ignored.
+        """
+
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
 
@@ -285,6 +343,7 @@ __all__ = [
     "Ask",
     "Budget",
     "Game",
+    "LayeredCount",
     "Outcome",
     "SolutionStream",
     "Statistics",
