@@ -196,7 +196,8 @@ class LayeredCount(Protocol):
     @property
     def statistics(self) -> Statistics:
         """What it has cost so far. `states` are those carried on: each once, if none is carried on
-        by two."""
+        by two.
+        """
 
     @property
     def rows(self) -> npt.NDArray[np.uint64]:
@@ -224,7 +225,8 @@ class LayeredCount(Protocol):
 
     def total(self) -> int:
         """Add the counts of the present states up: in the last layer, the count of what they are
-        the whole of."""
+        the whole of.
+        """
 
 
 class Game(Protocol[P, S]):
