@@ -271,6 +271,9 @@ class LetterBoxedGame:
                 out[name][row] = getattr(outcome.statistics, name)
         return out
 
+    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
+        """Return None: no board of this game is counted by layers."""
+
     def cost_s(
         self,
         arrays: Arrays,

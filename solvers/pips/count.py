@@ -112,7 +112,7 @@ def count_board(
     # Not literals, for which Numba would compile a second time.
     code, here, states, nodes, peak, slots, layer = count_layers(
         board, forest, words, arena, index, children, moves, int(np.int64(1)), int(np.int64(0)),
-        layers, node_limit, deadline_ns,
+        layers, len(arena), node_limit, deadline_ns,
     )  # fmt: skip
     states += 1
     if code != DONE or here == 0:
@@ -146,12 +146,13 @@ def first_row(arena: Any, here: int, layers: int) -> int:
 @kernel
 def count_layers(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    here: int, first: int, last: int, node_limit: int, deadline_ns: int,
+    here: int, first: int, last: int, rows_max: int, node_limit: int, deadline_ns: int,
 ) -> Any:  # fmt: skip
     """Carry the states of layer `first`, in the arena's first `here` rows, on to layer `last`.
 
-    Those of the last layer lie from `first_row` on. Returns (code, states of the last layer,
-    states reached, nodes, peak rows, peak index slots, layers done).
+    It ends early in a layer of no states, or of more than `rows_max`. Those of the layer reached
+    lie from `first_row` on. Returns (code, states of that layer, states reached, nodes, peak rows,
+    peak index slots, layers done).
     """
     width = len(words)
     capacity = len(arena)
@@ -236,6 +237,8 @@ def count_layers(
         here = there
         if here == 0:
             break
+        if here > rows_max:
+            return DONE, here, states, nodes, peak, peak_slots, layer + 1
     return DONE, here, states, nodes, peak, peak_slots, last
 
 

@@ -36,6 +36,7 @@ from solvers.pips.endings import (
     is_refusal,
 )
 from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
+from solvers.pips.layers import LayeredCount, layered
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Puzzle, Solution
@@ -241,6 +242,10 @@ class PipsGame:
             "kernel_ns": out[:, KERNEL_NS].copy(),
             "table_bytes": out[:, TABLE_BYTES].copy(),
         }
+
+    def layered(self, puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
+        """Take up a board to count it by layers; None if only the general search takes it."""
+        return None if is_first_choice(puzzle) else layered(puzzle, budget)
 
     def cost_s(
         self,

@@ -23,7 +23,6 @@ from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import (
     DONE,
     EMPTY,
-    OUT_OF_BYTES,
     ROW_BITS,
     ROW_MASK,
     TAG_AT,
@@ -43,7 +42,7 @@ from solvers.wide import add
 Rows = npt.NDArray[np.uint64]
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
 
-SHARDS_MAX = 1 << 16
+BUCKETS = 256
 FULL_EIGHTHS = 7
 """Eighths of the index that may be in use."""
 _32 = np.uint64(32)
@@ -91,12 +90,40 @@ def gather(words: Any, arena: Any, index: Any, here: int, rows: Any) -> int:
 
 
 @kernel
-def shards_of(words: Any, rows: Any, into: int, out: Any) -> None:
-    """Write the shard, 0 to into - 1, of every state to out (states,) uint16."""
+def by_bucket(words: Any, rows: Any, heads: Any, ends: Any) -> None:
+    """Sort states by bucket, in place.
+
+    heads and ends (buckets,) int64 are scratch; ends then says where each bucket ends.
+    """
+    buckets = len(heads)
+    ends[:] = 0
     for r in range(len(rows)):
-        # Other bits than those by which the index finds its slots: those are alike in a shard.
-        mixed = hash_key(words, rows, r) * np.uint64(0x9E3779B97F4A7C15)
-        out[r] = np.uint16(((mixed >> _32) * np.uint64(into)) >> _32)
+        ends[bucket_of(words, rows, r, buckets)] += 1
+    at = np.int64(0)
+    for b in range(buckets):
+        heads[b] = at
+        at += ends[b]
+        ends[b] = at
+    for b in range(buckets):
+        while heads[b] < ends[b]:
+            here = heads[b]
+            right = bucket_of(words, rows, here, buckets)
+            if right == b:
+                heads[b] += 1
+                continue
+            # Into its own bucket, and what lay there comes here.
+            there = heads[right]
+            heads[right] += 1
+            for i in range(rows.shape[1]):
+                rows[here, i], rows[there, i] = rows[there, i], rows[here, i]
+
+
+@kernel
+def bucket_of(words: Any, keys: Any, at: int, buckets: int) -> np.int64:
+    """Tell the bucket, 0 to buckets - 1, of a state."""
+    # Other bits than those by which the index finds its slots: those are alike in a bucket.
+    mixed = hash_key(words, keys, at) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(((mixed >> _32) * np.uint64(buckets)) >> _32)
 
 
 class LayeredCount:
@@ -109,6 +136,8 @@ class LayeredCount:
     def __init__(self, puzzle: Puzzle, budget: Budget) -> None:
         self._budget = budget
         self._scratch = _prepared(puzzle, budget)
+        self.buckets = BUCKETS
+        self.row_words = 4 if self._scratch is None else len(self._scratch.words) + 2
         self._size = 0
         self._first = 0
         self._spent = Statistics()
@@ -149,49 +178,81 @@ class LayeredCount:
         assert scratch is not None, "a board without a tiling has no states"
         begun = time.perf_counter_ns()
         size = int(gather(scratch.words, scratch.arena, scratch.index, self._size, rows))
-        self._spend(kernel_ns=time.perf_counter_ns() - begun)
+        self._spent += Statistics(kernel_ns=time.perf_counter_ns() - begun)
         if size < 0:
             return False
         self._size = size
         return True
 
-    def advance(self, first: int, last: int) -> str:
-        """Carry the states of layer `first` on to layer `last`; return "" or why it failed."""
+    def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
+        """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
         scratch = self._scratch
-        assert scratch is not None, "a board without a tiling has no states"
+        if scratch is None or self._size == 0:
+            return last, ""
         begun = time.perf_counter_ns()
         deadline = time.monotonic_ns() + int(self._budget.seconds * 1e9)
-        code, here, states, nodes, peak, slots, _layer = count_layers(
+        most = len(scratch.arena) if rows_max is None else rows_max
+        if self._first:
+            self.gather_again()
+        carried = self._size
+        code, here, states, nodes, peak, slots, layer = count_layers(
             scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-            scratch.children, scratch.moves, self._size, first, last, self._budget.nodes, deadline,
+            scratch.children, scratch.moves, carried, first, last, most, self._budget.nodes,
+            deadline,
         )  # fmt: skip
-        self._spend(
-            states=int(states),
+        code, here, layer = int(code), int(here), int(layer)
+        # Whoever carries a state on has its cost; nobody does that with the full board.
+        states = carried + int(states) - (0 if layer == self.layers else here)
+        self._spent += Statistics(
+            states=states,
             nodes=int(nodes),
             kernel_ns=time.perf_counter_ns() - begun,
             table_bytes=int(peak) * 8 * (len(scratch.words) + 2) + int(slots) * 4,
+            engine="layers",
         )
-        self._size = int(here)
-        self._first = int(first_row(scratch.arena, self._size, last - first))
-        if code == DONE:
-            return ""
-        return ending(SOLVING + int(code))[1]
+        if code != DONE:
+            self.clear()
+            return layer, ending(SOLVING + code)[1]
+        self._size = here
+        self._first = int(first_row(scratch.arena, here, layer - first))
+        return layer, ""
 
-    def shards(self, into: int) -> npt.NDArray[np.uint16]:
-        """Tell the shard, 0 to into - 1, of every state of the present layer."""
+    def gather_again(self) -> None:
+        """Move the states to where `count_layers` expects them."""
+        scratch = self._scratch
+        assert scratch is not None
+        size = self._size
+        begin = self._first
+        # From the back to the front, a block at a time so that none is written over.
+        block = begin
+        for at in range(0, size, block):
+            n = min(block, size - at)
+            scratch.arena[at : at + n] = scratch.arena[begin + at : begin + at + n]
+        self._first = 0
+
+    def by_bucket(self) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Sort the present states by bucket, in place."""
+        begins = np.zeros(self.buckets + 1, np.int64)
         rows = self.rows
-        out = np.zeros(len(rows), np.uint16)
         if self._scratch is not None:
-            shards_of(self._scratch.words, rows, into, out)
-        return out
+            begun = time.perf_counter_ns()
+            heads = np.zeros(self.buckets, np.int64)
+            by_bucket(self._scratch.words, rows, heads, begins[1:])
+            self._spent += Statistics(kernel_ns=time.perf_counter_ns() - begun)
+        return rows, begins
 
     def total(self) -> int:
         """Add the counts of the present layer up: the count of the board after the last layer."""
         rows = self.rows
         return sum(count_of(hi, lo) for hi, lo in rows[:, -2:].tolist())
 
-    def _spend(self, **cost: int) -> None:
-        self._spent += Statistics(**cost)
+
+def layered(puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
+    """Take up a board to count it by layers; None if its keys or tilings do not fit."""
+    try:
+        return LayeredCount(puzzle, budget)
+    except PermanentError:
+        return None
 
 
 def _prepared(puzzle: Puzzle, budget: Budget) -> Scratch | None:
@@ -217,4 +278,4 @@ def _prepared(puzzle: Puzzle, budget: Budget) -> Scratch | None:
             raise PermanentError(ending(int(code))[1])
 
 
-__all__ = ["OUT_OF_BYTES", "LayeredCount", "Rows"]
+__all__ = ["LayeredCount", "Rows", "layered"]

@@ -260,6 +260,9 @@ class StrandsGame:
             self._found = puzzle, find_any_pieces(puzzle, self.bound_rules, self.words_known())
         return self._found[1]
 
+    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
+        """Return None: no board of this game is counted by layers."""
+
     def cost_s(
         self,
         arrays: Arrays,

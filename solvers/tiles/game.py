@@ -219,6 +219,9 @@ class TilesGame:
         out["count_lo"][:] = out["status"] == _SOLVED
         return out
 
+    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
+        """Return None: no board of this game is counted by layers."""
+
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
         sizes = np.diff(arrays["feature.offsets"]).astype(np.float64)
