@@ -7,7 +7,9 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from archive.published import Fault, Published
+from archive.strict_json import read_members
 from solvers.errors import PermanentError
+from solvers.registry import GAMES
 
 _MODULES = {
     "pips": "archive.pips",
@@ -15,6 +17,11 @@ _MODULES = {
     "letterboxed": "archive.letterboxed",
     "tiles": "archive.tiles",
 }
+DEFAULT_GAME = "pips"
+_GAME_OF_KEY = {"startingBoard": "strands", "sides": "letterboxed", "tiles": "tiles"}
+"""Keys that boards of one game have and no other."""
+_LETTER_BOXED_PAGE = b"gameData"
+"""What the page of Letter Boxed calls its payload."""
 
 
 class PayloadReader(Protocol):
@@ -43,3 +50,27 @@ def reader(game: str) -> PayloadReader:
         raise PermanentError(f"nobody reads payloads of {game!r}; expected one of {known}")
     # Imported on first use: a game's puzzle types are loaded only where it is played.
     return cast("PayloadReader", import_module(_MODULES[game]))
+
+
+def game_of(data: bytes) -> str:
+    """Tell a game by the form of its boards.
+
+    Dominoes and regions are of Pips, rows of letters of Strands, sides of Letter Boxed, and tiles
+    or a board of objects of Tiles.
+    """
+    text = data.lstrip()
+    if text[:1] not in (b"[", b"{") and _LETTER_BOXED_PAGE in text:
+        return "letterboxed"
+    if text[:1] == b"[":
+        return "tiles" if text[1:].lstrip()[:1] in (b"{", b"[") else "strands"
+    if text[:1] == b"{":
+        for member in read_members(data):
+            if member.key == "game" and member.value in GAMES:
+                return str(member.value)
+            if member.key in _GAME_OF_KEY:
+                return _GAME_OF_KEY[member.key]
+            if member.key == "board":
+                rows = member.value
+                objects = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
+                return "tiles" if objects else "strands"
+    return DEFAULT_GAME

@@ -167,6 +167,40 @@ OBSERVATIONS = _schema("observations", *QUARANTINE)
 of another day and that day's own does not, an id that two boards bear. Columns as in QUARANTINE,
 of the payload in which it stands."""
 
+CORPUS_INPUTS = _schema(
+    "corpora.inputs",
+    pa.field("slice", pa.int32(), nullable=False),
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("row_group", pa.int32()),
+    pa.field("body_bytes", pa.int64(), nullable=False),
+    pa.field("sha256", pa.string(), nullable=False),
+)
+"""The files that a corpus is read from, or of Parquet files the row groups, and which slice takes
+each. `source` is the path within the folder that was named."""
+
+CORPUS_ROWS = _schema(
+    "corpora.rows",
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("source_row", pa.int64(), nullable=False),
+    pa.field("date", pa.date32()),
+    pa.field("level", pa.string()),
+    pa.field("puzzle_id", pa.string()),
+)
+"""What every row of a corpus has become: joins results back to where their puzzles came from.
+`source_row` counts the puzzles of a payload, the rows of a Parquet file or the boards of a
+generator from 0; `puzzle_id` is null for a row that is in the corpus's quarantine."""
+
+CORPUS_QUARANTINE = _schema(
+    "corpora.quarantine",
+    pa.field("source", pa.string(), nullable=False),
+    pa.field("source_row", pa.int64(), nullable=False),
+    pa.field("level", pa.string()),
+    pa.field("rule", pa.string(), nullable=False),
+    pa.field("place", pa.string(), nullable=False),
+    pa.field("message", pa.string(), nullable=False),
+)
+"""One row per broken rule of a corpus, with the place in its source that breaks it."""
+
 MANIFEST_HEAD = (
     pa.field("job_no", pa.int64(), nullable=False),
     pa.field("job_id", pa.string(), nullable=False),

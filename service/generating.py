@@ -205,7 +205,7 @@ def _payloads(
     if game == "tiles":
         return _numbered(_form(said), days, seed), []
     if game == "strands":
-        from service.themes import strands_payloads
+        from archive.themes import strands_payloads
 
         return _dated(strands_payloads(start, days, seed)), ["daily"]
     if game == "letterboxed":

@@ -9,22 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from archive.published import Fault, Published
-from archive.readers import reader
-from archive.strict_json import read_members
+from archive.readers import DEFAULT_GAME, game_of, reader
 from service.console import note
 from service.options import check_game, game_title
 from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.registry import GAMES
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
-
-_DEFAULT_GAME = "pips"
-_GAME_OF_KEY = {"startingBoard": "strands", "sides": "letterboxed", "tiles": "tiles"}
-"""Keys that boards of one game have and no other."""
-_LETTER_BOXED_PAGE = b"gameData"
-"""What the page of Letter Boxed calls its payload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +58,9 @@ def read_sources(
             data, name = _read(file)
         except PermanentError as error:
             fault = Fault(level=None, rule="unreadable", place="", message=str(error))
-            yield Found(source=file, game=game or _DEFAULT_GAME, item=fault)
+            yield Found(source=file, game=game or DEFAULT_GAME, item=fault)
             continue
-        of = game or _game_of(data)
+        of = game or game_of(data)
         # Messages hold the file's own name: a whole path would be cut short in them.
         found = reader(of).read_puzzles(data, Path(name).name)
         for item in _chosen(found, levels, name):
@@ -87,30 +79,6 @@ def _typed(sides: str) -> Found:
         place = error.place.replace("sides", "--sides", 1)
         item = Fault(level=None, rule=error.rule, place=place, message=error.detail)
     return Found(source=sides, game="letterboxed", item=item)
-
-
-def _game_of(data: bytes) -> str:
-    """Tell a game by the form of its boards.
-
-    Dominoes and regions are of Pips, rows of letters of Strands, sides of Letter Boxed, and tiles
-    or a board of objects of Tiles.
-    """
-    text = data.lstrip()
-    if text[:1] not in (b"[", b"{") and _LETTER_BOXED_PAGE in text:
-        return "letterboxed"
-    if text[:1] == b"[":
-        return "tiles" if text[1:].lstrip()[:1] in (b"{", b"[") else "strands"
-    if text[:1] == b"{":
-        for member in read_members(data):
-            if member.key == "game" and member.value in GAMES:
-                return str(member.value)
-            if member.key in _GAME_OF_KEY:
-                return _GAME_OF_KEY[member.key]
-            if member.key == "board":
-                rows = member.value
-                objects = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
-                return "tiles" if objects else "strands"
-    return _DEFAULT_GAME
 
 
 def _read(file: str) -> tuple[bytes, str]:

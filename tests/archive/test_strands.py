@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from archive.published import Fault, Published
 from archive.strands import read_payload, read_puzzles
-from service.themes import THEMES
+from archive.themes import THEMES
 from solvers.strands.cover import Cover
 from solvers.strands.generator import generate, to_payload
 

@@ -15,12 +15,12 @@ import pytest
 
 from archive.games import bind_game
 from archive.strands import read_puzzles
+from archive.themes import THEMES
 from service import progress
 from service.boards.strands_grid import draw_cover, draw_letters
 from service.boards.styled import text_of
 from service.nights import SAMPLES
 from service.rule_options import GameRules
-from service.themes import THEMES
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.strands.cover import cover_to_json

@@ -7,7 +7,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from solvers.strands.cover import Cover
 from solvers.strands.generator import generate, to_payload
+from solvers.strands.puzzle import Puzzle
 
 BOARDS_A_SEED = 100_000
 """The layouts of a seed have numbers of their own, as long as there are no more of them."""
@@ -59,10 +61,14 @@ def strands_payloads(start: dt.date, days: int, seed: int) -> Iterator[tuple[dt.
     for day in range(days):
         theme = THEMES[day % len(THEMES)]
         date = start + dt.timedelta(days=day)
-        puzzle, cover = generate(
-            "".join(theme.parts), theme.theme_words, seed * BOARDS_A_SEED + day
-        )
+        puzzle, cover = strands_board(seed, day)
         value = to_payload(date, puzzle, cover, theme.clue)
         if not theme.coordinates:
             value |= {"themeCoords": None, "spangramCoords": None}
         yield date, json.dumps(value, separators=(",", ":"))
+
+
+def strands_board(seed: int, number: int) -> tuple[Puzzle, Cover]:
+    """Lay the theme whose turn it is for board `number` of a seed."""
+    theme = THEMES[number % len(THEMES)]
+    return generate("".join(theme.parts), theme.theme_words, seed * BOARDS_A_SEED + number)

@@ -1,0 +1,191 @@
+"""What a corpus is read from: payloads, Parquet or a generator, divided into slices.
+
+The inputs name the corpus: the same contents under the same names are the same corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from archive.generated import is_generator_spec, read_generator_spec
+from archive.readers import game_of
+from archive.tables import CORPUS_INPUTS, PUZZLES
+from solvers.algebra import digest
+from solvers.errors import PermanentError
+
+LAYOUT = "1"
+"""Raised whenever the same inputs would give other tables."""
+SLICE_BOARDS = 16_384
+"""Boards of one slice of a generated corpus."""
+SLICE_PAYLOADS = 1_024
+"""Files of one slice of a folder of payloads."""
+MAX_PAYLOAD_BYTES = 16 * 1024**2
+"""Of a larger file no more is read, and it goes to quarantine."""
+PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
+DERIVED = frozenset({"puzzle_id", "game", "size"})
+"""Columns of a puzzles table that follow from the others."""
+_HASH_BLOCK_BYTES = 1024**2
+
+InputKind = Literal["payloads", "parquet", "generated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What one corpus is read from."""
+
+    kind: InputKind
+    game: str
+    name: str
+    """The spec as it was given; a generator's in its canonical form."""
+    corpus_id: str
+    slices: int
+    base: str = ""
+    """The folder that sources are relative to; "" for a generator."""
+    files: pa.Table | None = None
+    """CORPUS_INPUTS; None for a generator."""
+
+
+def read_inputs(spec: str, game: str | None = None) -> Inputs:
+    """Read what a spec other than `lake` names.
+
+    `game` None: a generator names it, and files tell it by what they hold. Raises PermanentError
+    for a spec that is none, for files of which none can be counted, and for the wrong game.
+    """
+    if is_generator_spec(spec):
+        generated = read_generator_spec(spec)
+        if game not in (None, generated.game):
+            raise PermanentError(f"{spec!r:.80} makes boards of {generated.game}, not of {game}")
+        return Inputs(
+            kind="generated",
+            game=generated.game,
+            name=str(generated),
+            corpus_id=digest("corpus", LAYOUT, str(generated)),
+            slices=-(-generated.boards // SLICE_BOARDS),
+        )
+    path = Path(spec).expanduser()
+    if not path.exists():
+        raise PermanentError(
+            f"corpus {spec!r:.200} does not exist; expected a folder of payloads, a Parquet file or"
+            " folder, lake, or a generator spec such as pips:n=1000,seed=7"
+        )
+    base, paths = (path.parent, [path]) if path.is_file() else (path, _files(path))
+    tables = [p for p in paths if p.suffix == ".parquet"]
+    payloads = [p for p in paths if p.suffix in PAYLOAD_SUFFIXES or path.is_file()]
+    if tables and len(tables) == len(paths):
+        return _parquet(spec, base, tables, game)
+    if payloads and not tables:
+        return _payloads(spec, base, payloads, game)
+    trouble = "payloads and Parquet files" if tables else "no payload and no Parquet file"
+    raise PermanentError(f"corpus {spec!r:.200} has {trouble}; expected one kind of files")
+
+
+def needed_columns(game: str) -> tuple[str, ...]:
+    """Name the columns that a Parquet file of puzzles must have."""
+    return tuple(name for name in PUZZLES[game].names if name not in DERIVED)
+
+
+def _files(folder: Path) -> list[Path]:
+    """List what may be a payload or a table, at any depth; hidden files are not looked at."""
+    found = []
+    for path in folder.rglob("*"):
+        inside = path.relative_to(folder).parts
+        wanted = path.suffix in PAYLOAD_SUFFIXES or path.suffix == ".parquet"
+        if wanted and not any(name.startswith(".") for name in inside) and path.is_file():
+            found.append(path)
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
+    if game is None:
+        with paths[0].open("rb") as stream:
+            game = game_of(stream.read(MAX_PAYLOAD_BYTES))
+    rows = [
+        {
+            "slice": i // SLICE_PAYLOADS,
+            "source": path.relative_to(base).as_posix(),
+            "row_group": None,
+            "body_bytes": path.stat().st_size,
+            "sha256": file_sha256(path),
+        }
+        for i, path in enumerate(paths)
+    ]
+    return _inputs("payloads", game, spec, base, rows)
+
+
+def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        with open_parquet(path) as file:
+            game = _game_of_columns(path, file.schema_arrow, game)
+            groups = file.metadata.num_row_groups
+        about = {
+            "source": path.relative_to(base).as_posix(),
+            "body_bytes": path.stat().st_size,
+            "sha256": file_sha256(path),
+        }
+        rows += [{**about, "slice": len(rows) + i, "row_group": i} for i in range(groups)]
+    assert game is not None
+    return _inputs("parquet", game, spec, base, rows)
+
+
+def _inputs(
+    kind: InputKind, game: str, spec: str, base: Path, rows: list[dict[str, Any]]
+) -> Inputs:
+    contents = hashlib.sha256()
+    for row in rows:
+        contents.update(f"{row['source']}\0{row['row_group']}\0{row['sha256']}\n".encode())
+    return Inputs(
+        kind=kind,
+        game=game,
+        name=spec,
+        corpus_id=digest("corpus", LAYOUT, kind, game, contents.hexdigest()),
+        slices=1 + max((row["slice"] for row in rows), default=-1),
+        base=str(base.resolve()),
+        files=pa.Table.from_pylist(rows, CORPUS_INPUTS),
+    )
+
+
+def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
+    """Tell the game of a table of puzzles by its columns; the first file decides for all."""
+    has = set(schema.names)
+    fits = [name for name in PUZZLES if has.issuperset(needed_columns(name))]
+    if game is None and len(fits) == 1:
+        return fits[0]
+    if game in fits:
+        return game
+    if game is None:
+        raise PermanentError(
+            f"{path.name} has the columns {', '.join(schema.names)!r:.120}, which are no game's; "
+            "expected those of a table of puzzles, as docs/lake.md lists them"
+        )
+    missing = ", ".join(name for name in needed_columns(game) if name not in has)
+    raise PermanentError(f"{path.name} lacks {missing}; expected a table of puzzles of {game}")
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a Parquet file, or raise PermanentError that says what is wrong with it."""
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise PermanentError(f"{path.name} cannot be read as Parquet: {error}") from error
+
+
+def file_sha256(path: Path) -> str:
+    """Hash the contents of a file."""
+    found = hashlib.sha256()
+    for block in _blocks(path):
+        found.update(block)
+    return found.hexdigest()
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while block := stream.read(_HASH_BLOCK_BYTES):
+            yield block

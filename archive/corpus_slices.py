@@ -1,0 +1,287 @@
+"""Make one slice of a corpus: its puzzles, what became of each row, and what broke a rule.
+
+A slice depends on the inputs alone, so it is the same bytes whoever makes it, however often.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.columns import arrays_of
+from archive.corpus_inputs import (
+    MAX_PAYLOAD_BYTES,
+    SLICE_BOARDS,
+    file_sha256,
+    needed_columns,
+    open_parquet,
+)
+from archive.dictionaries import (
+    LakeDictionaries,
+    MissingDictionaryError,
+    keep_dictionary,
+    words_of,
+)
+from archive.games import open_game
+from archive.generated import make_boards, read_generator_spec
+from archive.lake import ROW_GROUP_ROWS, Lake
+from archive.published import Fault, Published
+from archive.puzzles import puzzles_table
+from archive.readers import reader
+from archive.runfiles import read_json
+from archive.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS, PUZZLES
+from solvers.algebra import Game
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.registry import OWN_WORDS
+
+BATCH_ROWS = 2_048
+"""Rows held as Python objects at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRow:
+    """One row of a corpus as it is read."""
+
+    source: str
+    source_row: int
+    item: Published | Fault
+
+
+def folder(corpus_id: str) -> str:
+    """Name the folder of a corpus."""
+    return f"corpora/{corpus_id}"
+
+
+def slice_path(corpus_id: str, table: str, number: int) -> str:
+    """Name the file that one slice has in the folder `puzzles`, `rows` or `quarantine`."""
+    return f"{folder(corpus_id)}/{table}/part-{number:05d}.parquet"
+
+
+def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
+    """Read slice `number` of a planned corpus and write its tables; return how many rows it has.
+
+    The table of rows comes last: where it is, the slice is done. Raises PermanentError for a file
+    that is not what it was when the corpus was planned.
+    """
+    plan = read_json(lake, f"{folder(corpus_id)}/plan.json")
+    if plan is None:
+        raise PermanentError(f"corpus {corpus_id} is not in {lake.url}; expected a planned one")
+    game = open_game(lake, plan["game"])
+    rows: list[pa.Table] = []
+    faults: list[pa.Table] = []
+
+    def puzzles() -> Iterator[pa.Table]:
+        found = _read(lake, plan, number)
+        held: list[pa.Table] = []
+        while batch := list(itertools.islice(found, BATCH_ROWS)):
+            made, told, broken = _tables(lake, game, batch)
+            rows.append(told)
+            faults.append(broken)
+            held.append(made)
+            # Small row groups would cost every reader more.
+            if sum(map(len, held)) + BATCH_ROWS > ROW_GROUP_ROWS:
+                yield pa.concat_tables(held)
+                held.clear()
+        if held:
+            yield pa.concat_tables(held)
+
+    lake.write_row_groups(slice_path(corpus_id, "puzzles", number), puzzles(), PUZZLES[game.name])
+    told = pa.concat_tables([CORPUS_ROWS.empty_table(), *rows])
+    broken = pa.concat_tables([CORPUS_QUARANTINE.empty_table(), *faults])
+    if broken.num_rows:
+        lake.write_table(slice_path(corpus_id, "quarantine", number), broken)
+    lake.write_table(slice_path(corpus_id, "rows", number), told)
+    return told.num_rows
+
+
+def _tables(
+    lake: Lake, game: Game[Any, Any], batch: list[CorpusRow]
+) -> tuple[pa.Table, pa.Table, pa.Table]:
+    sound = [row.item for row in batch if isinstance(row.item, Published)]
+    if game.name in OWN_WORDS:
+        _keep_words(lake, [item.puzzle for item in sound])
+    made = puzzles_table(game, [item.puzzle for item in sound])
+    names = iter(made.column("puzzle_id").to_pylist())
+    told = [
+        {
+            "source": row.source,
+            "source_row": row.source_row,
+            "date": getattr(row.item, "date", None),
+            "level": row.item.level,
+            "puzzle_id": next(names) if isinstance(row.item, Published) else None,
+        }
+        for row in batch
+    ]
+    broken = [
+        {
+            "source": row.source,
+            "source_row": row.source_row,
+            "level": row.item.level,
+            "rule": row.item.rule,
+            "place": row.item.place,
+            "message": row.item.message,
+        }
+        for row in batch
+        if isinstance(row.item, Fault)
+    ]
+    return (
+        made,
+        pa.Table.from_pylist(told, CORPUS_ROWS),
+        pa.Table.from_pylist(broken, CORPUS_QUARANTINE),
+    )
+
+
+def _keep_words(lake: Lake, puzzles: list[Any]) -> None:
+    """Put the words that boards bring along into the lake, each in a file of its own.
+
+    Several slices may do so at once: nobody rewrites what another one has written.
+    """
+    known = LakeDictionaries(lake)
+    for puzzle in puzzles:
+        for name in words_of([puzzle]):
+            try:
+                known(name)
+            except MissingDictionaryError:
+                keep_dictionary(lake, puzzle)
+
+
+def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
+    if plan["kind"] == "generated":
+        return _generated(plan["name"], number)
+    inputs = lake.read_table(f"{folder(plan['corpus_id'])}/inputs.parquet", CORPUS_INPUTS)
+    mine = inputs.filter(pc.equal(inputs.column("slice"), number)).to_pylist()
+    if plan["kind"] == "payloads":
+        return _payloads(plan["game"], Path(plan["base"]), mine)
+    return _parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
+
+
+def _generated(name: str, number: int) -> Iterator[CorpusRow]:
+    spec = read_generator_spec(name)
+    start = number * SLICE_BOARDS
+    stop = min(start + SLICE_BOARDS, spec.boards)
+    for i, board in zip(range(start, stop), make_boards(spec, start, stop), strict=True):
+        item = Published(date=None, level=board.level, puzzle=board.puzzle)
+        yield CorpusRow(source=name, source_row=i, item=item)
+
+
+def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[CorpusRow]:
+    reads = reader(game)
+    for about in inputs:
+        path = base / about["source"]
+        _check_same(path, about)
+        items: list[Published | Fault]
+        if about["body_bytes"] > MAX_PAYLOAD_BYTES:
+            message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
+            items = [Fault(level=None, rule="body-too-large", place="", message=message)]
+        else:
+            items = reads.read_puzzles(path.read_bytes(), path.name)
+        for i, item in enumerate(items):
+            yield CorpusRow(source=about["source"], source_row=i, item=item)
+
+
+def _check_same(path: Path, about: dict[str, Any]) -> None:
+    if not path.is_file() or file_sha256(path) != about["sha256"]:
+        raise PermanentError(
+            f"{path.name} has changed since the corpus was planned; run the same command again"
+        )
+
+
+def _parquet(game: Game[Any, Any], base: Path, inputs: list[dict[str, Any]]) -> Iterator[CorpusRow]:
+    for about in inputs:
+        path = base / about["source"]
+        if not path.is_file() or path.stat().st_size != about["body_bytes"]:
+            _check_same(path, about)
+        with open_parquet(path) as file:
+            group = about["row_group"]
+            meta = file.metadata
+            at = sum(meta.row_group(i).num_rows for i in range(group))
+            needed = [*needed_columns(game.name)]
+            extra = [name for name in ("puzzle_id", "game") if name in file.schema_arrow.names]
+            try:
+                for batch in file.iter_batches(BATCH_ROWS, [group], [*needed, *extra]):
+                    for item in _items(game, path, pa.Table.from_batches([batch])):
+                        yield CorpusRow(source=about["source"], source_row=at, item=item)
+                        at += 1
+            except (pa.ArrowException, OSError) as error:
+                raise PermanentError(f"{path.name} is damaged: {error}") from error
+
+
+def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
+    """Validate every row of a batch, as if it were a payload."""
+    schema = PUZZLES[game.name]
+    columns, broken = {}, [""] * batch.num_rows
+    for name in needed_columns(game.name):
+        column = batch.column(name).combine_chunks()
+        for row in _null_rows(column):
+            broken[row] = broken[row] or name
+        columns[name] = _cast(column, schema.field(name), path)
+    arrays = arrays_of(pa.table(columns))
+    has = {name: batch.column(name).to_pylist() for name in batch.column_names if name in _TOLD}
+    for row in range(batch.num_rows):
+        if broken[row]:
+            yield Fault(level=None, rule="null", place=broken[row], message="expected a value")
+            continue
+        told = {name: values[row] for name, values in has.items()}
+        yield _item(game, arrays, row, told)
+
+
+_TOLD = frozenset({"puzzle_id", "game"})
+_BROKEN = (ValueError, IndexError, OverflowError)
+
+
+def _item(
+    game: Game[Any, Any], arrays: dict[str, Any], row: int, told: dict[str, Any]
+) -> Published | Fault:
+    if told.get("game") not in (None, game.name):
+        message = f"a row of {told['game']!r:.40}; expected {game.name}"
+        return Fault(level=None, rule="other-game", place="game", message=message)
+    try:
+        puzzle = game.from_arrays(arrays, row)
+    except MissingDictionaryError:
+        raise
+    except InvalidPuzzleError as error:
+        return Fault(level=None, rule=error.rule, place=error.place, message=error.detail)
+    except (PermanentError, *_BROKEN) as error:
+        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {error}")
+    name = game.puzzle_id(puzzle)
+    if told.get("puzzle_id") not in (None, name):
+        message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
+        return Fault(level=None, rule="puzzle-id", place="puzzle_id", message=message)
+    return Published(date=None, level=None, puzzle=puzzle)
+
+
+def _null_rows(column: pa.Array) -> list[int]:
+    """Find the rows of a column that are null or hold a null."""
+    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist()
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        inner = pc.list_flatten(column)
+        if inner.null_count:
+            parents = pc.list_parent_indices(column)
+            rows += pc.unique(parents.filter(pc.is_null(inner))).to_pylist()
+    return rows
+
+
+def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
+    """Cast a column to its type; nulls, whose rows are not looked at, become what is empty."""
+    try:
+        if pa.types.is_list(field.type):
+            parts = column.cast(pa.list_(field.type.value_type))
+            if parts.null_count or pc.list_flatten(parts).null_count:
+                parts = pa.array(
+                    [[v or 0 for v in row or ()] for row in parts.to_pylist()], parts.type
+                )
+            return parts.cast(field.type)
+        return pc.fill_null(column.cast(field.type), "" if field.type == pa.string() else 0)
+    except pa.ArrowException as error:
+        raise PermanentError(
+            f"{path.name}: column {field.name} is {column.type}; expected {field.type}"
+        ) from error
+
+
+__all__ = ["CorpusRow", "folder", "make_slice", "slice_path"]

@@ -1,0 +1,219 @@
+"""Corpora: what counts as one, what becomes of its rows, and the same bytes whoever makes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from archive import corpus as corpora
+from archive import corpus_inputs
+from archive.corpus import Corpus, open_corpus
+from archive.lake import Lake
+from archive.puzzles import puzzles_table
+from archive.tables import CORPUS_QUARANTINE, CORPUS_ROWS, PIPS_PUZZLES
+from solvers.errors import PermanentError
+from solvers.pips.generator import generate_many
+from solvers.pips.mix import LEVELS, PRESETS
+from solvers.registry import game
+
+PIPS = game("pips")
+Snapshot = Callable[[Path], dict[str, str]]
+
+
+def ids(corpus: Corpus) -> list[str]:
+    return [name for table in corpus.tables() for name in table.column("puzzle_id").to_pylist()]
+
+
+def rows_of(corpus: Corpus) -> list[dict[str, Any]]:
+    return corpus.lake.read_table(corpus.rows_path, CORPUS_ROWS).to_pylist()
+
+
+def faults_of(corpus: Corpus) -> list[dict[str, Any]]:
+    return corpus.lake.read_table(corpus.quarantine_path, CORPUS_QUARANTINE).to_pylist()
+
+
+def boards(count: int) -> pa.Table:
+    mixes = [PRESETS["easy"]]
+    return puzzles_table(PIPS, [puzzle for puzzle, _ in generate_many(5, count, mixes)])
+
+
+@pytest.fixture
+def slices_of_ten(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (corpus_inputs, corpora, corpora.make_slice.__globals__):
+        names = module if isinstance(module, dict) else vars(module)
+        if "SLICE_BOARDS" in names:
+            monkeypatch.setitem(names, "SLICE_BOARDS", 10)
+
+
+def test_a_generator_spec_gives_the_boards_of_its_mix_in_order(lake: Lake):
+    corpus = open_corpus(lake, "pips:seed=7,n=9,mix=published")
+    expected = generate_many(7, 9, [PRESETS[level] for level in LEVELS])
+    assert ids(corpus) == [puzzle.puzzle_id for puzzle, _ in expected]
+    assert [row["level"] for row in rows_of(corpus)] == list(LEVELS) * 3
+    assert (corpus.row_count, corpus.quarantined, corpus.game) == (9, 0, "pips")
+    assert corpus.name == "pips:n=9,mix=published,seed=7"
+    assert next(corpus.tables()).schema.equals(PIPS_PUZZLES, check_metadata=True)
+
+
+def test_options_say_what_boards_look_like(lake: Lake):
+    corpus = open_corpus(lake, "pips:n=20,dominoes=4-5,seed=1")
+    sizes = [size for table in corpus.tables() for size in table.column("size").to_pylist()]
+    assert set(sizes) == {4, 5}
+    tiles = open_corpus(lake, "tiles:n=2,tiles=8,layers=2,shapes=2-3")
+    assert [table.column("size").to_pylist() for table in tiles.tables()] == [[8, 8]]
+    letters = open_corpus(lake, "letterboxed:n=2,sides=3,letters=2")
+    assert [table.column("size").to_pylist() for table in letters.tables()] == [[6, 6]]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("pips:n=0", "n is '0'; expected a number from 1"),
+        ("pips:seed=3", "has no n; expected n=BOARDS"),
+        ("pips:n=3,n=4", "expected NAME=VALUE, each name once"),
+        ("pips:n=3,size=4", "has 'size'; expected some of n, seed, mix, dominoes"),
+        ("pips:n=3,mix=lucky", "mix is 'lucky'; expected one of published, easy"),
+        ("pips:n=3,dominoes=9-4", "dominoes is '9-4'; expected a number, or a smaller"),
+        ("tiles:n=3,tiles=7", "expected an even number"),
+        ("nothing/here", "does not exist; expected a folder of payloads, a Parquet file"),
+    ],
+)
+def test_a_spec_that_is_none_is_refused_in_one_sentence(lake: Lake, spec: str, words: str):
+    with pytest.raises(PermanentError, match=words.replace("(", r"\(")):
+        open_corpus(lake, spec)
+    assert lake.list() == []
+
+
+def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
+    tmp_path: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch, slices_of_ten: None
+):
+    spec = "pips:n=35,mix=easy,seed=2"
+    whole = open_corpus(Lake.open(str(tmp_path / "whole")), spec)
+    lake = Lake.open(str(tmp_path / "killed"))
+    real, calls = corpora.make_slice, []
+
+    def dies_in_the_second(lake: Lake, corpus_id: str, number: int) -> int:
+        calls.append(number)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(lake, corpus_id, number)
+
+    monkeypatch.setattr(corpora, "make_slice", dies_in_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        open_corpus(lake, spec)
+    told: list[tuple[int, int]] = []
+    assert ids(open_corpus(lake, spec, on_slices=lambda *at: told.append(at))) == ids(whole)
+    assert calls == [0, 1, 1, 2, 3]
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    open_corpus(lake, spec)
+    assert len(calls) == 5
+    assert snapshot(tmp_path / "whole") == snapshot(tmp_path / "killed")
+
+
+def test_several_processes_make_what_one_makes(tmp_path: Path, snapshot: Snapshot):
+    table = boards(12)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    pq.write_table(table, folder / "boards.parquet", row_group_size=4)
+    for processes in (1, 2):
+        corpus = open_corpus(
+            Lake.open(str(tmp_path / f"by{processes}")), str(folder), processes=processes
+        )
+        assert ids(corpus) == table.column("puzzle_id").to_pylist()
+        assert [row["source_row"] for row in rows_of(corpus)] == list(range(12))
+    assert snapshot(tmp_path / "by1") == snapshot(tmp_path / "by2")
+
+
+def test_payloads_join_back_to_file_and_level_and_faults_go_to_quarantine(
+    lake: Lake, write_archive: Callable[..., Path]
+):
+    folder = write_archive("source", {"2026-01-01": 1, "2026-01-02": 2, "2026-01-03": 1})
+    broken = json.loads((folder / "2026-01-02.json").read_text())
+    broken["hard"]["dominoes"] = broken["hard"]["dominoes"][1:]
+    (folder / "2026-01-02.json").write_text(json.dumps(broken))
+    (folder / "notes.txt").write_text("not looked at")
+    corpus = open_corpus(lake, str(folder))
+    rows = rows_of(corpus)
+    # The same boards stand under two dates: rows of the corpus, and one job each.
+    assert len(rows) == 9
+    assert (corpus.row_count, corpus.quarantined) == (8, 1)
+    names = {(row["source"], row["level"]): row["puzzle_id"] for row in rows}
+    assert names["2026-01-01.json", "easy"] == names["2026-01-03.json", "easy"]
+    assert names["2026-01-02.json", "hard"] is None
+    (fault,) = faults_of(corpus)
+    assert (fault["source"], fault["level"]) == ("2026-01-02.json", "hard")
+    assert fault["rule"] == "domino-count"
+    assert ids(corpus) == [row["puzzle_id"] for row in rows if row["puzzle_id"]]
+
+
+def test_a_corpus_is_its_contents_and_not_its_place(lake: Lake, write_archive: Callable[..., Path]):
+    first = open_corpus(lake, str(write_archive("one", {"2026-01-01": 1})))
+    same = open_corpus(lake, str(write_archive("two", {"2026-01-01": 1})))
+    other = open_corpus(lake, str(write_archive("two", {"2026-01-01": 2})))
+    assert first.corpus_id == same.corpus_id != other.corpus_id
+
+
+def test_rows_of_parquet_are_validated_like_payloads(lake: Lake, tmp_path: Path):
+    table = boards(6)
+    rows = table.to_pylist()
+    rows[1]["domino_a"] = [5, *rows[1]["domino_a"][1:], 3]
+    rows[2]["puzzle_id"] = rows[0]["puzzle_id"]
+    rows[3]["cell_row"] = None
+    rows[4]["region_type"] = [99 for _ in rows[4]["region_type"]]
+    path = tmp_path / "mine.parquet"
+    loose = pa.schema([field.with_nullable(True) for field in PIPS_PUZZLES])
+    told = pa.Table.from_pylist(rows, loose).append_column("mine", pa.array(range(6)))
+    pq.write_table(told, path)
+    corpus = open_corpus(lake, str(path))
+    kept = table.column("puzzle_id").to_pylist()
+    assert ids(corpus) == [kept[0], kept[5]]
+    assert [(fault["source_row"], fault["rule"]) for fault in faults_of(corpus)] == [
+        (1, "columns"),
+        (2, "puzzle-id"),
+        (3, "null"),
+        (4, "columns"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.write_bytes(b"no table"), "cannot be read as Parquet"),
+        (lambda path: pq.write_table(pa.table({"a": [1]}), path), "which are no game's"),
+        (
+            lambda path: pq.write_table(boards(1).slice(0, 0), path),
+            "holds no sound puzzle of pips",
+        ),
+    ],
+)
+def test_a_table_that_is_none_is_refused(
+    lake: Lake, tmp_path: Path, make: Callable[[Path], object], words: str
+):
+    path = tmp_path / "mine.parquet"
+    make(path)
+    with pytest.raises(PermanentError, match=words):
+        open_corpus(lake, str(path))
+
+
+def test_a_column_of_another_type_is_named(lake: Lake, tmp_path: Path):
+    path = tmp_path / "mine.parquet"
+    at = PIPS_PUZZLES.get_field_index("domino_a")
+    texts = pa.array([["a"]] * 2)
+    pq.write_table(boards(2).set_column(at, "domino_a", texts), path)
+    with pytest.raises(PermanentError, match=r"mine.parquet: column domino_a is list.* expected"):
+        open_corpus(lake, str(path))
+
+
+def test_the_lake_itself_is_a_corpus(lake: Lake):
+    with pytest.raises(PermanentError, match="holds no puzzle of pips"):
+        open_corpus(lake, "lake")
+    lake.write_table("puzzles/game=pips/seg-00000.parquet", boards(3))
+    corpus = open_corpus(lake, "lake", game="pips")
+    assert ids(corpus) == boards(3).column("puzzle_id").to_pylist()
+    assert corpus.row_count == 3
