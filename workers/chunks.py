@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.cancelling import is_cancelled
 from archive.columns import arrays_of, slice_arrays
 from archive.dictionaries import MissingDictionaryError
 from archive.finishing import SPLIT, path_key
@@ -70,7 +71,7 @@ def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
     """Tell why a chunk needs no work: a message may come twice, or long after its time."""
     if lake.exists(ref.part_path) or read_done(lake, ref.run_id) is not None:
         return "done"
-    if read_attempts(lake, ref).attempt > ref.attempt:
+    if read_attempts(lake, ref).attempt > ref.attempt or is_cancelled(lake, ref.run_id):
         return "stale"
     return None
 

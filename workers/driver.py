@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeVar
 
+from archive.cancelling import is_cancelled
 from archive.finishing import finish_run
 from archive.lake import Lake
 from archive.runfiles import SegmentTakenError, read_done, read_segments
@@ -41,6 +43,8 @@ class RunSummary:
     resubmissions: int
     kernel_ns: int
     seconds: float
+    cancelled: bool = False
+    """Whether it is not finished because somebody cancelled the run."""
 
 
 def drive(
@@ -54,7 +58,8 @@ def drive(
     """Work what a run still needs, then finish it.
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
-    it returns early, with `finished` false, on SIGINT and SIGTERM. Raises TransientError when
+    it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
+    run is cancelled (archive.cancelling). Raises TransientError when
     broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
     has this run. Drivers on several machines do a run no harm: they work it together.
     """
@@ -63,11 +68,12 @@ def drive(
     done = read_done(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with alone(settings.side_dir, f"driver-{run_id}", refusal), _stop_signals() as stop:
-        driver = Reconciler(lake, run_id, executor, on_progress, settings)
+        watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
+        driver = Reconciler(lake, run_id, executor, watch, settings)
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):
                 # A driver on another machine has added to the run: go on from what it is now.
-                driver = Reconciler(lake, run_id, executor, on_progress, settings)
+                driver = Reconciler(lake, run_id, executor, watch, settings)
             elif not stop.is_set():
                 done = _patiently(lambda: finish_run(lake, run_id), settings)
     return RunSummary(
@@ -82,7 +88,46 @@ def drive(
         resubmissions=driver.resubmissions,
         kernel_ns=done["kernel_ns"] if done is not None else 0,
         seconds=time.monotonic() - begun,
+        cancelled=done is None and watch.cancelled,
     )
+
+
+class _CancelWatch:
+    """Passes every progress on, and now and then looks whether the run has been cancelled."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        run_id: str,
+        stop: threading.Event,
+        on_progress: Callable[[Progress], None] | None,
+        interval_s: float,
+    ) -> None:
+        self._lake = lake
+        self._run_id = run_id
+        self._stop = stop
+        self._on_progress = on_progress
+        self._interval_s = interval_s
+        self._next_at = 0.0
+        self.cancelled = False
+        self._look()
+
+    def __call__(self, progress: Progress) -> None:
+        """Look again if it is time, then pass the progress on."""
+        self._look()
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now < self._next_at:
+            return
+        self._next_at = now + self._interval_s
+        # A lake that fails just now is asked again soon.
+        with contextlib.suppress(TransientError):
+            self.cancelled = is_cancelled(self._lake, self._run_id)
+        if self.cancelled:
+            self._stop.set()
 
 
 def _worked(driver: Reconciler, lake: Lake, stop: threading.Event, settings: Settings) -> bool:

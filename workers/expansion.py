@@ -19,7 +19,7 @@ from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Status
 from workers.chunks import AGAIN, DEFERRED, part_row
 
-_SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children")
+_SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children", "states")
 _PART_OF = pa.schema([field for field in MANIFEST_HEAD if field.name in ("job_no", "part_path")])
 
 
@@ -31,6 +31,8 @@ class Growth:
     """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
     hopeless: set[int]
     """Numbers of divided jobs of which a part is over budget for good."""
+    states: int
+    """States that the finished chunk kept."""
 
 
 def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
@@ -43,10 +45,11 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     status = part.column("status")
     over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
     hopeless = {row["job_no"] for row in over if row["part_path"]}
+    states = pc.sum(part.column("states")).as_py() or 0
     split = part.filter(pc.equal(status, SPLIT)).to_pylist()
     split = [row for row in split if row["job_no"] not in known]
     if not split:
-        return Growth(chunks=[], hopeless=hopeless)
+        return Growth(chunks=[], hopeless=hopeless, states=states)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
@@ -63,7 +66,7 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
-    return Growth(chunks=chunks, hopeless=hopeless)
+    return Growth(chunks=chunks, hopeless=hopeless, states=states)
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:

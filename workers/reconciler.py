@@ -58,6 +58,10 @@ class Progress:
     failures: int
     """Deaths and failures of chunks seen by this driver."""
     seconds: float
+    states: int = 0
+    """States that solvers kept, in the chunks that are done."""
+    oldest_seconds: float | None = None
+    """How long ago the oldest chunk in flight was sent; None: none is."""
 
 
 class Reconciler:
@@ -97,6 +101,8 @@ class Reconciler:
         self._transient_row = 0
         self._part_of = read_part_jobs(lake, self.run)
         self._hopeless: set[int] = set()
+        self._states_of: dict[Place, int] = {}
+        self._states = 0
         self._chunks_done = len(self._unread)
         self._rows_done = sum(self._rows[p] for p in self._unread)
         self._rows_total = sum(self._rows.values())
@@ -156,6 +162,8 @@ class Reconciler:
 
     def _report(self) -> None:
         if self._on_progress is not None:
+            sent = min((flight.submitted_at for flight in self._flights.values()), default=None)
+            now = time.monotonic()
             self._on_progress(
                 Progress(
                     run_id=self.run.run_id,
@@ -165,7 +173,9 @@ class Reconciler:
                     rows_total=self._rows_total,
                     in_flight=len(self._flights),
                     failures=self.failures,
-                    seconds=time.monotonic() - self._begun,
+                    seconds=now - self._begun,
+                    states=self._states,
+                    oldest_seconds=None if sent is None else now - sent,
                 )
             )
 
@@ -365,6 +375,8 @@ class Reconciler:
                 origins += [place] * len(more.chunks)
                 chunks += more.chunks
                 self._hopeless |= more.hopeless
+                self._states += more.states - self._states_of.get(place, 0)
+                self._states_of[place] = more.states
             if chunks:
                 self._add("split", origins, chunks)
         except BaseException:
