@@ -2,48 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.jobs import Keys, KeySet, keys_of
 from archive.lake import Lake
+from archive.results import RESULTS_FOLDER
 from archive.runfiles import folder, read_json
 from archive.tables import RESULTS
-from solvers.algebra import Budget, Status
+from solvers.algebra import Ask, Budget, Status
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""
-_COLUMNS = ["job_id", "status", "run_id"]
+_COLUMNS = ("job_id", "status", "run_id")
 
 
-def final_jobs(lake: Lake, paths: list[str] | None = None) -> pa.Array:
-    """Name the jobs with a result that no budget changes; `paths` None reads all results."""
-    rows = _rows(lake, paths)
-    return _ids(rows.filter(pc.is_in(rows.column("status"), value_set=FINAL)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The jobs that need no work."""
+
+    final: KeySet
+    """With a result that no budget changes."""
+    covered: KeySet
+    """Over budget or poison in a run that had at least the budget in question."""
+
+    def hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """Tell of each job whether it needs no work."""
+        return self.final.holds(keys) | self.covered.holds(keys)
 
 
-def answered_jobs(lake: Lake, budget: Budget, paths: list[str] | None = None) -> pa.Array:
-    """Name the jobs that need no work within a budget.
+def read_answers(
+    lake: Lake, game: str, ask: Ask, budget: Budget, *, but_of: str | None = None
+) -> Answers:
+    """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
     Over budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each; a run whose budget the lake does not know does not count.
     """
-    rows = _rows(lake, paths)
-    final = pc.is_in(rows.column("status"), value_set=FINAL)
-    open_runs = pc.unique(rows.filter(pc.invert(final)).column("run_id")).to_pylist()
-    enough = [run_id for run_id in open_runs if _had(lake, run_id, budget)]
-    covered = pc.is_in(rows.column("run_id"), value_set=pa.array(enough, pa.string()))
-    return _ids(rows.filter(pc.or_(final, covered)))
-
-
-def _rows(lake: Lake, paths: list[str] | None) -> pa.Table:
-    if paths is None:
-        return lake.read_table("results", RESULTS, _COLUMNS)
-    empty = RESULTS.empty_table().select(_COLUMNS)
-    return pa.concat_tables([empty, *(lake.read_table(p, RESULTS, _COLUMNS) for p in paths)])
-
-
-def _ids(rows: pa.Table) -> pa.Array:
-    return rows.column("job_id").combine_chunks()
+    answers = Answers(final=KeySet(), covered=KeySet())
+    enough: dict[str, bool] = {}
+    where = (pc.field("game") == game) & (pc.field("ask") == str(ask))
+    if but_of is not None:
+        where &= pc.field("run_id") != but_of
+    for rows in lake.scan(RESULTS_FOLDER, RESULTS, _COLUMNS, where):
+        final = pc.is_in(rows.column("status"), value_set=FINAL)
+        answers.final.add(keys_of(rows.column("job_id").filter(final)))
+        others = rows.filter(pc.invert(final))
+        for run_id in pc.unique(others.column("run_id")).to_pylist():
+            if run_id not in enough:
+                enough[run_id] = _had(lake, run_id, budget)
+        runs = pa.array([run_id for run_id, had in enough.items() if had], pa.string())
+        covered = pc.is_in(others.column("run_id"), value_set=runs)
+        answers.covered.add(keys_of(others.column("job_id").filter(covered)))
+    return answers
 
 
 def _had(lake: Lake, run_id: str, budget: Budget) -> bool:

@@ -18,22 +18,25 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 def put(
     root: Path,
     staging: str,
-    path: str,
+    path: str | list[str],
     fill: Callable[[pa.NativeFile], Any],
     place: Callable[[Path, Path], bool],
 ) -> bool:
     """Write a file under a staged name, sync it, give it its place, sync the folder.
 
-    Returns what `place` says: whether the file now stands there.
+    A list of paths is read once the file is filled, for the one name that it then holds. Returns
+    what `place` says: whether the file now stands there.
     """
     staged = root / staging / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
-    target = root / path
     _make_folder(staged.parent)
-    _make_folder(target.parent)
+    if isinstance(path, str):
+        _make_folder((root / path).parent)
     try:
         with pa.OSFile(str(staged), "wb") as sink:
             fill(sink)
         fsync(staged)
+        target = root / (path if isinstance(path, str) else path[0])
+        _make_folder(target.parent)
         placed = place(staged, target)
     except BaseException:
         staged.unlink(missing_ok=True)

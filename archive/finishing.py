@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.answers import FINAL, answered_jobs, final_jobs
+from archive.answers import FINAL, Answers, read_answers
+from archive.buckets import Buckets
 from archive.columns import arrays_of
 from archive.games import open_game
+from archive.jobs import keys_of
 from archive.lake import Lake
 from archive.runfiles import (
+    ChunkRef,
     Run,
     done_places,
     folder,
@@ -27,205 +32,215 @@ from archive.runfiles import (
     write_json,
 )
 from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
-from solvers.algebra import Budget, Game, Outcome, Statistics, Status
+from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
 ANOTHER_PART = "another part of the job is over budget"
 """Reason of parts that are not worked any more, because they cannot save their job."""
-_JOB = pa.schema([*MANIFEST_HEAD, pa.field("puzzle_id", pa.string(), nullable=False)])
 _HOPELESS = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
+_MANIFEST = pa.schema([*MANIFEST_HEAD, pa.field("puzzle_id", pa.string(), nullable=False)])
+_CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
+"""Columns of results that are the same in every row of a run."""
+_ANSWER = pa.schema(
+    [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]
+)
+"""What a run finds out about a job: its result, and its solutions as a JSON list or null."""
+_FROM_PART = [name for name in _ANSWER.names if name in PARTS.names]
+SOLUTION_ROWS = 16_384
+"""Rows of a row group of solutions."""
 
 
 def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
     """Write the results and solutions of a run whose every chunk is done, then DONE.json.
 
     Returns what DONE.json says. A finished run is left as it is; a job that another run has
-    answered meanwhile keeps that answer. Raises PermanentError while chunks are missing.
+    answered meanwhile keeps that answer. Memory is that of some ten thousand rows, whatever the
+    length of the run; beyond a row group's they are sorted on the disk. Raises PermanentError
+    while chunks are missing.
     """
     done = read_done(lake, run_id)
     if done is not None:
         return done
     run = open_run(lake, run_id)
-    table, solutions = _results(lake, run) if run.job_count else (RESULTS.empty_table(), [])
+    counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
-    table = _unanswered(lake, table, result_path, run.budget)
-    if solutions:
-        kept = set(table.column("job_id").to_pylist())
-        rows = [row for row in solutions if row["job_id"] in kept]
-        lake.write_table(solution_path, pa.Table.from_pylist(rows, SOLUTIONS))
-    if table.num_rows:
-        lake.write_table(result_path, table)
-    counts = Counter(table.column("status").to_pylist())
+    solved = False
+    with (
+        tempfile.TemporaryDirectory(prefix="nightgrid-finish-") as folder_name,
+        Buckets(Path(folder_name), _ANSWER, run.job_count) as answers,
+    ):
+        _gather(lake, run, answers)
+        others = read_answers(lake, run.game, run.ask, run.budget, but_of=run_id)
+        if run.ask.kind != "count":
+            solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
+        tables = _result_tables(run, answers, others, counts)
+        written = _write(lake, result_path, tables, RESULTS)
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "result_count": table.num_rows,
+        "result_count": sum(counts[status] for status in Status),
         "statuses": {str(status): counts[status] for status in Status if counts[status]},
-        "kernel_ns": pc.sum(table.column("kernel_ns")).as_py() or 0,
-        "results": result_path if table.num_rows else None,
-        "solutions": solution_path if solutions else None,
+        "kernel_ns": counts["kernel_ns"],
+        "results": result_path if written else None,
+        "solutions": solution_path if solved else None,
     }
     write_json(lake, f"{folder(run_id)}/DONE.json", done)
     return done
 
 
-def _unanswered(lake: Lake, table: pa.Table, own_path: str, budget: Budget) -> pa.Table:
+def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema) -> bool:
+    """Write tables that are not empty, one row group each; tell whether there was any."""
+    full = (table for table in tables if len(table))
+    first = next(full, None)
+    if first is not None:
+        lake.write_row_groups(path, chain([first], full), schema)
+    return first is not None
+
+
+def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
-    for path in lake.list("results"):
-        if path != own_path and path.endswith(".parquet") and table.num_rows:
-            ids = table.column("job_id")
-            final = pc.is_in(table.column("status"), value_set=FINAL)
-            seen = pc.or_(
-                pc.is_in(ids, value_set=final_jobs(lake, [path])),
-                pc.and_not(pc.is_in(ids, value_set=answered_jobs(lake, budget, [path])), final),
-            )
-            if pc.any(seen).as_py():
-                table = table.filter(pc.invert(seen))
-    return table
+    keys = keys_of(table.column("job_id"))
+    final = pc.is_in(table.column("status"), value_set=FINAL).to_numpy()
+    taken = others.final.holds(keys) | (others.covered.holds(keys) & ~final)
+    return table.filter(pa.array(~taken)) if taken.any() else table
 
 
-def _results(lake: Lake, run: Run) -> tuple[pa.Table, list[dict[str, Any]]]:
-    leaves = _leaves(lake, run)
-    job_no = leaves.column("job_no").to_numpy()
-    leaf_count = np.bincount(job_no, minlength=run.job_count)
-    if len(leaf_count) != run.job_count or not leaf_count.all():
+def _result_tables(
+    run: Run, answers: Buckets, others: Answers, counts: Counter[str]
+) -> Iterator[pa.Table]:
+    """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
+    constants = {
+        "game": run.game,
+        "ask": str(run.ask),
+        "rules": run.rules,
+        "lexicon_id": run.lexicon_id,
+        "solver_version": run.solver_version,
+        "run_id": run.run_id,
+    }
+    for bucket in answers.tables():
+        rows = _unanswered(bucket, others)
+        columns = {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in constants.items()}
+        columns |= {name: rows.column(name) for name in rows.column_names}
+        for found in rows.column("status").value_counts().to_pylist():
+            counts[found["values"]] += found["counts"]
+        counts["kernel_ns"] += pc.sum(rows.column("kernel_ns")).as_py() or 0
+        yield pa.table({name: columns[name] for name in RESULTS.names}, schema=RESULTS)
+
+
+def _solution_tables(run: Run, answers: Buckets, others: Answers) -> Iterator[pa.Table]:
+    """Make one row for each solution, job by job."""
+    found: list[dict[str, Any]] = []
+    for bucket in answers.tables():
+        rows = _unanswered(bucket, others).select(["job_id", "puzzle_id", "solutions"])
+        for batch in rows.to_batches(max_chunksize=SOLUTION_ROWS):
+            for row in batch.to_pylist():
+                found += _solution_rows(run, row)
+                while len(found) >= SOLUTION_ROWS:
+                    yield pa.Table.from_pylist(found[:SOLUTION_ROWS], SOLUTIONS)
+                    del found[:SOLUTION_ROWS]
+    yield pa.Table.from_pylist(found, SOLUTIONS)
+
+
+def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
+    head = {
+        "job_id": row["job_id"],
+        "puzzle_id": row["puzzle_id"],
+        "game": run.game,
+        "ask": str(run.ask),
+        "run_id": run.run_id,
+    }
+    return [
+        {**head, "rank": rank, "solution": json.dumps(solution, separators=(",", ":"))}
+        for rank, solution in enumerate(json.loads(row["solutions"] or "[]"))
+    ]
+
+
+def _gather(lake: Lake, run: Run, answers: Buckets) -> None:
+    """Collect one answer for each job from the parts of the run."""
+    whole_count = np.zeros(run.job_count, np.uint8)
+    divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for leaves in _leaves(lake, run):
+        numbers = leaves.column("job_no").to_numpy()
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < run.job_count:
+            raise PermanentError(f"run {run.run_id}: a job is numbered beyond {run.job_count} jobs")
+        is_whole = pc.equal(leaves.column("part_path"), "")
+        for row in leaves.filter(pc.invert(is_whole)).to_pylist():
+            divided[row["job_no"]].append(row)
+        whole = leaves.filter(is_whole)
+        # No worker puts a job twice into a part: its rows are those of the chunk.
+        whole_count[whole.column("job_no").to_numpy()] += 1
+        columns = {name: whole.column(name) for name in [*_FROM_PART, "puzzle_id"]}
+        columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(whole))
+        answers.add(pa.table({name: columns[name] for name in _ANSWER.names}, schema=_ANSWER))
+    numbers = np.fromiter(divided, np.int64, len(divided))
+    if (whole_count > 1).any() or whole_count[numbers].any():
+        raise PermanentError(f"run {run.run_id}: a job has two outcomes; expected one")
+    whole_count[numbers] = 1
+    if not whole_count.all():
         raise PermanentError(
-            f"run {run.run_id}: {int((leaf_count == 0).sum())} jobs have no outcome; "
+            f"run {run.run_id}: {int((whole_count == 0).sum())} jobs have no outcome; "
             "expected one for each"
         )
-    whole = pc.equal(leaves.column("part_path"), "").to_numpy()
-    if (whole & (leaf_count[job_no] > 1)).any():
-        raise PermanentError(f"run {run.run_id}: a job has two outcomes; expected one")
-    singles = leaves.filter(pa.array(whole))
-    singles = singles.take(pc.sort_indices(singles.column("job_no")))
-    jobs = lake.read_table(f"{folder(run.run_id)}/manifest/seg-00000.parquet", _JOB)
-    if run.split_ahead > 1:
-        # Parts of one job follow one another.
-        numbers = jobs.column("job_no").to_numpy()
-        jobs = jobs.take(pa.array(np.unique(numbers, return_index=True)[1]))
-    jobs = jobs.take(pc.sort_indices(jobs.column("job_no")))
-    table = _rows(run, singles, jobs.take(singles.column("job_no")))
-    solutions = _solution_rows(run, table, singles.column("solutions"))
-    divided = leaves.filter(pa.array(~whole))
-    if divided.num_rows:
-        merged, more = _merged(lake, run, divided)
-        table = pa.concat_tables([table, merged])
-        table = table.take(pc.sort_indices(table.column("job_id")))
-        solutions = sorted(solutions + more, key=lambda row: (row["job_id"], row["rank"]))
-    return table, solutions
+    if divided:
+        answers.add(_merged(lake, run, divided))
 
 
-def _leaves(lake: Lake, run: Run) -> pa.Table:
-    """Read the outcomes that count: not of chunks broken up, not of rows that went on."""
-    base = f"{folder(run.run_id)}/parts"
-    chunks = run.chunks()
+def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
+    """Read the outcomes that count, with their puzzle_id, chunk by chunk.
+
+    Chunks that were broken up do not count, nor rows that went on.
+    """
     done = done_places(lake, run.run_id)
-    missing = [ref.name for ref in chunks if ref.place not in done]
+    refs = {ref.place: ref for ref in run.chunks()}
+    missing = [ref.name for ref in refs.values() if ref.place not in done]
     if missing:
         raise PermanentError(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
         )
     expanded = read_expanded(lake, run)
-    if not expanded and len(done) == len(chunks):
-        leaves = lake.read_table(base, PARTS)
-    else:
-        tables = []
-        for ref in chunks:
+    for segment in run.segments:
+        path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
+        for i, rows in enumerate(lake.iter_row_groups(path, _MANIFEST.names)):
+            ref = refs.get((segment.number, i))
+            if ref is None:
+                continue
             part = lake.read_table(ref.part_path, PARTS)
+            part = part.append_column("puzzle_id", _puzzle_ids(run, ref, part, rows))
             if ref.place in expanded:
                 went_on = pa.array(sorted(expanded[ref.place]), pa.int64())
                 part = part.filter(pc.invert(pc.is_in(part.column("job_no"), value_set=went_on)))
-            tables.append(part)
-        leaves = pa.concat_tables(tables)
-    if pc.any(pc.equal(leaves.column("status"), SPLIT)).as_py():
-        raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
-    return leaves
+            if pc.any(pc.equal(part.column("status"), SPLIT)).as_py():
+                raise PermanentError(
+                    f"run {run.run_id}: a part came back split and nothing went on"
+                )
+            yield part
 
 
-def _rows(run: Run, outcomes: pa.Table, jobs: pa.Table) -> pa.Table:
-    rows = outcomes.num_rows
-
-    def constant(text: str) -> pa.Array:
-        return pa.repeat(pa.scalar(text), rows)
-
-    columns = {
-        "job_id": outcomes.column("job_id"),
-        "puzzle_id": jobs.column("puzzle_id"),
-        "game": constant(run.game),
-        "ask": jobs.column("ask"),
-        "rules": constant(run.rules),
-        "lexicon_id": constant(run.lexicon_id),
-        "solver_version": constant(run.solver_version),
-        "status": outcomes.column("status"),
-        "count": outcomes.column("count"),
-        "value": outcomes.column("value"),
-        "reason": outcomes.column("reason"),
-        "states": outcomes.column("states"),
-        "nodes": outcomes.column("nodes"),
-        "parts": pa.repeat(pa.scalar(1, pa.int32()), rows),
-        "kernel_ns": outcomes.column("kernel_ns"),
-        "table_bytes": outcomes.column("table_bytes"),
-        "run_id": constant(run.run_id),
-    }
-    return pa.table(columns, schema=RESULTS)
+def _puzzle_ids(run: Run, ref: ChunkRef, part: pa.Table, rows: pa.Table) -> pa.ChunkedArray:
+    """Look up the boards that the rows of a part are about: those of its chunk, in its order."""
+    if not part.column("job_id").equals(rows.column("job_id")):
+        raise PermanentError(f"run {run.run_id}: {ref.name} answers other jobs than it was asked")
+    return rows.column("puzzle_id")
 
 
-def _solution_rows(run: Run, table: pa.Table, solutions: pa.ChunkedArray) -> list[dict[str, Any]]:
-    if solutions.null_count == len(solutions):
-        return []
-    return [
-        _solution_row(run, job, puzzle, ask, rank, solution)
-        for job, puzzle, ask, text in zip(
-            table.column("job_id").to_pylist(),
-            table.column("puzzle_id").to_pylist(),
-            table.column("ask").to_pylist(),
-            solutions.to_pylist(),
-            strict=True,
-        )
-        if text is not None
-        for rank, solution in enumerate(json.loads(text))
-    ]
-
-
-def _solution_row(
-    run: Run, job: str, puzzle: str, ask: str, rank: int, solution: Any
-) -> dict[str, Any]:
-    return {
-        "job_id": job,
-        "puzzle_id": puzzle,
-        "game": run.game,
-        "ask": ask,
-        "rank": rank,
-        "solution": json.dumps(solution, separators=(",", ":")),
-        "run_id": run.run_id,
-    }
-
-
-def _merged(lake: Lake, run: Run, leaves: pa.Table) -> tuple[pa.Table, list[dict[str, Any]]]:
+def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
     """Merge the parts of every divided job, in the order of their paths."""
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
-    by_job: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in leaves.to_pylist():
-        by_job[row["job_no"]].append(row)
     for rows in by_job.values():
         _check_disjoint(run, rows)
-    results, solutions = [], []
+    results = []
     manifest_path = f"{folder(run.run_id)}/manifest/seg-00000.parquet"
-    for job_no, jobs in _manifest_rows(lake, run, manifest_path, set(by_job)).items():
+    for job_no, jobs in _manifest_rows(lake, manifest_path, set(by_job)):
         rows = sorted(by_job[job_no], key=lambda row: path_key(row["part_path"]))
         puzzle = game.from_arrays(arrays_of(jobs), 0)
         outcome = merge_outcomes(game, puzzle, run, rows)
-        head = jobs.select(["job_id", "puzzle_id", "ask"]).to_pylist()[0]
         results.append(
             {
-                **head,
-                "game": run.game,
-                "rules": run.rules,
-                "lexicon_id": run.lexicon_id,
-                "solver_version": run.solver_version,
+                "job_id": rows[0]["job_id"],
+                "puzzle_id": rows[0]["puzzle_id"],
                 "status": str(outcome.status),
                 "count": outcome.count,
                 "value": outcome.value,
@@ -235,14 +250,10 @@ def _merged(lake: Lake, run: Run, leaves: pa.Table) -> tuple[pa.Table, list[dict
                 "parts": len(rows),
                 "kernel_ns": sum(row["kernel_ns"] for row in rows),
                 "table_bytes": max(row["table_bytes"] for row in rows),
-                "run_id": run.run_id,
+                "solutions": json.dumps(list(outcome.solutions), separators=(",", ":")),
             }
         )
-        solutions += [
-            _solution_row(run, head["job_id"], head["puzzle_id"], head["ask"], rank, solution)
-            for rank, solution in enumerate(outcome.solutions)
-        ]
-    return pa.Table.from_pylist(results, RESULTS), solutions
+    return pa.Table.from_pylist(results, _ANSWER)
 
 
 def merge_outcomes(
@@ -312,13 +323,13 @@ def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
             )
 
 
-def _manifest_rows(lake: Lake, run: Run, path: str, wanted: set[int]) -> dict[int, pa.Table]:
-    """Read the manifest rows of some jobs, one table each, by job number."""
-    found: dict[int, pa.Table] = {}
-    values = pa.array(sorted(wanted), pa.int64())
-    for index in range(len(run.segments[0].chunk_rows)):
-        group = lake.read_row_group(path, index)
-        hits = group.filter(pc.is_in(group.column("job_no"), value_set=values))
-        for i, job_no in enumerate(hits.column("job_no").to_pylist()):
-            found[job_no] = hits.slice(i, 1)
-    return dict(sorted(found.items()))
+def _manifest_rows(lake: Lake, path: str, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:
+    """Read the manifest rows of some jobs, the first of each: job number and a table of one row."""
+    left = set(wanted)
+    for index, numbers in enumerate(lake.iter_row_groups(path, ["job_no"])):
+        here = {n: i for i, n in enumerate(numbers.column("job_no").to_pylist()) if n in left}
+        if here:
+            group = lake.read_row_group(path, index)
+            for job_no, i in here.items():
+                yield job_no, group.slice(i, 1)
+            left -= here.keys()

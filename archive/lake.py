@@ -5,19 +5,20 @@ from __future__ import annotations
 import builtins
 import errno
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from archive import disk
+from archive import disk, s3
 from archive.tables import DELTA_CODED
 from solvers.errors import PermanentError, TransientError
 
@@ -29,10 +30,6 @@ when the lake is a mount point, but beside the tables and never called *.parquet
 reader's glob finds it."""
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
-S3_CONNECT_TIMEOUT_S = 10.0
-S3_REQUEST_TIMEOUT_S = 60.0
-
-_S3_OPTIONS = frozenset({"endpoint_override", "scheme", "region", "anonymous"})
 _HOPELESS_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
@@ -97,7 +94,7 @@ class Lake:
                 str(folder), pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem()), folder
             )
         if scheme == "s3":
-            return cls(url, _s3(url), None)
+            return cls(url, s3.connect(url), None)
         raise PermanentError(f"lake scheme {scheme!r} is unknown; expected a folder, file or s3")
 
     def write_table(
@@ -148,6 +145,33 @@ class Lake:
 
         return not (new and self.exists(path)) and self._commit(path, fill, new=new)
 
+    def stream_row_groups(
+        self,
+        tables: Iterable[pa.Table],
+        schema: pa.Schema,
+        place: Callable[[], tuple[str, Mapping[str, str]]],
+        *,
+        new: bool = False,
+    ) -> bool:
+        """Write one Parquet file of which neither name nor metadata are known until its end.
+
+        `place` is asked for both after the last table; the metadata are added to the schema's.
+        What `tables` or `place` raise leaves no file behind. Else as `write_row_groups`.
+        """
+        _check_declared(schema, "a streamed file")
+        named: list[str] = []
+
+        def fill(sink: pa.NativeFile) -> None:
+            with _writer(sink, schema) as writer:
+                for table in tables:
+                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
+                path, metadata = place()
+                _check_path(path)
+                named.append(path)
+                writer.add_key_value_metadata(dict(metadata))
+
+        return self._commit(named, fill, new=new)
+
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file of bytes."""
         self._commit(path, lambda sink: sink.write(data))
@@ -186,15 +210,21 @@ class Lake:
                 )
             return file.read_row_group(index)
 
+    def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Read columns of a Parquet file, one row group after the other."""
+        with self._parquet(path) as file:
+            for index in range(file.num_row_groups):
+                yield file.read_row_group(index, columns=builtins.list(columns))
+
     def row_groups(self, path: str) -> builtins.list[int]:
         """Count the rows of every row group of a Parquet file, reading only its footer."""
         with self._parquet(path) as file:
             return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
     def schema(self, path: str) -> pa.Schema:
-        """Read the schema of a Parquet file, with its metadata."""
+        """Read the schema of a Parquet file, with all metadata of the file."""
         with self._parquet(path) as file:
-            return file.schema_arrow
+            return file.schema_arrow.with_metadata(file.metadata.metadata)
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
         """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
@@ -205,6 +235,21 @@ class Lake:
             return ds.FileSystemDataset.from_paths(
                 files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
             )
+
+    def scan(
+        self, path: str, schema: pa.Schema, columns: Sequence[str], where: pc.Expression
+    ) -> Iterator[pa.Table]:
+        """Read the rows of a folder's Parquet files that meet a condition, batch by batch."""
+        scanner = self.dataset(path, schema).scanner(
+            columns=list(columns),
+            filter=where,
+            batch_size=ROW_GROUP_ROWS,
+            batch_readahead=1,
+            fragment_readahead=1,
+        )
+        with _errors(path):
+            for batch in scanner.to_batches():
+                yield pa.Table.from_batches([batch])
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""
@@ -250,23 +295,23 @@ class Lake:
         return swept
 
     def _commit(
-        self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool = False
+        self,
+        path: str | builtins.list[str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool = False,
     ) -> bool:
-        _check_path(path)
-        with _errors(path, writing=True):
+        """Commit what `fill` writes; a list of paths holds its one name once it is filled."""
+        if isinstance(path, str):
+            _check_path(path)
+        with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
             if self._local is not None:
                 place = disk.link if new else disk.rename
                 return disk.put(self._local, STAGING, path, fill, place)
-            self._upload(path, fill)
-            return True
-
-    def _upload(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
-        # The whole file is built before the upload starts: closing an S3 stream completes the
-        # object, so a stream that `fill` abandons half-way would publish half a file.
-        buffer = pa.BufferOutputStream()
-        fill(buffer)
-        with self._fs.open_output_stream(path) as stream:
-            stream.write(buffer.getvalue())
+            if isinstance(path, str):
+                s3.upload(self._fs, path, fill)
+                return True
+            return s3.upload_spooled(self._fs, path, fill, lambda name: new and self.exists(name))
 
     def _type(self, path: str) -> pafs.FileType:
         _check_path(path)
@@ -382,43 +427,3 @@ def _errors(path: str, *, writing: bool = False) -> Iterator[None]:
     except pa.ArrowException as error:
         trouble = "does not fit its schema" if writing else "is damaged"
         raise PermanentError(f"{path} {trouble}: {error}") from error
-
-
-def _s3(url: str) -> pafs.FileSystem:
-    parts = urlsplit(url)
-    options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if parts.username is not None or parts.password is not None:
-        raise PermanentError(
-            "the lake's URL carries credentials; expected them in the environment "
-            "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the AWS files"
-        )
-    unknown = sorted(options.keys() - _S3_OPTIONS)
-    if unknown or not parts.netloc:
-        trouble = f"unknown options {', '.join(unknown)}" if unknown else "no bucket"
-        raise PermanentError(
-            f"lake {url!r} has {trouble}; expected s3://BUCKET/PREFIX, with options "
-            f"{', '.join(sorted(_S3_OPTIONS))}"
-        )
-    endpoint = options.get("endpoint_override", "")
-    if "://" in endpoint:
-        options["scheme"], _, endpoint = endpoint.partition("://")
-    anonymous = options.get("anonymous", "false").lower() == "true"
-    arguments: dict[str, Any] = {
-        "scheme": options.get("scheme", "https"),
-        "connect_timeout": S3_CONNECT_TIMEOUT_S,
-        "request_timeout": S3_REQUEST_TIMEOUT_S,
-        # Small files become one PUT instead of the three requests of a multipart upload.
-        "allow_delayed_open": True,
-    }
-    if anonymous:
-        arguments["anonymous"] = True
-    if endpoint:
-        arguments["endpoint_override"] = endpoint.rstrip("/")
-        arguments["region"] = options.get("region", "us-east-1")
-    elif "region" in options:
-        arguments["region"] = options["region"]
-    root = f"{parts.netloc}/{parts.path.strip('/')}".rstrip("/")
-    try:
-        return pafs.SubTreeFileSystem(root, pafs.S3FileSystem(**arguments))
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise PermanentError(f"lake {url!r} cannot be opened: {error}") from error

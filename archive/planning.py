@@ -1,11 +1,16 @@
-"""Planning a run: leave out what is answered, batch the small jobs, put large ones alone."""
+"""Planning a run: leave out what is answered, batch the small jobs, divide and spread large ones.
+
+Puzzles may come as a stream of any length. A plan is made in one pass: a window of jobs is held,
+chunks are cut from its front while more come, and guided by what is left (`archive.chunking`) once
+the end is in sight. Memory beside the window: 16 bytes a job, to know it again.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,40 +18,61 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.answers import answered_jobs
+from archive.ahead import ahead
+from archive.answers import read_answers
+from archive.chunking import cut
 from archive.columns import arrays_of
-from archive.games import job_of, keep_game
+from archive.costs import estimator
+from archive.games import keep_game
+from archive.jobs import Keys, KeySet, ids_of, name_jobs
 from archive.lake import Lake, conform
 from archive.runfiles import (
-    CHUNKS_MAX,
     SegmentTakenError,
-    add_segment,
     folder,
     part_row,
     read_json,
+    stream_segment,
     write_json,
 )
 from archive.tables import manifest_schema
-from solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from solvers.algebra import Arrays, Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
 
-CHUNK_MAX_S = 1.0
-"""Seconds of expected work that one chunk of many holds at most."""
-CHUNK_MIN_S = 0.01
-"""Below this a chunk would cost more in messages and files than in work."""
-CHUNKS_PER_WORKER = 16
-"""Chunks planned for each worker at least, so that all have work and progress shows."""
-CHUNKS_OF_A_PLAN = CHUNKS_MAX // 4
-"""Chunks of a large run, about: they grow beyond CHUNK_MAX_S rather than become more."""
 SPLIT_AHEAD_MAX = 4096
-COST_ROWS = 65_536
-"""Rows whose cost is estimated at once, which bounds the memory for their columns."""
+BATCH_ROWS = 32_768
+"""Puzzles named, compared and estimated at once."""
+WINDOW_ROWS = 65_536
+"""Jobs held at least before chunks are cut, if there are more to come."""
+DIVIDE_S = 20.0
+"""A job that is expected to take longer is divided before anybody works on it ..."""
+DIVIDED_S = 5.0
+"""... into parts of about so many seconds, if all goes well, ..."""
+DIVIDED_PARTS_MAX = 64
+"""... but no more of them than that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a run would be and cost, without planning it."""
+
+    job_count: int
+    answered_count: int
+    """Jobs that the lake has answered."""
+    repeated_count: int
+    """Puzzles that stood in the corpus before."""
+    divided_count: int
+    """Jobs that are divided before anybody works on them."""
+    chunk_count: int
+    cost_s: float
+    """Seconds that one core is expected to take."""
+    longest_s: float
+    """Seconds that the longest chunk is expected to take."""
 
 
 def plan_run(
     lake: Lake,
     game: Game[Any, Any],
-    puzzles: pa.Table,
+    puzzles: pa.Table | Iterable[pa.Table],
     ask: Ask,
     budget: Budget,
     *,
@@ -55,130 +81,243 @@ def plan_run(
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
-    `puzzles` carries the schema of the game's puzzles table; rules and lexicon are those that the
-    game is bound to, and the lexicon is put into the lake. The same question about the same
-    puzzles within the same budget is the same run: planned once, it is found again, with all the
-    work done for it. Jobs are numbered in the order of their job_id. With `split_ahead` above 1
-    every job that can be is divided into about so many parts before anybody works on it, each in a
-    chunk of its own: what one large board needs to keep many workers busy.
+    `puzzles` is one table or any number of them, with the schema of the game's puzzles table;
+    rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
+    The same question about the same puzzles within the same budget is the same run: planned once,
+    it is found again, with all the work done for it. Jobs are numbered in the order of the plan:
+    expensive ones first, as far as they are held together. With `split_ahead` above 1 every job
+    that can be is divided into about so many parts before anybody works on it, each in a chunk of
+    its own; otherwise only those are that are expected to take long.
     """
-    if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
-        raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
-    jobs, answered = _open_jobs(lake, game, puzzles, ask, budget)
-    ids = jobs.column("job_id").to_pylist()
-    limits = asdict(budget)
-    asked = (game.name, game.rules, game.lexicon_id, str(ask), canonical_json(limits))
-    run_id = digest("run", *asked, str(split_ahead), *ids)
-    plan_path = f"{folder(run_id)}/plan.json"
-    if jobs.num_rows and read_json(lake, plan_path) is not None:
-        return run_id
-    schema = manifest_schema(puzzles.schema)
-    created_at = datetime.now(UTC).isoformat(timespec="seconds")
-    if jobs.num_rows:
-        keep_game(lake, game)
-        jobs = conform(jobs, schema)
-        costs = _costs(game, jobs, ask)
-        if split_ahead > 1:
-            chunks = _parts(game, jobs, costs, ask, split_ahead)
-        else:
-            chunks = _chunks(jobs, costs, _chunk_s(float(costs.sum()), worker_count))
-        # A planner that died, or one that plans the same jobs just now, may have been faster: its
-        # chunks hold the same jobs.
+    plan = _Plan(lake, game, puzzles, ask, budget, worker_count, split_ahead)
+    try:
         with contextlib.suppress(SegmentTakenError):
-            add_segment(lake, run_id, 0, "plan", (), chunks, schema)
-    plan = {
-        "run_id": run_id,
-        "game": game.name,
-        "ask": str(ask),
-        "budget": limits,
-        "rules": game.rules,
-        "lexicon_id": game.lexicon_id,
-        "solver_version": game.solver_version,
-        "split_ahead": split_ahead,
-        "job_count": jobs.num_rows,
-        "answered_count": answered,
-        "created_at": created_at,
-    }
-    write_json(lake, plan_path, plan)
-    return run_id
+            # A planner that died, or one that plans the same jobs just now, may have been faster:
+            # its chunks hold the same jobs.
+            plan.write_manifest()
+    except _AlreadyPlannedError:
+        return plan.run_id
+    write_json(
+        lake,
+        f"{folder(plan.run_id)}/plan.json",
+        {
+            "run_id": plan.run_id,
+            "game": game.name,
+            "ask": str(ask),
+            "budget": asdict(budget),
+            "rules": game.rules,
+            "lexicon_id": game.lexicon_id,
+            "solver_version": game.solver_version,
+            "split_ahead": split_ahead,
+            "job_count": plan.job_count,
+            "answered_count": plan.answered_count,
+            "divided_count": plan.divided_count,
+            "cost_s": round(plan.cost_s, 3),
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+    )
+    return plan.run_id
 
 
-def _open_jobs(
-    lake: Lake, game: Game[Any, Any], puzzles: pa.Table, ask: Ask, budget: Budget
-) -> tuple[pa.Table, int]:
-    """Name the jobs, drop repeated puzzles and answered jobs, sort by job_id."""
-    if pc.any(pc.not_equal(puzzles.column("game"), game.name)).as_py():
-        raise PermanentError(f"expected puzzles of game {game.name!r} only")
-    puzzles = _distinct(puzzles)
-    names = puzzles.column("puzzle_id").to_pylist()
-    ids = pa.array([job_of(game, name, ask) for name in names], pa.string())
-    is_open = pc.invert(pc.is_in(ids, value_set=answered_jobs(lake, budget)))
-    opened, ids = puzzles.filter(is_open), ids.filter(is_open)
-    order = pc.sort_indices(ids)
-    opened, ids = opened.take(order), ids.take(order)
-    rows = len(ids)
-    empty = pa.repeat(pa.scalar(""), rows)
-    head = {
-        "job_no": pa.array(np.arange(rows, dtype=np.int64)),
-        "job_id": ids,
-        "ask": pa.repeat(pa.scalar(str(ask)), rows),
-        "part": empty,
-        "part_path": empty,
-    }
-    columns = {**head, **{name: opened.column(name) for name in opened.column_names}}
-    return pa.table(columns), puzzles.num_rows - rows
+def estimate_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzles: pa.Table | Iterable[pa.Table],
+    ask: Ask,
+    budget: Budget,
+    *,
+    worker_count: int = 2,
+    split_ahead: int = 1,
+) -> Estimate:
+    """Say what `plan_run` would plan, and write nothing."""
+    plan = _Plan(lake, game, puzzles, ask, budget, worker_count, split_ahead)
+    for _ in plan.chunks():
+        pass
+    return Estimate(
+        job_count=plan.job_count,
+        answered_count=plan.answered_count,
+        repeated_count=plan.repeated_count,
+        divided_count=plan.divided_count,
+        chunk_count=len(plan.chunk_cost_s),
+        cost_s=plan.cost_s,
+        longest_s=max(plan.chunk_cost_s, default=0.0),
+    )
 
 
-def _distinct(puzzles: pa.Table) -> pa.Table:
-    codes = puzzles.column("puzzle_id").combine_chunks().dictionary_encode().indices
-    _, first = np.unique(codes.to_numpy(), return_index=True)
-    if len(first) == puzzles.num_rows:
-        return puzzles
-    return puzzles.take(pa.array(np.sort(first)))
+class _AlreadyPlannedError(Exception):
+    """The run is in the lake, planned to its end."""
 
 
-def _costs(game: Game[Any, Any], jobs: pa.Table, ask: Ask) -> npt.NDArray[np.float64]:
-    """Estimate the seconds that every job takes."""
-    starts = range(0, jobs.num_rows, COST_ROWS)
-    return np.concatenate([game.cost_s(arrays_of(jobs.slice(s, COST_ROWS)), ask) for s in starts])
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """Open jobs: their manifest columns but the number, and what each is expected to take."""
+
+    rows: pa.Table
+    cost_s: npt.NDArray[np.float64]
 
 
-def _chunk_s(total_s: float, worker_count: int) -> float:
-    share_s = total_s / (CHUNKS_PER_WORKER * max(1, worker_count))
-    bounded_s = min(max(share_s, CHUNK_MIN_S), CHUNK_MAX_S)
-    return max(bounded_s, total_s / CHUNKS_OF_A_PLAN)
+class _Plan:
+    """One pass over the puzzles of a run."""
 
+    def __init__(
+        self,
+        lake: Lake,
+        game: Game[Any, Any],
+        puzzles: pa.Table | Iterable[pa.Table],
+        ask: Ask,
+        budget: Budget,
+        worker_count: int,
+        split_ahead: int,
+    ) -> None:
+        if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
+            raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
+        self._lake, self._game, self._ask, self._budget = lake, game, ask, budget
+        self._worker_count, self._split_ahead = worker_count, split_ahead
+        tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
+        self._tables = (
+            table.slice(start, BATCH_ROWS)
+            for table in tables
+            for start in range(0, table.num_rows, BATCH_ROWS)
+        )
+        self._seen = KeySet()
+        self._key_sum = np.zeros(2, np.uint64)
+        self._open_count = 0
+        self._cut_s = 0.0
+        self.job_count = self.answered_count = self.repeated_count = self.divided_count = 0
+        self.chunk_cost_s: list[float] = []
 
-def _chunks(jobs: pa.Table, cost_s: npt.NDArray[np.float64], chunk_s: float) -> list[pa.Table]:
-    """Cut the jobs into chunks of about `chunk_s`: large jobs alone and first."""
-    alone = np.flatnonzero(cost_s >= chunk_s)
-    alone = alone[np.argsort(-cost_s[alone], kind="stable")]
-    small = np.flatnonzero(cost_s < chunk_s)
-    chunks = [jobs.take(pa.array([row])) for row in alone]
-    if len(small):
-        before = np.cumsum(cost_s[small]) - cost_s[small]
-        number = np.floor_divide(before, chunk_s)
-        bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), len(small)]
-        rest = jobs.take(pa.array(small)) if len(alone) else jobs
-        chunks += [rest.slice(a, b - a) for a, b in pairwise(bounds)]
-    return chunks
+    @property
+    def cost_s(self) -> float:
+        """Seconds that one core is expected to take for all chunks."""
+        return sum(self.chunk_cost_s)
 
+    @property
+    def run_id(self) -> str:
+        """Name the run by its question and its jobs, whatever their order, once all are known."""
+        game, limits = self._game, canonical_json(asdict(self._budget))
+        asked = (game.name, game.rules, game.lexicon_id, str(self._ask), limits)
+        jobs = (str(self._open_count), *(f"{half:016x}" for half in self._key_sum.tolist()))
+        return digest("run", *asked, str(self._split_ahead), *jobs)
 
-def _parts(
-    game: Game[Any, Any], jobs: pa.Table, cost_s: npt.NDArray[np.float64], ask: Ask, into: int
-) -> list[pa.Table]:
-    """Divide every job, one chunk a part, large jobs first; what will not divide stays whole."""
-    chunks = []
-    arrays = arrays_of(jobs)
-    for row in np.argsort(-cost_s, kind="stable").tolist():
-        job = jobs.slice(row, 1)
+    def write_manifest(self) -> None:
+        """Stream the chunks into the first segment; a run without jobs has none."""
+        chunks = ahead(self.chunks(self._check_unplanned))
+        first = next(chunks, None)
+        if first is None:
+            return
+        keep_game(self._lake, self._game)
+
+        def all_chunks() -> Iterator[pa.Table]:
+            yield first
+            yield from chunks
+
+        stream_segment(
+            self._lake, lambda: self.run_id, "plan", all_chunks(), self.chunk_cost_s, first.schema
+        )
+
+    def _check_unplanned(self) -> None:
+        """Raise _AlreadyPlannedError if the lake has the run, once all jobs are known."""
+        path = f"{folder(self.run_id)}/plan.json"
+        if self._open_count and read_json(self._lake, path) is not None:
+            raise _AlreadyPlannedError
+
+    def chunks(self, at_the_end: Callable[[], None] = lambda: None) -> Iterator[pa.Table]:
+        """Make the chunks of the plan, as rows of its manifest.
+
+        `at_the_end` is called when all jobs are known, before the chunks that are left.
+        """
+        held: list[_Jobs] = []
+        for jobs in self._open_jobs():
+            held.append(jobs)
+            while sum(len(part.cost_s) for part in held[1:]) >= WINDOW_ROWS:
+                front = held.pop(0)
+                # More may come than is held: as much as there has been, for all one knows.
+                left_s = self._cut_s + sum(float(part.cost_s.sum()) for part in held)
+                yield from self._cut(front, left_s)
+        at_the_end()
+        if held:
+            yield from self._cut(_joined(held), 0.0)
+
+    def _open_jobs(self) -> Iterator[_Jobs]:
+        """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
+        answers = read_answers(self._lake, self._game.name, self._ask, self._budget)
+        estimate = estimator(self._lake, self._game, self._ask)
+        for table in self._tables:
+            if pc.any(pc.not_equal(table.column("game"), self._game.name)).as_py():
+                raise PermanentError(f"expected puzzles of game {self._game.name!r} only")
+            keys = name_jobs(self._game, table.column("puzzle_id"), self._ask)
+            fresh = self._seen.add(keys)
+            is_open = fresh & ~answers.hold(keys)
+            self.repeated_count += int((~fresh).sum())
+            self.answered_count += int((fresh & ~is_open).sum())
+            self._open_count += int(is_open.sum())
+            if is_open.any():
+                yield self._jobs(table, keys, is_open, estimate)
+
+    def _jobs(
+        self,
+        table: pa.Table,
+        keys: Keys,
+        is_open: npt.NDArray[np.bool_],
+        estimate: Callable[[Arrays], npt.NDArray[np.float64]],
+    ) -> _Jobs:
+        if not is_open.all():
+            table, keys = table.filter(pa.array(is_open)), keys[is_open]
+        self._key_sum += keys.sum(axis=0, dtype=np.uint64)
+        empty = pa.repeat(pa.scalar(""), len(keys))
+        head = {
+            # Numbered when its place in the plan is known.
+            "job_no": pa.array(np.zeros(len(keys), np.int64)),
+            "job_id": ids_of(keys),
+            "ask": pa.repeat(pa.scalar(str(self._ask)), len(keys)),
+            "part": empty,
+            "part_path": empty,
+        }
+        columns = {**head, **{name: table.column(name) for name in table.column_names}}
+        rows = conform(pa.table(columns), manifest_schema(table.schema))
+        return _Jobs(rows, estimate(arrays_of(table)))
+
+    def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[pa.Table]:
+        """Cut jobs into chunks, those first that are expected to take longest."""
+        order = np.argsort(-jobs.cost_s, kind="stable")
+        cost_s = jobs.cost_s[order]
+        self._cut_s += float(cost_s.sum())
+        divided = len(cost_s) if self._split_ahead > 1 else int((cost_s >= DIVIDE_S).sum())
+        for row in order[:divided].tolist():
+            yield from self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row]))
+        rows = jobs.rows.take(pa.array(order[divided:]))
+        bounds = cut(cost_s[divided:], left_s, self._worker_count, len(self.chunk_cost_s))
+        for start, stop in bounds:
+            numbers = np.arange(self.job_count, self.job_count + stop - start)
+            self.job_count += stop - start
+            self.chunk_cost_s.append(float(cost_s[divided + start : divided + stop].sum()))
+            yield rows.slice(start, stop - start).set_column(
+                0, rows.schema.field(0), pa.array(numbers)
+            )
+
+    def _divided(self, job: pa.Table, cost_s: float) -> Iterator[pa.Table]:
+        """Divide a job into chunks of one part each; what will not divide stays whole."""
+        job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
+        self.job_count += 1
+        into = self._split_ahead
+        if into == 1:
+            into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
         try:
-            parts = game.split(game.from_arrays(arrays, row), ask, None, into)
+            puzzle = self._game.from_arrays(arrays_of(job), 0)
+            parts = self._game.split(puzzle, self._ask, None, into)
         except PermanentError:
             # Whatever is wrong with the board, solving it says so in its result.
             parts = []
-        if len(parts) > 1:
-            chunks += [part_row(job, part, str(i)) for i, part in enumerate(parts)]
-        else:
-            chunks.append(job)
-    return chunks
+        if len(parts) <= 1:
+            self.chunk_cost_s.append(cost_s)
+            yield job
+            return
+        self.divided_count += 1
+        self.chunk_cost_s += [cost_s / len(parts)] * len(parts)
+        for i, part in enumerate(parts):
+            yield part_row(job, part, str(i))
+
+
+def _joined(held: list[_Jobs]) -> _Jobs:
+    rows = pa.concat_tables([jobs.rows for jobs in held])
+    return _Jobs(rows, np.concatenate([jobs.cost_s for jobs in held]))

@@ -14,8 +14,9 @@ runs/run=<id>/plan.json                          planner   what is asked; writte
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -104,6 +105,8 @@ class Segment:
     origins: tuple[Place, ...]
     """For each chunk the chunk that it continues; empty for `plan`."""
     chunk_rows: tuple[int, ...]
+    chunk_cost_s: tuple[float, ...] = ()
+    """What the planner expected each chunk to take; empty where nobody has said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +123,8 @@ class Run:
     job_count: int
     answered_count: int
     """Jobs that the lake had already answered when the run was planned."""
-    split_ahead: int
-    """Parts into which every job was divided when the run was planned, about; 1: none was."""
+    divided_count: int
+    """Jobs that were divided when the run was planned."""
     created_at: str
     segments: tuple[Segment, ...]
 
@@ -142,6 +145,13 @@ class Run:
     def rows(self, place: Place) -> int:
         """Count the rows of a chunk."""
         return self.segments[place[0]].chunk_rows[place[1]]
+
+    def expected_s(self, place: Place) -> float:
+        """Say what a chunk is expected to take: what came back split was more than expected."""
+        segment = self.segments[place[0]]
+        if segment.chunk_cost_s:
+            return segment.chunk_cost_s[place[1]]
+        return math.inf if segment.kind == "split" else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +223,8 @@ def open_run(lake: Lake, run_id: str) -> Run:
         solver_version=plan["solver_version"],
         job_count=plan["job_count"],
         answered_count=plan["answered_count"],
-        # Plans of schema version 1 do not say.
-        split_ahead=plan.get("split_ahead", 1),
+        # Earlier plans do not say: they divided every job or none.
+        divided_count=plan.get("divided_count", plan.get("split_ahead", 1) - 1),
         created_at=plan["created_at"],
         segments=read_segments(lake, run_id),
     )
@@ -239,7 +249,34 @@ def _read_segment(lake: Lake, run_id: str, number: int) -> Segment:
         kind=about["kind"],
         origins=tuple((s, c) for s, c in about["origins"]),
         chunk_rows=tuple(lake.row_groups(f"{path}.parquet")),
+        chunk_cost_s=tuple(about.get("cost_s", ())),
     )
+
+
+def stream_segment(
+    lake: Lake,
+    run_id: Callable[[], str],
+    kind: SegmentKind,
+    chunks: Iterable[pa.Table],
+    chunk_cost_s: Sequence[float],
+    schema: pa.Schema,
+) -> None:
+    """Write the first manifest segment of a run whose id is known when its chunks are made.
+
+    `chunk_cost_s` is read at the end too. Raises SegmentTakenError as `add_segment` does.
+    """
+
+    def place() -> tuple[str, dict[str, str]]:
+        if len(chunk_cost_s) > CHUNKS_MAX:
+            raise PermanentError(
+                f"{len(chunk_cost_s)} chunks; a segment holds at most {CHUNKS_MAX}"
+            )
+        about = {"kind": kind, "origins": [], "cost_s": [round(s, 4) for s in chunk_cost_s]}
+        path = f"{folder(run_id())}/manifest/seg-00000.parquet"
+        return path, {_ORIGINS.decode(): canonical_json(about)}
+
+    if not lake.stream_row_groups(chunks, schema, place, new=True):
+        raise SegmentTakenError(f"run {run_id()}: somebody else has added segment 0")
 
 
 def add_segment(

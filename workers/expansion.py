@@ -93,7 +93,7 @@ def part_jobs(number: int, chunks: Sequence[pa.Table]) -> dict[Place, int]:
 
 def read_part_jobs(lake: Lake, run: Run) -> dict[Place, int]:
     """Tell of all chunks of a run which are parts of divided jobs."""
-    kinds = {"split"} if run.split_ahead == 1 else {"split", "plan"}
+    kinds = {"split", "plan"} if run.divided_count else {"split"}
     found: dict[Place, int] = {}
     for segment in run.segments:
         if segment.kind in kinds:

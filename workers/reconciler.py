@@ -91,7 +91,9 @@ class Reconciler:
         self._done = done_places(lake, run_id)
         chunks = self.run.chunks()
         self._rows = {ref.place: self.run.rows(ref.place) for ref in chunks}
-        self._ready: deque[Place] = deque(p for p in self._rows if p not in self._done)
+        # The longest first: what is worked last is short, whoever works it.
+        ready = [place for place in self._rows if place not in self._done]
+        self._ready = deque(sorted(ready, key=self.run.expected_s, reverse=True))
         self._flights: dict[Place, Flight] = {}
         self._adopted: set[Place] = set()
         self._unread = [p for p in self._rows if p in self._done]
@@ -397,10 +399,13 @@ class Reconciler:
             chunks[0].schema,
         )
         self.run = replace(self.run, segments=(*self.run.segments, segment))
-        for i, rows in enumerate(segment.chunk_rows):
-            self._rows[segment.number, i] = rows
-            self._rows_total += rows
-            self._ready.append((segment.number, i))
+        places = [(segment.number, i) for i in range(len(chunks))]
+        self._rows |= dict(zip(places, segment.chunk_rows, strict=True))
+        self._rows_total += sum(segment.chunk_rows)
+        if kind == "split":
+            self._ready.extendleft(reversed(places))
+        else:
+            self._ready.extend(places)
         self.chunks_total += len(chunks)
         if kind == "split":
             self._part_of |= part_jobs(segment.number, chunks)
