@@ -21,9 +21,12 @@ def put(
     path: str | list[str],
     fill: Callable[[pa.NativeFile], Any],
     place: Callable[[Path, Path], bool],
+    *,
+    durable: bool = True,
 ) -> bool:
     """Write a file under a staged name, sync it, give it its place, sync the folder.
 
+    What is not `durable` is not synced.
     A list of paths is read once the file is filled, for the one name that it then holds. Returns
     what `place` says: whether the file now stands there.
     """
@@ -34,14 +37,16 @@ def put(
     try:
         with pa.OSFile(str(staged), "wb") as sink:
             fill(sink)
-        fsync(staged)
+        if durable:
+            fsync(staged)
         target = root / (path if isinstance(path, str) else path[0])
         _make_folder(target.parent)
         placed = place(staged, target)
     except BaseException:
         staged.unlink(missing_ok=True)
         raise
-    fsync(target.parent)
+    if durable:
+        fsync(target.parent)
     return placed
 
 

@@ -19,11 +19,10 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from archive import disk, s3
-from archive.tables import DELTA_CODED
+from archive.encoding import check_declared, writer
 from solvers.errors import PermanentError, TransientError
 
 ROW_GROUP_ROWS = 65_536
-ZSTD_LEVEL = 3
 STAGING = ".staging"
 """Folder of half-written files: inside the lake, so that it is on the lake's file system even
 when the lake is a mount point, but beside the tables and never called *.parquet, so that no
@@ -104,10 +103,10 @@ class Lake:
 
         The table carries one of the schemas of `archive.tables` (see `conform`).
         """
-        _check_declared(table.schema, path)
+        check_declared(table.schema, path)
 
         def fill(sink: pa.NativeFile) -> None:
-            with _writer(sink, table.schema) as writer:
+            with writer(sink, table.schema) as writer:
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
                 writer.write_table(table, row_group_size=max(1, row_group_rows))
 
@@ -119,12 +118,12 @@ class Lake:
         Of several writers at once the first wins: locally always, on S3 unless they end within
         the time of one upload.
         """
-        _check_declared(table.schema, path)
+        check_declared(table.schema, path)
         if self.exists(path):
             return False
 
         def fill(sink: pa.NativeFile) -> None:
-            with _writer(sink, table.schema) as writer:
+            with writer(sink, table.schema) as writer:
                 writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
 
         return self._commit(path, fill, new=True)
@@ -136,10 +135,10 @@ class Lake:
 
         With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
         """
-        _check_declared(schema, path)
+        check_declared(schema, path)
 
         def fill(sink: pa.NativeFile) -> None:
-            with _writer(sink, schema) as writer:
+            with writer(sink, schema) as writer:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
 
@@ -158,11 +157,11 @@ class Lake:
         `place` is asked for both after the last table; the metadata are added to the schema's.
         What `tables` or `place` raise leaves no file behind. Else as `write_row_groups`.
         """
-        _check_declared(schema, "a streamed file")
+        check_declared(schema, "a streamed file")
         named: list[str] = []
 
         def fill(sink: pa.NativeFile) -> None:
-            with _writer(sink, schema) as writer:
+            with writer(sink, schema) as writer:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
                 path, metadata = place()
@@ -171,6 +170,14 @@ class Lake:
                 writer.add_key_value_metadata(dict(metadata))
 
         return self._commit(named, fill, new=new)
+
+    def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+        """Let `fill` write a file that can be made again.
+
+        It is written like any other, but nothing waits until it is on the disk: after a power
+        failure it may be damaged, which whoever reads it has to notice.
+        """
+        self._commit(path, fill, durable=False)
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file of bytes."""
@@ -203,7 +210,7 @@ class Lake:
         Raises MissingFileError when the file does not exist, PermanentError for an index that is
         out of range.
         """
-        with self._parquet(path) as file:
+        with self.open_parquet(path) as file:
             if not 0 <= index < file.num_row_groups:
                 raise PermanentError(
                     f"{path}: row group {index} of {file.num_row_groups} does not exist"
@@ -212,19 +219,30 @@ class Lake:
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""
-        with self._parquet(path) as file:
+        with self.open_parquet(path) as file:
             for index in range(file.num_row_groups):
                 yield file.read_row_group(index, columns=builtins.list(columns))
 
     def row_groups(self, path: str) -> builtins.list[int]:
         """Count the rows of every row group of a Parquet file, reading only its footer."""
-        with self._parquet(path) as file:
+        with self.open_parquet(path) as file:
             return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
     def schema(self, path: str) -> pa.Schema:
         """Read the schema of a Parquet file, with all metadata of the file."""
-        with self._parquet(path) as file:
+        with self.open_parquet(path) as file:
             return file.schema_arrow.with_metadata(file.metadata.metadata)
+
+    @contextmanager
+    def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+        """Open one Parquet file; the checksums of its pages are compared as they are read."""
+        _check_path(path)
+        with (
+            _errors(path),
+            self._fs.open_input_file(path) as source,
+            pq.ParquetFile(source, page_checksum_verification=True) as file,
+        ):
+            yield file
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
         """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
@@ -268,15 +286,18 @@ class Lake:
         """Tell whether a file or a folder exists."""
         return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
 
-    def delete(self, path: str) -> None:
-        """Delete a file; one that does not exist is no error."""
+    def delete(self, path: str, *, durable: bool = True) -> None:
+        """Delete a file; one that does not exist is no error.
+
+        What is not `durable` may be there again after a power failure.
+        """
         _check_path(path)
         with _errors(path):
             try:
                 self._fs.delete_file(path)
             except FileNotFoundError:
                 return
-        if self._local is not None:
+        if durable and self._local is not None:
             disk.fsync((self._local / path).parent)
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
@@ -300,6 +321,7 @@ class Lake:
         fill: Callable[[pa.NativeFile], Any],
         *,
         new: bool = False,
+        durable: bool = True,
     ) -> bool:
         """Commit what `fill` writes; a list of paths holds its one name once it is filled."""
         if isinstance(path, str):
@@ -307,7 +329,7 @@ class Lake:
         with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
             if self._local is not None:
                 place = disk.link if new else disk.rename
-                return disk.put(self._local, STAGING, path, fill, place)
+                return disk.put(self._local, STAGING, path, fill, place, durable=durable)
             if isinstance(path, str):
                 s3.upload(self._fs, path, fill)
                 return True
@@ -323,18 +345,8 @@ class Lake:
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]
 
-    @contextmanager
-    def _parquet(self, path: str) -> Iterator[pq.ParquetFile]:
-        _check_path(path)
-        with (
-            _errors(path),
-            self._fs.open_input_file(path) as source,
-            pq.ParquetFile(source, page_checksum_verification=True) as file,
-        ):
-            yield file
-
     def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
-        with self._parquet(path) as file:
+        with self.open_parquet(path) as file:
             there = [name for name in schema.names if name in file.schema_arrow.names]
             table = file.read(columns=there)
         try:
@@ -375,33 +387,6 @@ def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -
 
 def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
-
-
-def _writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
-    path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
-    column = path.partition(".")[0]
-    encoding: dict[str, Any] = {}
-    if path:
-        encoding = {
-            "use_dictionary": [name for name in schema.names if name != column],
-            "column_encoding": {path: "DELTA_BYTE_ARRAY"},
-        }
-    return pq.ParquetWriter(
-        sink,
-        schema,
-        **encoding,
-        compression="zstd",
-        compression_level=ZSTD_LEVEL,
-        write_page_index=True,
-        write_page_checksum=True,
-    )
-
-
-def _check_declared(schema: pa.Schema, path: str) -> None:
-    if not schema.metadata or b"nightgrid.table" not in schema.metadata:
-        raise PermanentError(
-            f"{path}: the table's schema is not one of archive.tables; conform it first"
-        )
 
 
 def _check_path(path: str) -> None:
