@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,6 @@ import pyarrow as pa
 from archive.finishing import ANOTHER_PART
 from archive.lake import Lake
 from archive.runfiles import (
-    Attempts,
     ChunkRef,
     Place,
     SegmentKind,
@@ -24,13 +23,12 @@ from archive.runfiles import (
     done_places,
     folder,
     open_run,
-    read_all_attempts,
     read_expanded,
     read_start,
-    write_attempts,
 )
 from solvers.algebra import Status
 from solvers.errors import TransientError
+from workers.attempts import WORKER_DIED, Record
 from workers.executors import Executor, Flight
 from workers.expansion import part_jobs, read_part_jobs, single_rows, unfinished_part, went_on
 from workers.logs import get_logger
@@ -41,7 +39,6 @@ log = get_logger("nightgrid.driver")
 
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""
-WORKER_DIED = "its worker died"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +78,7 @@ class Reconciler:
         self._settings = settings
         self._begun = time.monotonic()
         self.run = open_run(lake, run_id)
-        self._attempts = read_all_attempts(lake, run_id)
-        self._suspects = {
-            place
-            for place, attempts in self._attempts.items()
-            if attempts.interruptions or WORKER_DIED in attempts.failures
-        }
+        self._record = Record(lake, run_id, settings)
         self._expanded = read_expanded(lake, self.run)
         self._done = done_places(lake, run_id)
         chunks = self.run.chunks()
@@ -198,16 +190,11 @@ class Reconciler:
             )
 
     def _ref(self, place: Place) -> ChunkRef:
-        return ChunkRef(
-            run_id=self.run.run_id,
-            segment=place[0],
-            chunk=place[1],
-            attempt=self._attempts.get(place, Attempts()).attempt,
-        )
+        return self._record.ref(place)
 
     def _submit(self) -> None:
         while len(self._flights) < self._executor.window:
-            place = self._next()
+            place = self._record.choose(self._ready, self._flights)
             if place is None:
                 return
             ref = self._ref(place)
@@ -218,29 +205,6 @@ class Reconciler:
             self._executor.submit(ref)
             self._ready.remove(place)
             self._flights[place] = Flight(ref=ref, submitted_at=time.monotonic(), start=None)
-
-    def _next(self) -> Place | None:
-        """Choose the next chunk, keeping apart those that may have killed a worker.
-
-        Chunks that were in one worker when it died are all suspect, and most are innocent: no two
-        suspects fly at once, and before a suspect is condemned it flies alone.
-        """
-        suspects = self._suspects.intersection(self._flights)
-        if any(self._has_last_chance(place) for place in suspects):
-            return None
-        for place in self._ready:
-            if place not in self._suspects:
-                return place
-            if not suspects and not (self._flights and self._has_last_chance(place)):
-                return place
-        return None
-
-    def _has_last_chance(self, place: Place) -> bool:
-        attempts = self._attempts.get(place, Attempts())
-        return (
-            len(attempts.failures) >= self._settings.attempts_max - 1
-            or attempts.interruptions >= self._settings.interruptions_max - 1
-        )
 
     def _hear(self, announcement: Announcement) -> None:
         place = announcement.ref.place
@@ -324,37 +288,25 @@ class Reconciler:
         if self._lake.exists(self._flights[place].ref.part_path):
             self._land(place)
         elif place in self._adopted:
-            self._suspects.add(place)
+            self._record.suspect(place)
             self._failed(place, "it was interrupted together with its driver", witnessed=False)
         else:
-            self._suspects.add(place)
+            self._record.suspect(place)
             self._failed(place, WORKER_DIED)
 
     def _failed(self, place: Place, reason: str, *, witnessed: bool = True) -> None:
         """Count a failure durably, then try again, break the chunk up, or call its row poison."""
         ref = self._ref(place)
-        old = self._attempts.get(place, Attempts())
-        attempts = Attempts(
-            attempt=old.attempt + 1,
-            failures=(*old.failures, reason) if witnessed else old.failures,
-            interruptions=old.interruptions + (0 if witnessed else 1),
-        )
-        write_attempts(self._lake, ref, attempts)
-        self._attempts[place] = attempts
+        hopeless = self._record.failed(place, reason, witnessed=witnessed)
         self.failures += 1
-        log.warning("chunk failed", chunk=ref.name, attempt=old.attempt, reason=reason)
-        hopeless = (
-            len(attempts.failures) >= self._settings.attempts_max
-            or attempts.interruptions >= self._settings.interruptions_max
-        )
+        log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=reason)
         if not hopeless:
             self._requeue(place)
         elif self._rows[place] > 1:
             self._break_up(place)
         else:
-            unfinished_part(
-                self._lake, ref, Status.POISON, _guilt(attempts, reason, witnessed=witnessed)
-            )
+            guilt = self._record.guilt(place, reason, witnessed=witnessed)
+            unfinished_part(self._lake, ref, Status.POISON, guilt)
             self._land(place)
 
     def _break_up(self, place: Place) -> None:
@@ -409,11 +361,3 @@ class Reconciler:
         self.chunks_total += len(chunks)
         if kind == "split":
             self._part_of |= part_jobs(segment.number, chunks)
-
-
-def _guilt(attempts: Attempts, reason: str, *, witnessed: bool) -> str:
-    """Say why a row is poison, in words that do not depend on what else was killed meanwhile."""
-    if not witnessed:
-        return f"{reason} ({attempts.interruptions} attempts)"
-    ((usual, _),) = Counter(attempts.failures).most_common(1)
-    return f"{usual} ({len(attempts.failures)} attempts)"
