@@ -23,6 +23,7 @@ from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, 
 from archive.tables import COUNT, PARTS
 from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import PermanentError
+from workers.rows import outcome_row, part_row
 from workers.settings import Settings
 
 AGAIN = "[null]"
@@ -35,7 +36,6 @@ DEFERRED = "not worked: the chunk's time was up"
 _NO_COUNT = frozenset(
     STATUS_CODES.index(s) for s in (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
 )
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +216,7 @@ def _one_by_one(
     found = []
     for i, head in enumerate(heads):
         outcome = _solve_row(game, arrays, ask, budget, start + i, head["part"])
-        found.append(_row_of(game, ask, head, outcome))
+        found.append(outcome_row(game, ask, head, outcome))
     return pa.Table.from_pylist(found, PARTS)
 
 
@@ -236,39 +236,6 @@ def _solve_row(
         raise
     except PermanentError as error:
         return Outcome(status=Status.INVALID, reason=str(error))
-
-
-def _row_of(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) -> Row:
-    solutions = None
-    if ask.kind != "count":
-        solutions = json.dumps(
-            [game.solution_to_json(solution) for solution in outcome.solutions],
-            separators=(",", ":"),
-        )
-    statistics = outcome.statistics
-    return part_row(
-        head,
-        str(outcome.status),
-        outcome.reason,
-        count=outcome.count,
-        value=outcome.value,
-        solutions=solutions,
-        truncated=outcome.truncated,
-        states=statistics.states,
-        nodes=statistics.nodes,
-        kernel_ns=statistics.kernel_ns,
-        table_bytes=statistics.table_bytes,
-    )
-
-
-def part_row(head: Row, status: str, reason: str, **rest: Any) -> Row:
-    """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
-    blank = {"count": None, "value": None, "solutions": None, "truncated": False, "children": None}
-    costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
-    names = ("job_no", "job_id", "part_path")
-    return (
-        {**{n: head[n] for n in names}, "status": status, "reason": reason} | blank | costs | rest
-    )
 
 
 def _unworked(rows: pa.Table) -> pa.Table:

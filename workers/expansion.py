@@ -17,7 +17,8 @@ from archive.runfiles import ChunkRef, Place, Run, folder
 from archive.runfiles import part_row as manifest_row
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Status
-from workers.chunks import AGAIN, DEFERRED, part_row
+from workers.chunks import AGAIN, DEFERRED
+from workers.rows import part_row
 
 _SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children", "states")
 _PART_OF = pa.schema([field for field in MANIFEST_HEAD if field.name in ("job_no", "part_path")])
