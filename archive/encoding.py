@@ -13,7 +13,7 @@ from solvers.errors import PermanentError
 ZSTD_LEVEL = 3
 
 
-def writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
+def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
     path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
     column = path.partition(".")[0]

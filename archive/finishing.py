@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from archive.answers import FINAL, Answers, read_answers
 from archive.buckets import Buckets
 from archive.columns import arrays_of
+from archive.frontier import drop_frontiers, frontiers
 from archive.games import open_game
 from archive.jobs import keys_of
 from archive.lake import Lake
@@ -31,6 +32,7 @@ from archive.runfiles import (
     read_expanded,
     write_json,
 )
+from archive.stages import CARRIED
 from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
 from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
@@ -78,6 +80,7 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
         tables = _result_tables(run, answers, others, counts)
         written = _write(lake, result_path, tables, RESULTS)
+    drop_frontiers(lake, run_id, frontiers(lake, run_id))
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -231,6 +234,7 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
     for rows in by_job.values():
         _check_disjoint(run, rows)
+        _check_carried_on(run, rows)
     results = []
     manifest_path = f"{folder(run.run_id)}/manifest/seg-00000.parquet"
     for job_no, jobs in _manifest_rows(lake, manifest_path, set(by_job)):
@@ -264,6 +268,8 @@ def merge_outcomes(
         for row in rows:
             if row["status"] == status:
                 return Outcome(status=status, reason=f"part {row['part_path']}: {row['reason']}")
+    # What a stage has carried on is in the outcomes of a later one.
+    rows = [row for row in rows if row["status"] != CARRIED]
     outcome = game.merge(
         puzzle,
         run.ask,
@@ -321,6 +327,18 @@ def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
             raise PermanentError(
                 f"run {run.run_id}: job {rows[0]['job_id']} has two outcomes for part {one}"
             )
+
+
+def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to merge a staged count whose last stage has left states that nobody carried on."""
+    statuses = {row["status"] for row in rows}
+    if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_HOPELESS}:
+        return
+    last = max(path_key(row["part_path"])[0] for row in rows)
+    if any(r["status"] == CARRIED and path_key(r["part_path"])[0] == last for r in rows):
+        raise PermanentError(
+            f"run {run.run_id}: job {rows[0]['job_id']} has states that were not carried on"
+        )
 
 
 def _manifest_rows(lake: Lake, path: str, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:

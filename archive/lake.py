@@ -19,7 +19,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from archive import disk, s3
-from archive.encoding import check_declared, writer
+from archive.encoding import check_declared, parquet_writer
 from solvers.errors import PermanentError, TransientError
 
 ROW_GROUP_ROWS = 65_536
@@ -106,7 +106,7 @@ class Lake:
         check_declared(table.schema, path)
 
         def fill(sink: pa.NativeFile) -> None:
-            with writer(sink, table.schema) as writer:
+            with parquet_writer(sink, table.schema) as writer:
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
                 writer.write_table(table, row_group_size=max(1, row_group_rows))
 
@@ -123,7 +123,7 @@ class Lake:
             return False
 
         def fill(sink: pa.NativeFile) -> None:
-            with writer(sink, table.schema) as writer:
+            with parquet_writer(sink, table.schema) as writer:
                 writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
 
         return self._commit(path, fill, new=True)
@@ -138,7 +138,7 @@ class Lake:
         check_declared(schema, path)
 
         def fill(sink: pa.NativeFile) -> None:
-            with writer(sink, schema) as writer:
+            with parquet_writer(sink, schema) as writer:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
 
@@ -161,7 +161,7 @@ class Lake:
         named: list[str] = []
 
         def fill(sink: pa.NativeFile) -> None:
-            with writer(sink, schema) as writer:
+            with parquet_writer(sink, schema) as writer:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
                 path, metadata = place()

@@ -7,6 +7,8 @@ runs/run=<id>/plan.json                          planner   what is asked; writte
                                                            never written over
               started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
               parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
+              frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by
+                                                           the driver when they were taken on
               attempts/seg-…-chunk-….json        driver    deaths and failures so far
               DONE.json                          driver    the results stand in results/
 """
@@ -34,7 +36,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
-SegmentKind = Literal["plan", "split", "broken"]
+SegmentKind = Literal["plan", "split", "broken", "stage"]
 Place = tuple[int, int]
 """(segment, chunk)."""
 
@@ -101,9 +103,11 @@ class Segment:
     number: int
     kind: SegmentKind
     """`plan`: written by the planner. `split`: children of rows that came back split.
-    `broken`: the rows of chunks over the cap on attempts, one row a chunk."""
+    `broken`: the rows of chunks over the cap on attempts, one row a chunk.
+    `stage`: the next stage of a staged count, one part a chunk."""
     origins: tuple[Place, ...]
-    """For each chunk the chunk that it continues; empty for `plan`."""
+    """For each chunk the chunk that it continues; empty for `plan`. Of a `stage`, the chunks whose
+    states all of its chunks together take over."""
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
     """What the planner expected each chunk to take; empty where nobody has said."""
@@ -234,10 +238,11 @@ def read_segments(lake: Lake, run_id: str) -> tuple[Segment, ...]:
     """Read which segments a run's manifest has."""
     base = f"{folder(run_id)}/manifest"
     count = sum(name.endswith(".parquet") for name in lake.list(base))
-    return tuple(_read_segment(lake, run_id, number) for number in range(count))
+    return tuple(read_segment(lake, run_id, number) for number in range(count))
 
 
-def _read_segment(lake: Lake, run_id: str, number: int) -> Segment:
+def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
+    """Read one segment of a run's manifest."""
     path = f"{folder(run_id)}/manifest/seg-{number:05d}"
     text = (lake.schema(f"{path}.parquet").metadata or {}).get(_ORIGINS)
     # Runs of earlier versions say it in a file beside the segment.
@@ -318,11 +323,12 @@ def part_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
 
 def done_places(lake: Lake, run_id: str) -> set[Place]:
     """List the chunks whose outcomes are in the lake."""
-    return {
-        place
-        for name in lake.list(f"{folder(run_id)}/parts")
-        if (place := _place(name)) is not None
-    }
+    return set(places(lake.list(f"{folder(run_id)}/parts")))
+
+
+def places(paths: Iterable[str]) -> list[Place]:
+    """Tell to which chunks files belong, by their names."""
+    return [place for path in paths if (place := _place(path)) is not None]
 
 
 def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:

@@ -267,7 +267,16 @@ PARTS = _schema(
 """What one chunk writes: one row per manifest row of the chunk, in manifest order. `solutions`
 is a JSON list for first, best and all, null for count. A part that came back split has status
 "split" and its children, a JSON list of parts, in `children`; their rows stand in a later
-segment."""
+segment. A part of a staged count that goes on in the next stage has status "carried", and says in
+`children` how many states it has left there."""
+
+
+def frontier_schema(row_words: int) -> pa.Schema:
+    """Build the schema of spilled states: the words of a state's key, then its count in halves."""
+    names = [*(f"key_{i}" for i in range(row_words - 2)), "count_hi", "count_lo"]
+    fields = (pa.field(name, pa.uint64(), nullable=False) for name in names)
+    return _schema("frontier", *fields)
+
 
 SOLUTIONS = _schema(
     "solutions",

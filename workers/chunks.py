@@ -20,17 +20,16 @@ from archive.finishing import SPLIT, path_key
 from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
+from archive.stages import first_stage, stage_part
 from archive.tables import COUNT, PARTS
 from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import PermanentError
-from workers.rows import outcome_row, part_row
+from workers.rows import Row, outcome_row, part_row
 from workers.settings import Settings
+from workers.stages import BUDGET, carry
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
-BUDGET = "budget"
-"""Stands in the reason of an over_budget outcome that smaller parts may avoid; a count too large
-for a result or a board too large for a solver stays so."""
 DEFERRED = "not worked: the chunk's time was up"
 """Reason of rows that a chunk left to others."""
 _NO_COUNT = frozenset(
@@ -62,7 +61,13 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     write_start(lake, ref, worker, time.time())
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
-    part = solve_rows(game, run, rows, settings)
+    stage = stage_part(rows.column("part")[0].as_py())
+    if stage is None:
+        part = solve_rows(game, run, rows, settings)
+    else:
+        part = carry(lake, ref, run, _planned_for(game, run), rows, stage)
+    if part is None:
+        return ChunkReport(ref=ref, rows=0, state="done")
     created = lake.create_table(ref.part_path, part)
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
@@ -98,11 +103,7 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     budget. A chunk of one that is over budget comes back
     split into parts, if the game can divide it.
     """
-    if game.solver_version != run.solver_version:
-        raise PermanentError(
-            f"run {run.run_id} was planned for {run.game} solver {run.solver_version}, this worker "
-            f"has {game.solver_version}"
-        )
+    _planned_for(game, run)
     many = rows.num_rows > 1
     arrays = arrays_of(rows)
     budget, step = run.budget, 1
@@ -127,6 +128,15 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
 
     solved = _in_slices(solve, rows, step, settings.batch_chunk_seconds)
     return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
+
+
+def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
+    if game.solver_version != run.solver_version:
+        raise PermanentError(
+            f"run {run.run_id} was planned for {run.game} solver {run.solver_version}, this worker "
+            f"has {game.solver_version}"
+        )
+    return game
 
 
 def _smaller(a: Budget, b: Budget) -> Budget:
@@ -264,15 +274,40 @@ def _divide(
     arrays: dict[str, npt.NDArray[Any]],
     settings: Settings,
 ) -> pa.Table:
-    """Split the one row of a chunk into parts if it is over budget and can be divided."""
+    """Let the one row of a chunk that is over budget go on in parts, if it can.
+
+    A count goes on by stages, if the game has layers for the board; else it is divided.
+    """
     row = solved.to_pylist()[0]
     depth = len(path_key(row["part_path"]))
     if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
         return solved
     if BUDGET not in row["reason"]:
         return solved
-    if settings.split_into ** (depth + 1) > settings.split_parts_max:
+    children = None
+    if run.ask.kind == "count" and not row["part_path"]:
+        puzzle = game.from_arrays(arrays, 0)
+        children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
+    if children is None:
+        children = _subtrees(game, run, row, rows, arrays, settings)
+    if children is None:
         return solved
+    return pa.Table.from_pylist(
+        [{**row, "status": SPLIT, "children": canonical_json(children)}], PARTS
+    )
+
+
+def _subtrees(
+    game: Game[Any, Any],
+    run: Run,
+    row: Row,
+    rows: pa.Table,
+    arrays: dict[str, npt.NDArray[Any]],
+    settings: Settings,
+) -> list[Any] | None:
+    depth = len(path_key(row["part_path"]))
+    if settings.split_into ** (depth + 1) > settings.split_parts_max:
+        return None
     part = rows.column("part")[0].as_py()
     try:
         children = game.split(
@@ -283,9 +318,5 @@ def _divide(
         )
     except PermanentError:
         # A board that the game will not divide: what solving it said stands.
-        return solved
-    if not 1 < len(children) <= settings.split_parts_max:
-        return solved
-    return pa.Table.from_pylist(
-        [{**row, "status": SPLIT, "children": canonical_json(children)}], PARTS
-    )
+        return None
+    return children if 1 < len(children) <= settings.split_parts_max else None

@@ -1,4 +1,4 @@
-"""How a run grows: rows that came back split, and chunks that were broken up, as new segments."""
+"""How a run grows: rows that came back split or carried, and chunks that were broken up."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.finishing import SPLIT, child_path
+from archive.finishing import SPLIT, child_path, path_key
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Place, Run, folder
 from archive.runfiles import part_row as manifest_row
+from archive.stages import CARRIED, Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Status
 from workers.chunks import AGAIN, DEFERRED
 from workers.rows import part_row
 
 _SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children", "states")
-_PART_OF = pa.schema([field for field in MANIFEST_HEAD if field.name in ("job_no", "part_path")])
+_PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
+_LOST = pa.array([str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,19 @@ class Growth:
     """Numbers of divided jobs of which a part is over budget for good."""
     states: int
     """States that the finished chunk kept."""
+    carried: Carried | None = None
+    """What a part of a staged count has left for the next stage."""
+    lost: bool = False
+    """Whether a job that it has a part of cannot be answered any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOf:
+    """What a chunk is a part of."""
+
+    job: int
+    stage: int | None
+    """Number of its stage, if the job is counted by stages."""
 
 
 def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
@@ -47,10 +62,13 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
     hopeless = {row["job_no"] for row in over if row["part_path"]}
     states = pc.sum(part.column("states")).as_py() or 0
+    lost = pc.any(pc.is_in(status, value_set=_LOST)).as_py()
+    carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
+    left = Carried.from_json(carried[0]) if carried else None
     split = part.filter(pc.equal(status, SPLIT)).to_pylist()
     split = [row for row in split if row["job_no"] not in known]
     if not split:
-        return Growth(chunks=[], hopeless=hopeless, states=states)
+        return Growth(chunks=[], hopeless=hopeless, states=states, carried=left, lost=lost)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
@@ -67,7 +85,7 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
-    return Growth(chunks=chunks, hopeless=hopeless, states=states)
+    return Growth(chunks=chunks, hopeless=hopeless, states=states, lost=lost)
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
@@ -83,26 +101,29 @@ def single_rows(lake: Lake, ref: ChunkRef) -> list[pa.Table]:
     return [rows.slice(i, 1) for i in range(rows.num_rows)]
 
 
-def part_jobs(number: int, chunks: Sequence[pa.Table]) -> dict[Place, int]:
-    """Tell which chunks of a segment are parts of divided jobs: {place: job number}."""
+def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
+    """Tell which chunks of a segment are parts of divided jobs."""
     return {
-        (number, i): rows.column("job_no")[0].as_py()
+        (number, i): PartOf(
+            job=rows.column("job_no")[0].as_py(),
+            stage=None if stage_part(rows.column("part")[0].as_py()) is None else path_key(path)[0],
+        )
         for i, rows in enumerate(chunks)
-        if rows.num_rows == 1 and rows.column("part_path")[0].as_py()
+        if rows.num_rows == 1 and (path := rows.column("part_path")[0].as_py())
     }
 
 
-def read_part_jobs(lake: Lake, run: Run) -> dict[Place, int]:
+def read_parts_of(lake: Lake, run: Run) -> dict[Place, PartOf]:
     """Tell of all chunks of a run which are parts of divided jobs."""
-    kinds = {"split", "plan"} if run.divided_count else {"split"}
-    found: dict[Place, int] = {}
+    kinds = {"split", "stage", "plan"} if run.divided_count else {"split", "stage"}
+    found: dict[Place, PartOf] = {}
     for segment in run.segments:
         if segment.kind in kinds:
             path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
             rows = lake.read_table(path, _PART_OF)
             bounds = [0, *accumulate(segment.chunk_rows)]
             chunks = [rows.slice(a, b - a) for a, b in pairwise(bounds)]
-            found |= part_jobs(segment.number, chunks)
+            found |= parts_of(segment.number, chunks)
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from archive.finishing import ANOTHER_PART
+from archive.frontier import drop_frontiers, sources
 from archive.lake import Lake
 from archive.runfiles import (
     ChunkRef,
@@ -29,8 +30,9 @@ from archive.runfiles import (
 from solvers.algebra import Status
 from solvers.errors import TransientError
 from workers.attempts import WORKER_DIED, Record
+from workers.barriers import Barriers
 from workers.executors import Executor, Flight
-from workers.expansion import part_jobs, read_part_jobs, single_rows, unfinished_part, went_on
+from workers.expansion import parts_of, read_parts_of, single_rows, unfinished_part, went_on
 from workers.logs import get_logger
 from workers.redis_keys import Announcement
 from workers.settings import Settings
@@ -93,7 +95,9 @@ class Reconciler:
         self._trouble_since: dict[str, float] = {}
         self._announced: deque[Announcement] = deque()
         self._transient_row = 0
-        self._part_of = read_part_jobs(lake, self.run)
+        self._part_of = read_parts_of(lake, self.run)
+        self._barriers = Barriers(self._part_of, settings.stage_sizes, self.run.budget)
+        self._litter: list[Place] = []
         self._hopeless: set[int] = set()
         self._states_of: dict[Place, int] = {}
         self._states = 0
@@ -116,6 +120,7 @@ class Reconciler:
         while not stop.is_set():
             self._guarded(self._expand)
             self._guarded(self._submit)
+            self._guarded(self._tidy)
             self._report()
             if not self._ready and not self._flights and not self._unread:
                 # Once more over everything: a slower execution of a chunk may have put a part with
@@ -194,11 +199,11 @@ class Reconciler:
 
     def _submit(self) -> None:
         while len(self._flights) < self._executor.window:
-            place = self._record.choose(self._ready, self._flights)
+            place = self._record.choose(filter(self._has_sources, self._ready), self._flights)
             if place is None:
                 return
             ref = self._ref(place)
-            if self._part_of.get(place) in self._hopeless:
+            if place in self._part_of and self._part_of[place].job in self._hopeless:
                 unfinished_part(self._lake, ref, Status.OVER_BUDGET, ANOTHER_PART)
                 self._land(place)
                 continue
@@ -220,6 +225,7 @@ class Reconciler:
             # Not the chunk's fault: tried again for as long as anything else gets done.
             self._transient_row += 1
             self._requeue(place)
+            self._reopen(self._lost_sources(place))
             if self._transient_row > self._settings.attempts_max * self._executor.window:
                 raise TransientError(announcement.reason)
             time.sleep(TRANSIENT_PAUSE_SECONDS)
@@ -244,6 +250,38 @@ class Reconciler:
         # First of all that is ready: it has waited for longer than any other.
         self._ready.appendleft(place)
         self.resubmissions += 1
+
+    # -- what staged counts have left --------------------------------------------------------
+
+    def _sources(self, place: Place) -> list[Place]:
+        """Name the chunks whose states a chunk takes over."""
+        if not self._barriers.staged(place):
+            return []
+        segments = self.run.segments
+        return [ref.place for ref in sources(segments.__getitem__, self._ref(place))]
+
+    def _has_sources(self, place: Place) -> bool:
+        return all(source in self._done for source in self._sources(place))
+
+    def _lost_sources(self, place: Place) -> list[Place]:
+        """Look which of them are no longer done: a worker has found that their states are gone."""
+        return [
+            source
+            for source in self._sources(place)
+            if source in self._done and not self._lake.exists(self._ref(source).part_path)
+        ]
+
+    def _reopen(self, places: list[Place]) -> None:
+        """Let chunks that were done be worked again, before all others."""
+        for place in places:
+            log.warning("states lost", chunk=self._ref(place).name)
+            self._done.discard(place)
+            if place in self._unread:
+                self._unread.remove(place)
+            self._ready.appendleft(place)
+            self._chunks_done -= 1
+            self._rows_done -= self._rows[place]
+            self.resubmissions += 1
 
     # -- what did not come back ----------------------------------------------------------------
 
@@ -331,6 +369,7 @@ class Reconciler:
                 self._hopeless |= more.hopeless
                 self._states += more.states - self._states_of.get(place, 0)
                 self._states_of[place] = more.states
+                self._barriers.arrive(place, more)
             if chunks:
                 self._add("split", origins, chunks)
         except BaseException:
@@ -339,6 +378,20 @@ class Reconciler:
         for place, chunk in zip(origins, chunks, strict=True):
             numbers: list[Any] = chunk.column("job_no").to_pylist()
             self._expanded.setdefault(place, set()).update(numbers)
+        self._plan_stages()
+
+    def _plan_stages(self) -> None:
+        """Let staged counts go on whose every part is done."""
+        planned = self._barriers.next_stages(self._lake, self.run.run_id)
+        for stage in planned:
+            self._add("stage", stage.origins, stage.chunks)
+        if planned:
+            self._litter = self._barriers.litter(self._lake, self.run.run_id)
+
+    def _tidy(self) -> None:
+        """Delete states that have been taken on, once the workers have the next to do."""
+        drop_frontiers(self._lake, self.run.run_id, self._litter)
+        self._litter = []
 
     def _add(self, kind: SegmentKind, origins: list[Place], chunks: list[pa.Table]) -> None:
         segment = add_segment(
@@ -359,5 +412,7 @@ class Reconciler:
         else:
             self._ready.extend(places)
         self.chunks_total += len(chunks)
-        if kind == "split":
-            self._part_of |= part_jobs(segment.number, chunks)
+        if kind != "broken":
+            parts = parts_of(segment.number, chunks)
+            self._part_of |= parts
+            self._barriers.join(parts)

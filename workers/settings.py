@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from archive.stages import CARRY_ROWS, STAGE_LAYERS, STAGE_PARTS_MIN, STAGE_ROWS, StageSizes
 from solvers.algebra import Budget
 from solvers.errors import PermanentError
 from solvers.registry import GAMES
@@ -72,6 +73,16 @@ class Settings(BaseSettings):
     """How often a part is divided again; beyond it, over budget stands as the result."""
     split_parts_max: int = Field(default=256, ge=1)
     """Parts one job may have; beyond it, over budget stands as the result."""
+
+    stage_carry_rows: int = Field(default=CARRY_ROWS, ge=1)
+    """States of a layer up to which one part of a staged count carries it on by itself."""
+    stage_rows: int = Field(default=STAGE_ROWS, ge=1)
+    """States that one part of a stage takes over, about; fewer where they would not fit into the
+    budget's table bytes."""
+    stage_parts_min: int = Field(default=STAGE_PARTS_MIN, ge=1, le=1024)
+    """Parts that a stage is divided into at least, if it is divided."""
+    stage_layers: int = Field(default=STAGE_LAYERS, ge=1)
+    """Layers that a stage goes on before its parts exchange states."""
 
     hard_limit_seconds: float = Field(default=120.0, gt=0)
     """A task that runs longer is killed with its child process."""
@@ -175,6 +186,16 @@ class Settings(BaseSettings):
             seconds=min(seconds, self.budget_seconds),
         )
         return budget, max(1, int(self.batch_slice_rows / more))
+
+    @property
+    def stage_sizes(self) -> StageSizes:
+        """How large the parts of a staged count are."""
+        return StageSizes(
+            carry_rows=self.stage_carry_rows,
+            stage_rows=self.stage_rows,
+            parts_min=self.stage_parts_min,
+            layers=self.stage_layers,
+        )
 
     @property
     def game_names(self) -> tuple[str, ...]:

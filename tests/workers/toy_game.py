@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from toy_layers import ToyLayers
 
 from archive.tables import PIPS_PUZZLES
 from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
 from solvers.errors import TransientError
 
-PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER = range(8)
+PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED = range(9)
 IMPORTED_BY = os.getpid()
 """Kills nobody in the process that imported this: a test, or a worker before it forked."""
 LARGE_LIMIT = 4
@@ -89,6 +90,8 @@ class ToyGame:
         budget = budget or Budget()
         if puzzle.behaviour == UNSOLVABLE:
             return Outcome(status=Status.UNSOLVABLE, count=0)
+        if puzzle.behaviour == LAYERED:
+            return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
         if puzzle.behaviour == LARGE:
             first, step = part or (0, 1)
             mine = range(first, LARGE_TOTAL, step)
@@ -117,6 +120,9 @@ class ToyGame:
             statistics=statistics,
         )
 
+    def layered(self, puzzle, budget):
+        return ToyLayers(puzzle.number, budget) if puzzle.behaviour == LAYERED else None
+
     def merge(self, puzzle, ask, outcomes):
         if any(o.status == Status.OVER_BUDGET for o in outcomes):
             return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
@@ -140,7 +146,7 @@ class ToyGame:
         for code, which in zip(behaviour.tolist(), number.tolist(), strict=True):
             misbehave(code, which)
         rows = len(number)
-        large = behaviour == LARGE
+        large = (behaviour == LARGE) | (behaviour == LAYERED)
         status = np.full(rows, STATUS_CODES.index(Status.SOLVED), np.uint8)
         status[behaviour == UNSOLVABLE] = STATUS_CODES.index(Status.UNSOLVABLE)
         status[large] = STATUS_CODES.index(Status.OVER_BUDGET)

@@ -1,0 +1,147 @@
+"""States that a part of a staged count leaves for the next stage, as a Parquet file of its own.
+
+runs/run=<id>/frontier/seg-…-chunk-….parquet, named like the chunk that wrote it. Rows are sorted
+by bucket, and the metadata say where each bucket begins, so that a part of the next stage reads no
+more row groups than its buckets lie in.
+
+Nothing waits until a frontier is on the disk, and nobody keeps it for long: whoever finds one
+missing or damaged says so, and the chunk that wrote it is worked again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from archive.lake import Lake
+from archive.runfiles import ChunkRef, Place, Segment, folder, places
+from archive.stages import StagePart
+from archive.tables import frontier_schema
+from solvers.algebra import canonical_json
+from solvers.errors import PermanentError
+
+GROUP_ROWS = 16_384
+"""Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""
+BATCH_GROUPS = 8
+"""Row groups read at once, which bounds the memory of reading."""
+_METADATA = b"nightgrid.frontier"
+
+Rows = npt.NDArray[np.uint64]
+"""uint64[states, row_words]: as `solvers.algebra.LayeredCount.rows`."""
+
+
+class LostFrontierError(Exception):
+    """A frontier is missing, damaged or another than the one that was wanted."""
+
+
+def frontier_path(ref: ChunkRef) -> str:
+    """Say where a chunk leaves its states."""
+    return f"{frontier_folder(ref.run_id)}/{ref.name}.parquet"
+
+
+def frontier_folder(run_id: str) -> str:
+    """Name the folder of all frontiers of a run."""
+    return f"{folder(run_id)}/frontier"
+
+
+def sources(segment_of: Callable[[int], Segment], ref: ChunkRef) -> list[ChunkRef]:
+    """Name the chunks whose states a part of a stage takes over; `segment_of` knows segments."""
+    number, chunk = ref.place
+    while True:
+        segment = segment_of(number)
+        if segment.kind == "stage":
+            return [ChunkRef(run_id=ref.run_id, segment=s, chunk=c) for s, c in segment.origins]
+        if segment.kind == "plan":
+            return []
+        # Half of a part, or a row alone: it reads what the part would have read.
+        number, chunk = segment.origins[chunk]
+
+
+def write_frontier(
+    lake: Lake, ref: ChunkRef, layer: int, rows: Rows, begins: npt.NDArray[np.int64]
+) -> None:
+    """Write states of one layer, sorted by bucket; bucket b begins at row `begins[b]`."""
+    about = canonical_json({"layer": layer, "begins": begins.tolist()})
+    schema = frontier_schema(rows.shape[1])
+    schema = schema.with_metadata({**schema.metadata, _METADATA: about.encode("ascii")})
+
+    def fill(sink: pa.NativeFile) -> None:
+        # Keys are all different, and so are most counts: only their high halves repeat.
+        with pq.ParquetWriter(
+            sink,
+            schema,
+            compression="none",
+            use_dictionary=["count_hi"],
+            write_statistics=False,
+            write_page_checksum=True,
+        ) as writer:
+            for start in range(0, len(rows), GROUP_ROWS):
+                columns = np.ascontiguousarray(rows[start : start + GROUP_ROWS].T)
+                writer.write_batch(
+                    pa.record_batch([pa.array(column) for column in columns], schema=schema),
+                    row_group_size=GROUP_ROWS,
+                )
+
+    lake.write_spill(frontier_path(ref), fill)
+
+
+def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart) -> Iterator[Rows]:
+    """Read the states of a part's buckets that one chunk has left, a batch at a time.
+
+    A batch is good until the next is asked for. Raises LostFrontierError.
+    """
+    path = frontier_path(ref)
+    try:
+        with lake.open_parquet(path) as file:
+            start, stop = _span(file, part, path)
+            yield from _batches(file, start, stop)
+    except PermanentError as error:
+        raise LostFrontierError(str(error)) from error
+
+
+def _span(file: pq.ParquetFile, part: StagePart, path: str) -> tuple[int, int]:
+    text = (file.schema_arrow.metadata or {}).get(_METADATA)
+    about: dict[str, Any] = {} if text is None else json.loads(text)
+    begins = about.get("begins", [0])
+    if about.get("layer") != part.layer or begins[-1] != file.metadata.num_rows:
+        raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
+    if not 0 <= part.buckets[0] <= part.buckets[1] < len(begins):
+        raise LostFrontierError(f"{path} has no buckets {part.buckets}")
+    return begins[part.buckets[0]], begins[part.buckets[1]]
+
+
+def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[Rows]:
+    words = len(file.schema_arrow)
+    if start == stop:
+        return
+    size = file.metadata.row_group(0).num_rows
+    batch = np.empty((BATCH_GROUPS * size, words), np.uint64)
+    first, last = start // size, -(-stop // size)
+    for group in range(first, last, BATCH_GROUPS):
+        groups = list(range(group, min(group + BATCH_GROUPS, last)))
+        table = file.read_row_groups(groups, use_threads=False)
+        for word, column in enumerate(table.columns):
+            at = 0
+            for piece in column.chunks:
+                batch[at : at + len(piece), word] = piece.to_numpy()
+                at += len(piece)
+        before = group * size
+        yield batch[max(start - before, 0) : min(stop - before, table.num_rows)]
+
+
+def frontiers(lake: Lake, run_id: str) -> list[Place]:
+    """List the chunks of a run whose frontiers are in the lake."""
+    return places(lake.list(frontier_folder(run_id)))
+
+
+def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[Place]) -> None:
+    """Delete the frontiers of some chunks of a run."""
+    for segment, chunk in dropped:
+        ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)
+        lake.delete(frontier_path(ref), durable=False)

@@ -1,0 +1,183 @@
+"""Staged counts: one job whose states go from layer to layer, in parts that are bucket ranges.
+
+All parts of a stage carry states of one layer on to another; the next stage is cut from what they
+have written, once all of them are done. Its parts take over whole buckets, so that equal states
+which several parts have reached meet again and become one.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+from solvers.algebra import Budget, Game, canonical_json
+
+CARRY_ROWS = 200_000
+"""States of a layer up to which one part carries a count on by itself: a fraction of a second."""
+STAGE_ROWS = 1_500_000
+"""States that one part of a stage takes over, about: a second or so."""
+STAGE_PARTS_MIN = 4
+"""Parts of a stage that is divided at all, so that several workers end at about the same time."""
+STAGE_LAYERS = 1
+"""Layers that a stage goes on. States that two parts reach are carried on twice until it ends."""
+CARRIED = "carried"
+"""Status of a part whose states go on in the next stage."""
+WORD_BYTES = 8
+ROOM_FACTOR = 4
+"""A part takes over so much that its states fit into its tables this many times: the layer it
+reaches, and the index, lie in them too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagePart:
+    """One part of a staged count: the states of some buckets of a layer, to be carried on."""
+
+    layer: int
+    buckets: tuple[int, int]
+    """The first, and the one after the last."""
+    until: int | None
+    """The layer to stop at; None: the first that has more than `carry_rows` states."""
+    carry_rows: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the part as it travels; `Game.solve` takes this too."""
+        more = {} if self.carry_rows is None else {"carry_rows": self.carry_rows}
+        return {
+            "layer": self.layer,
+            "buckets": list(self.buckets),
+            "until": self.until,
+            **more,
+        }
+
+    def halves(self) -> list[StagePart]:
+        """Divide the part in two; a single bucket is not divided."""
+        first, last = self.buckets
+        middle = (first + last) // 2
+        if middle == first:
+            return [self]
+        return [
+            StagePart(layer=self.layer, buckets=part, until=self.until, carry_rows=self.carry_rows)
+            for part in ((first, middle), (middle, last))
+        ]
+
+
+def stage_part(text: str) -> StagePart | None:
+    """Read a manifest row's part, or None if it is no part of a staged count."""
+    value = json.loads(text) if text else None
+    if not isinstance(value, dict) or "layer" not in value:
+        return None
+    first, last = value["buckets"]
+    return StagePart(
+        layer=value["layer"],
+        buckets=(first, last),
+        until=value["until"],
+        carry_rows=value.get("carry_rows"),
+    )
+
+
+def first_stage(
+    game: Game[Any, Any], puzzle: Any, budget: Budget, *, carry_rows: int = CARRY_ROWS
+) -> list[dict[str, Any]] | None:
+    """Say with which part a staged count of a board begins, or None if it has no layers.
+
+    The part is a job's only child, with the path "0".
+    """
+    count = game.layered(puzzle, budget)
+    if count is None or not count.layers:
+        return None
+    part = StagePart(
+        layer=0,
+        buckets=(0, count.buckets),
+        until=None,
+        carry_rows=max(1, min(carry_rows, _room(budget, count.row_words))),
+    )
+    return [part.to_json()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """What a part of a stage has left for the next: so many states of one layer in each bucket."""
+
+    layer: int
+    layers: int
+    """Number of the last layer."""
+    row_words: int
+    rows: tuple[int, ...]
+
+    def to_json(self) -> str:
+        """Write it as it stands in the column `children`."""
+        return canonical_json(
+            {
+                "layer": self.layer,
+                "layers": self.layers,
+                "row_words": self.row_words,
+                "rows": self.rows,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Carried:
+        """Read it again."""
+        value = json.loads(text)
+        return cls(**{**value, "rows": tuple(value["rows"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageSizes:
+    """How large the parts of a stage are. Results name the number of parts, so nothing of this
+    depends on how many workers there are.
+    """
+
+    carry_rows: int = CARRY_ROWS
+    stage_rows: int = STAGE_ROWS
+    parts_min: int = STAGE_PARTS_MIN
+    layers: int = STAGE_LAYERS
+
+
+def next_stage(
+    carried: Sequence[Carried], sizes: StageSizes, budget: Budget
+) -> list[tuple[StagePart, int]]:
+    """Cut the next stage from what all parts of one have left: parts and their states.
+
+    Few states make one part, which goes on for as long as they stay few; many make parts of about
+    equal size, in the order of their buckets.
+    """
+    one = carried[0]
+    rows = [sum(counts) for counts in zip(*(c.rows for c in carried), strict=True)]
+    total = sum(rows)
+    room = _room(budget, one.row_words)
+    if total <= min(sizes.carry_rows, room):
+        carry_rows = max(1, min(sizes.carry_rows, room))
+        whole = StagePart(
+            layer=one.layer, buckets=(0, len(rows)), until=None, carry_rows=carry_rows
+        )
+        return [(whole, total)]
+    until = min(one.layer + sizes.layers, one.layers)
+    into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, room)))
+    before = [0, *accumulate(rows)]
+    # The bucket before which so many states lie, or nearly.
+    cuts = sorted({bisect_left(before, i * total // into) for i in range(into + 1)} | {len(rows)})
+    found = [
+        (StagePart(layer=one.layer, buckets=(a, b), until=until), before[b] - before[a])
+        for a, b in pairwise(cuts)
+    ]
+    return [(part, size) for part, size in found if size]
+
+
+def _room(budget: Budget, row_words: int) -> int:
+    return max(1, budget.table_bytes // (ROOM_FACTOR * WORD_BYTES * row_words))
+
+
+__all__ = [
+    "CARRIED",
+    "Carried",
+    "StagePart",
+    "StageSizes",
+    "first_stage",
+    "next_stage",
+    "stage_part",
+]

@@ -1,0 +1,108 @@
+"""Carry one part of a staged count on: gather its states, advance, leave them for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from archive.columns import arrays_of
+from archive.finishing import SPLIT
+from archive.frontier import (
+    LostFrontierError,
+    frontier_path,
+    read_frontier,
+    sources,
+    write_frontier,
+)
+from archive.lake import Lake
+from archive.runfiles import ChunkRef, Run, read_segment
+from archive.stages import CARRIED, Carried, StagePart
+from archive.tables import PARTS
+from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
+from solvers.errors import PermanentError, TransientError
+from workers.rows import Row, outcome_row, part_row
+
+BUDGET = "budget"
+"""Stands in the reason of an over_budget outcome that smaller parts may avoid; a count too large
+for a result or a board too large for a solver stays so."""
+NO_ROOM = "the budget of table bytes ran out"
+
+
+def carry(
+    lake: Lake, ref: ChunkRef, run: Run, game: Game[Any, Any], rows: pa.Table, part: StagePart
+) -> pa.Table | None:
+    """Work a chunk that is one part of a staged count; return its PARTS, of one row.
+
+    None when somebody else has done so meanwhile. States that are to be carried on lie in the
+    chunk's frontier by then. A part without room comes back split into halves. Raises
+    TransientError when states that it needs are gone; they are being made again then.
+    """
+    (head,) = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    puzzle = game.from_arrays(arrays_of(rows), 0)
+    count = game.layered(puzzle, run.budget)
+    if count is None:
+        raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
+    reason = _gather(lake, ref, count, part)
+    if reason is None:
+        return None
+    reached = part.layer
+    if not reason:
+        last = count.layers if part.until is None else part.until
+        reached, reason = count.advance(part.layer, last, part.carry_rows)
+    if reason:
+        row = _stopped(head, part, reason)
+    elif reached < count.layers and len(count.rows):
+        row = _left(lake, ref, head, count, reached)
+    else:
+        whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
+        # The game knows which counts a result cannot hold.
+        row = outcome_row(game, run.ask, head, game.merge(puzzle, run.ask, [whole]))
+    spent = count.statistics
+    row |= {name: getattr(spent, name) for name in ("states", "nodes", "kernel_ns", "table_bytes")}
+    return pa.Table.from_pylist([row], PARTS)
+
+
+def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> str | None:
+    """Fetch the states of a part; return "", why there is no room, or None if it is done."""
+    if part.layer == 0:
+        count.begin()
+        return ""
+    count.clear()
+    before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
+    for source in before:
+        try:
+            for states in read_frontier(lake, source, part):
+                if not count.gather(states):
+                    return NO_ROOM
+        except LostFrontierError as error:
+            if lake.exists(ref.part_path):
+                # This is an old message: what it needs has been taken on and deleted.
+                return None
+            gone = [s for s in before if s == source or not lake.exists(frontier_path(s))]
+            for chunk in gone:
+                # Neither is there without the other, and a chunk without its part is not done.
+                lake.delete(chunk.part_path)
+                lake.delete(frontier_path(chunk))
+            raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
+    return ""
+
+
+def _left(lake: Lake, ref: ChunkRef, head: Row, count: LayeredCount, reached: int) -> Row:
+    states, begins = count.by_bucket()
+    write_frontier(lake, ref, reached, states, begins)
+    carried = Carried(
+        layer=reached,
+        layers=count.layers,
+        row_words=count.row_words,
+        rows=tuple((begins[1:] - begins[:-1]).tolist()),
+    )
+    return part_row(head, CARRIED, "", children=carried.to_json())
+
+
+def _stopped(head: Row, part: StagePart, reason: str) -> Row:
+    halves = part.halves()
+    if BUDGET not in reason or len(halves) == 1:
+        return part_row(head, str(Status.OVER_BUDGET), reason)
+    children = canonical_json([half.to_json() for half in halves])
+    return part_row(head, SPLIT, reason, children=children)
