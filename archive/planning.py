@@ -34,6 +34,7 @@ from archive.runfiles import (
     stream_segment,
     write_json,
 )
+from archive.stages import first_stage
 from archive.tables import manifest_schema
 from solvers.algebra import Arrays, Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
@@ -296,7 +297,10 @@ class _Plan:
             )
 
     def _divided(self, job: pa.Table, cost_s: float) -> Iterator[pa.Table]:
-        """Divide a job into chunks of one part each; what will not divide stays whole."""
+        """Divide a job into chunks of one part each; what will not divide stays whole.
+
+        A count that can go by stages begins with the one part of the first.
+        """
         job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
         self.job_count += 1
         into = self._split_ahead
@@ -304,11 +308,12 @@ class _Plan:
             into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
         try:
             puzzle = self._game.from_arrays(arrays_of(job), 0)
-            parts = self._game.split(puzzle, self._ask, None, into)
+            stage = self._ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
+            parts = stage or self._game.split(puzzle, self._ask, None, into)
         except PermanentError:
             # Whatever is wrong with the board, solving it says so in its result.
-            parts = []
-        if len(parts) <= 1:
+            stage, parts = None, []
+        if len(parts) <= 1 and not stage:
             self.chunk_cost_s.append(cost_s)
             yield job
             return
