@@ -50,6 +50,17 @@ DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64
 """... but no more of them than that."""
+LARGEST_TOLD = 5
+"""Jobs that an estimate names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeJob:
+    """One of the jobs of a run that are expected to take longest."""
+
+    puzzle_id: str
+    size: int
+    cost_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +79,8 @@ class Estimate:
     """Seconds that one core is expected to take."""
     longest_s: float
     """Seconds that the longest chunk is expected to take."""
+    largest: tuple[LargeJob, ...]
+    """The jobs that are expected to take longest, LARGEST_TOLD of them."""
 
 
 def plan_run(
@@ -142,6 +155,7 @@ def estimate_run(
         chunk_count=len(plan.chunk_cost_s),
         cost_s=plan.cost_s,
         longest_s=max(plan.chunk_cost_s, default=0.0),
+        largest=tuple(plan.largest),
     )
 
 
@@ -186,6 +200,7 @@ class _Plan:
         self._cut_s = 0.0
         self.job_count = self.answered_count = self.repeated_count = self.divided_count = 0
         self.chunk_cost_s: list[float] = []
+        self.largest: list[LargeJob] = []
 
     @property
     def cost_s(self) -> float:
@@ -276,7 +291,19 @@ class _Plan:
         }
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
-        return _Jobs(rows, estimate(arrays_of(table)))
+        cost_s = estimate(arrays_of(table))
+        self._tell_largest(table, cost_s)
+        return _Jobs(rows, cost_s)
+
+    def _tell_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
+        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD].tolist()
+        names, sizes = table.column("puzzle_id"), table.column("size")
+        self.largest += [
+            LargeJob(puzzle_id=names[i].as_py(), size=sizes[i].as_py(), cost_s=float(cost_s[i]))
+            for i in most
+        ]
+        self.largest.sort(key=lambda job: -job.cost_s)
+        del self.largest[LARGEST_TOLD:]
 
     def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[pa.Table]:
         """Cut jobs into chunks, those first that are expected to take longest."""

@@ -40,16 +40,21 @@ def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     return _scan(lake, pc.field("job_id").isin(pa.array(sorted(job_ids), pa.string())))
 
 
-def find_results_of(lake: Lake, game: Game[Any, Any], ask: Ask) -> pa.Table:
-    """Look up all jobs that ask this of a game as it is bound, sorted by job_id."""
-    return _scan(
-        lake,
+def find_results_of(
+    lake: Lake, game: Game[Any, Any], ask: Ask, columns: Sequence[str] = RESULTS.names
+) -> pa.Table:
+    """Look up all jobs that ask this of a game as it is bound, sorted by job_id.
+
+    `columns` must have job_id, status and run_id among them.
+    """
+    condition = (
         (pc.field("game") == game.name)
         & (pc.field("ask") == str(ask))
         & (pc.field("rules") == game.rules)
         & (pc.field("lexicon_id") == game.lexicon_id)
-        & (pc.field("solver_version") == game.solver_version),
+        & (pc.field("solver_version") == game.solver_version)
     )
+    return _scan(lake, condition, columns)
 
 
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
@@ -85,9 +90,10 @@ def read_solutions(
     return [json.loads(text) for text in table.column("solution").slice(0, limit).to_pylist()]
 
 
-def _scan(lake: Lake, condition: pc.Expression) -> pa.Table:
-    found = lake.dataset(RESULTS_FOLDER, RESULTS).to_table(filter=condition)
-    return _one_per_job(conform(found, RESULTS))
+def _scan(lake: Lake, condition: pc.Expression, columns: Sequence[str] = RESULTS.names) -> pa.Table:
+    found = lake.dataset(RESULTS_FOLDER, RESULTS).to_table(list(columns), filter=condition)
+    fields = [RESULTS.field(name) for name in columns]
+    return _one_per_job(conform(found, pa.schema(fields, metadata=RESULTS.metadata)))
 
 
 def _one_per_job(table: pa.Table) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What Prefect's page shows of a night: a progress bar while it solves, a summary at the end."""
+"""What Prefect's page shows: a progress bar while something is solved, a summary at the end."""
 
 from __future__ import annotations
 
@@ -16,44 +16,73 @@ from prefect.artifacts import (
 from prefect.exceptions import PrefectException
 from prefect.logging import get_run_logger
 
+from flows.count_report import CountReport
 from flows.report import NightlyReport
 from workers.driver import Progress
+from workers.pace import PaceKeeper, told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""
 PROGRESS_KEY = "nightly-progress"
 SUMMARY_KEY = "nightly-summary"
 FIGURES_KEY = "nightly-figures"
+COUNT_PROGRESS_KEY = "count-progress"
+COUNT_SUMMARY_KEY = "count-summary"
+COUNT_SPREAD_KEY = "count-distribution"
+CORPUS_KEY = "count-corpus"
 
 
-class ProgressBar:
+class ShareBar:
     """A progress artifact, made at the first call and updated at most every UPDATE_INTERVAL_S.
 
-    A server that cannot be reached costs the picture, never the night.
+    A server that cannot be reached costs the picture, never the work.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, key: str, what: str = "jobs", clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._key = key
+        self._what = what
         self._clock = clock
         self._artifact_id: Any = None
         self._next_s = 0.0
 
-    def __call__(self, progress: Progress) -> None:
-        """Show the rows done of all rows; the end is always shown."""
-        done, total = progress.rows_done, progress.rows_total
+    def __call__(self, done: int, total: int, told: Callable[[], str] | None = None) -> None:
+        """Show how much is done; the end is always shown. `told` says more than the share."""
         now_s = self._clock()
         if now_s < self._next_s and done < total:
             return
         self._next_s = now_s + UPDATE_INTERVAL_S
         percent = 100.0 * done / total if total else 100.0
+        description = f"{total:,} {self._what}" if told is None else told()
         try:
             if self._artifact_id is None:
                 self._artifact_id = create_progress_artifact(
-                    progress=percent, key=PROGRESS_KEY, description=f"{total:,} jobs"
+                    progress=percent, key=self._key, description=description
                 )
-            else:
+            elif told is None:
                 update_progress_artifact(artifact_id=self._artifact_id, progress=percent)
+            else:
+                update_progress_artifact(
+                    artifact_id=self._artifact_id, progress=percent, description=description
+                )
         except (PrefectException, httpx.HTTPError) as error:
             get_run_logger().warning("progress could not be shown: %s", error)
+
+
+class ProgressBar:
+    """Shows how far a run is, how fast it goes and when it will have ended."""
+
+    def __init__(
+        self, key: str = PROGRESS_KEY, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._bar = ShareBar(key, clock=clock)
+        self._pace = PaceKeeper()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the rows done of all rows."""
+        pace = self._pace(progress)
+        self._bar(progress.rows_done, progress.rows_total, lambda: told_of(progress, pace))
 
 
 def show_summary(report: NightlyReport) -> None:
@@ -71,11 +100,33 @@ def show_summary(report: NightlyReport) -> None:
         get_run_logger().warning("the summary could not be shown: %s", error)
 
 
+def show_count(report: CountReport) -> None:
+    """Make the summary of a count and the table of how many puzzles have how many solutions."""
+    spread = report.figures.distribution()
+    try:
+        create_markdown_artifact(
+            key=COUNT_SUMMARY_KEY, markdown=report.to_markdown(), description=report.sentence()
+        )
+        create_table_artifact(
+            key=COUNT_SPREAD_KEY,
+            table=[{"solutions": span, "puzzles": number} for span, number in spread],
+            description=f"{report.game} {report.ask}",
+        )
+    except (PrefectException, httpx.HTTPError) as error:
+        get_run_logger().warning("the summary could not be shown: %s", error)
+
+
 __all__ = [
+    "CORPUS_KEY",
+    "COUNT_PROGRESS_KEY",
+    "COUNT_SPREAD_KEY",
+    "COUNT_SUMMARY_KEY",
     "FIGURES_KEY",
     "PROGRESS_KEY",
     "SUMMARY_KEY",
     "UPDATE_INTERVAL_S",
     "ProgressBar",
+    "ShareBar",
+    "show_count",
     "show_summary",
 ]

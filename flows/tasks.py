@@ -53,7 +53,7 @@ def _alone(workers: Settings) -> AbstractContextManager[None]:
     return nullcontext() if _HERE.get() else one_night(workers)
 
 
-def _as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callable[P, R]:
+def as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callable[P, R]:
     """Make a step a Prefect task that keeps no result and retries transient errors."""
     made = task(
         name=name,
@@ -87,12 +87,12 @@ def _report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
 
 def _tasks(*, by_game: bool) -> Steps:
     return Steps(
-        fetch=_as_task("fetch", steps.fetch, by_game=by_game),
-        normalise=_as_task("normalise", steps.normalise, by_game=by_game),
-        plan=_as_task("plan", steps.plan, by_game=by_game),
-        solve=_as_task("solve", _solve, by_game=by_game),
-        aggregate=_as_task("aggregate", steps.aggregate, by_game=by_game),
-        report=_as_task("report", _report, by_game=by_game),
+        fetch=as_task("fetch", steps.fetch, by_game=by_game),
+        normalise=as_task("normalise", steps.normalise, by_game=by_game),
+        plan=as_task("plan", steps.plan, by_game=by_game),
+        solve=as_task("solve", _solve, by_game=by_game),
+        aggregate=as_task("aggregate", steps.aggregate, by_game=by_game),
+        report=as_task("report", _report, by_game=by_game),
     )
 
 

@@ -10,7 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from service import doctor, generating, nights, ondemand, reducing, showing, solving, working
+from service import (
+    counting,
+    doctor,
+    generating,
+    nights,
+    ondemand,
+    reducing,
+    showing,
+    solving,
+    working,
+)
 from service.console import complain, note, prepare_streams
 from service.exits import Exit
 
@@ -32,6 +42,11 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         nights.nightly,
         "Fetch an archive and solve what is new.",
         "nightgrid nightly --source archive/pips --lake lake",
+    ),
+    (
+        counting.count,
+        "Count a corpus of puzzles, from a hundred to a million.",
+        "nightgrid count pips:n=10000,seed=7 --lake lake",
     ),
     (
         solving.solve,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from workers.driver import Progress
+    from workers.pace import Pace, PaceKeeper
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
@@ -25,46 +27,96 @@ WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner than this."""
 
 
-class ProgressLine:
-    """Call it with every progress; close it before anything else is written."""
+class MovingLine:
+    """A line on standard error that is written over; where it cannot be, a line now and then."""
 
     def __init__(self) -> None:
         self._moving = sys.stderr.isatty()
         self._next_at = 0.0
         self._written = False
-        self._held: Progress | None = None
-        self._ended = ""
-        """The run whose end was shown, which may be told again."""
+        self._held: Callable[[], str] | None = None
 
-    def __call__(self, progress: Progress) -> None:
-        """Show a progress, unless one was shown a moment ago."""
+    def show(self, text: Callable[[], str], *, at_once: bool = False) -> None:
+        """Show a text, unless one was shown a moment ago."""
         now = time.monotonic()
-        finished = progress.rows_done >= progress.rows_total
-        if now < self._next_at and not finished:
-            self._held = progress
+        if now < self._next_at and not at_once:
+            self._held = text
             return
         self._held = None
-        if finished and self._ended == progress.run_id:
-            return
-        self._ended = progress.run_id if finished else ""
         self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
-        text = describe(progress)
         if self._moving:
-            sys.stderr.write(f"\r\x1b[K{text}")
+            # A line that is too long would go on in the next one and could not be taken back.
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{text()[:width]}")
             sys.stderr.flush()
             self._written = True
         else:
-            note(text)
+            note(text())
 
     def close(self) -> None:
-        """End the moving line; elsewhere tell how far it came, unless that was told."""
+        """End the moving line; elsewhere tell what came last, unless that was told."""
         held, self._held = self._held, None
         if held is not None and not self._moving:
-            note(describe(held))
+            note(held())
         if self._written:
             sys.stderr.write("\n")
             sys.stderr.flush()
         self._written = False
+
+
+class ProgressLine:
+    """Call it with every progress of a run; close it before anything else is written."""
+
+    def __init__(self) -> None:
+        self._line = MovingLine()
+        self._ended = ""
+        """The run whose end was shown, which may be told again."""
+        self._pace: PaceKeeper | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Show a progress, unless one was shown a moment ago."""
+        if self._pace is None:
+            # Loaded with the first progress: by then the workers' own modules are.
+            from workers.pace import PaceKeeper
+
+            self._pace = PaceKeeper()
+        pace = self._pace(progress)
+        finished = progress.rows_done >= progress.rows_total
+        if finished and self._ended == progress.run_id:
+            return
+        self._ended = progress.run_id if finished else ""
+        self._line.show(lambda: describe(progress, pace), at_once=finished)
+
+    def close(self) -> None:
+        """End the line."""
+        self._line.close()
+
+
+class SlicesLine:
+    """Call it with (slices done, slices in all) while a corpus is made."""
+
+    def __init__(self) -> None:
+        self._line = MovingLine()
+        self._begun = time.monotonic()
+        self._first: int | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the corpus is; nothing of one that is made at once."""
+        from workers.pace import clock_time
+
+        if self._first is None:
+            self._first = done
+        seconds = time.monotonic() - self._begun
+        made = done - self._first
+        if done == total and seconds < BAR_PATIENCE_S:
+            return
+        left = f", about {clock_time(seconds / made * (total - done))} left" if made else ""
+        text = f"corpus: {done:,} of {total:,} slices, {seconds:.1f} s"
+        self._line.show(lambda: text + (left if done < total else ""), at_once=done == total)
+
+    def close(self) -> None:
+        """End the line."""
+        self._line.close()
 
 
 @contextmanager
@@ -142,17 +194,13 @@ def _open_bar() -> Bar:
     return bar
 
 
-def describe(progress: Progress) -> str:
+def describe(progress: Progress, pace: Pace | None = None) -> str:
     """Write a progress as one line."""
+    from workers.pace import Pace, told_of
+
     total = max(progress.rows_total, 1)
     full = BAR_CHARS * progress.rows_done // total
-    failures = f", {progress.failures} failures" if progress.failures else ""
-    return (
-        f"[{'#' * full}{'.' * (BAR_CHARS - full)}] "
-        f"{progress.rows_done:,} of {progress.rows_total:,} jobs, "
-        f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks, "
-        f"{progress.seconds:.1f} s{failures}"
-    )
+    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress, pace or Pace())}"
 
 
 def warm(name: str) -> None:

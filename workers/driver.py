@@ -19,7 +19,8 @@ from archive.runfiles import SegmentTakenError, read_done, read_segments
 from solvers.errors import TransientError
 from workers.executors import Executor
 from workers.locks import alone
-from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Progress, Reconciler
+from workers.pace import Progress
+from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from workers.settings import Settings
 
 Found = TypeVar("Found")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ from workers.barriers import Barriers
 from workers.executors import Executor, Flight
 from workers.expansion import parts_of, read_parts_of, single_rows, unfinished_part, went_on
 from workers.logs import get_logger
+from workers.pace import Progress
 from workers.redis_keys import Announcement
 from workers.settings import Settings
 
@@ -41,26 +43,6 @@ log = get_logger("nightgrid.driver")
 
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is."""
-
-    run_id: str
-    chunks_done: int
-    chunks_total: int
-    """Grows when parts come back split or chunks are broken up."""
-    rows_done: int
-    rows_total: int
-    in_flight: int
-    failures: int
-    """Deaths and failures of chunks seen by this driver."""
-    seconds: float
-    states: int = 0
-    """States that solvers kept, in the chunks that are done."""
-    oldest_seconds: float | None = None
-    """How long ago the oldest chunk in flight was sent; None: none is."""
 
 
 class Reconciler:
@@ -101,6 +83,8 @@ class Reconciler:
         self._hopeless: set[int] = set()
         self._states_of: dict[Place, int] = {}
         self._states = 0
+        self._expected_total_s = sum(map(self._expected_s, self._rows))
+        self._expected_done_s = sum(map(self._expected_s, self._unread))
         self._chunks_done = len(self._unread)
         self._rows_done = sum(self._rows[p] for p in self._unread)
         self._rows_total = sum(self._rows.values())
@@ -174,6 +158,8 @@ class Reconciler:
                     failures=self.failures,
                     seconds=now - self._begun,
                     states=self._states,
+                    expected_done_s=self._expected_done_s,
+                    expected_total_s=self._expected_total_s,
                     oldest_seconds=None if sent is None else now - sent,
                 )
             )
@@ -242,7 +228,13 @@ class Reconciler:
             self._unread.append(place)
             self._chunks_done += 1
             self._rows_done += self._rows[place]
+            self._expected_done_s += self._expected_s(place)
         self._transient_row = 0
+
+    def _expected_s(self, place: Place) -> float:
+        """Say what the planner expected of a chunk; nothing of what came back split."""
+        expected_s = self.run.expected_s(place)
+        return expected_s if math.isfinite(expected_s) else 0.0
 
     def _requeue(self, place: Place) -> None:
         self._flights.pop(place, None)

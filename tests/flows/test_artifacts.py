@@ -33,12 +33,13 @@ def shown(monkeypatch) -> list[float]:
 
     def create(*, progress: float, key: str, description: str):
         assert key == artifacts.PROGRESS_KEY
-        assert description == "10 jobs"
+        assert description.startswith(f"{progress / 10:.0f} of 10 jobs")
         percentages.append(progress)
         return uuid4()
 
-    def update(*, artifact_id, progress: float):
+    def update(*, artifact_id, progress: float, description: str):
         assert artifact_id is not None
+        assert description.startswith(f"{progress / 10:.0f} of 10 jobs")
         percentages.append(progress)
 
     monkeypatch.setattr(artifacts, "create_progress_artifact", create)

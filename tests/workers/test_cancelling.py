@@ -15,8 +15,7 @@ from solvers.errors import PermanentError
 from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import InlineExecutor
-from workers.pace import WINDOW_S, PaceKeeper
-from workers.reconciler import Progress
+from workers.pace import WINDOW_S, PaceKeeper, Progress
 
 
 def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, settings, tmp_path):
@@ -80,3 +79,14 @@ def test_the_pace_is_that_of_the_last_minute_of_one_run():
     later = replace(at, seconds=9.0 + WINDOW_S, chunks_done=20, rows_done=200, states=9_600)
     assert pace(later).states_per_s == 10.0
     assert pace(replace(at, run_id="b")).left_s is None
+
+
+def test_the_end_is_estimated_by_what_was_expected_of_chunks():
+    at = Progress(
+        run_id="a", chunks_done=1, chunks_total=10, rows_done=1, rows_total=10, in_flight=1,
+        failures=0, seconds=0.0, expected_done_s=10.0, expected_total_s=50.0,
+    )  # fmt: skip
+    pace = PaceKeeper()
+    pace(at)
+    # Half of what was left in 8 s, though in one chunk of nine.
+    assert pace(replace(at, seconds=8.0, chunks_done=2, expected_done_s=30.0)).left_s == 8.0

@@ -1,0 +1,101 @@
+"""Count a corpus: under Prefect where it is installed, and just the same without it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from archive.corpus import Corpus, OnSlices
+from flows import counting, environment
+from flows.count_report import CountReport
+from flows.counting import CountSettings, OnProgress, PlannedCount, SolvedCount
+from solvers.errors import PermanentError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountSteps:
+    """The four steps, plain or each as a Prefect task."""
+
+    corpus: Callable[[CountSettings, OnSlices | None], Corpus]
+    plan: Callable[[CountSettings, Corpus], PlannedCount]
+    solve: Callable[[CountSettings, PlannedCount, OnProgress | None], SolvedCount]
+    report: Callable[[CountSettings, CountReport], CountReport]
+
+
+PLAIN = CountSteps(
+    corpus=counting.bring_corpus,
+    plan=counting.plan_count,
+    solve=counting.solve_count,
+    report=lambda _settings, figures: figures,
+)
+
+
+def run_count(
+    settings: CountSettings,
+    *,
+    prefect: bool | None = None,
+    on_progress: OnProgress | None = None,
+    on_slices: OnSlices | None = None,
+) -> CountReport:
+    """Count a corpus to its end; a killed count is ended by calling this again.
+
+    `prefect` None means under Prefect if it is installed, as `flows.nightly.run_nightly`. Raises
+    TransientError when a later call may succeed, PermanentError when it will not, and
+    CountStoppedError when a signal asked this process to stop or the run is cancelled.
+    """
+    if prefect is None:
+        prefect = environment.available()
+    if not prefect:
+        return run_count_steps(settings, PLAIN, on_progress, on_slices)
+    if not environment.available():
+        raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
+    environment.prepare()
+    from flows.count_tasks import run_count_flow
+
+    return run_count_flow(settings, on_progress, on_slices)
+
+
+def run_count_steps(
+    settings: CountSettings,
+    do: CountSteps,
+    on_progress: OnProgress | None = None,
+    on_slices: OnSlices | None = None,
+) -> CountReport:
+    """Do the four steps in their order and report them."""
+    begun = time.monotonic()
+    corpus = do.corpus(settings, on_slices)
+    planned = do.plan(settings, corpus)
+    solved = do.solve(settings, planned, on_progress)
+    figures = counting.count_figures(settings, corpus, planned)
+    return do.report(
+        settings,
+        CountReport(
+            corpus=corpus.name,
+            corpus_id=corpus.corpus_id,
+            game=corpus.game,
+            ask=str(settings.ask),
+            rules=planned.rules,
+            lexicon_id=planned.lexicon_id,
+            solver_version=planned.solver_version,
+            rows=corpus.row_count,
+            quarantined=corpus.quarantined,
+            run_id=planned.run_id if planned.job_count else None,
+            planned=planned.job_count,
+            already_known=planned.already_known,
+            resumed=planned.resumed and not planned.finished,
+            finished_before=planned.finished,
+            chunks_worked=solved.chunks_worked,
+            chunks_found=solved.chunks_found,
+            jobs_worked=solved.jobs_worked,
+            failures=solved.failures,
+            states_worked=solved.states,
+            solve_seconds=solved.seconds,
+            wall_seconds=time.monotonic() - begun,
+            figures=figures,
+            paths=counting.count_paths(settings, corpus, planned),
+        ),
+    )
+
+
+__all__ = ["PLAIN", "CountReport", "CountSettings", "CountSteps", "run_count", "run_count_steps"]

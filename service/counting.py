@@ -1,0 +1,334 @@
+"""`nightgrid count`: every puzzle of a corpus answered, and the answers as Parquet."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import signal
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.console import duration, emit, note, plural, say, say_table
+from service.exits import Exit
+from service.nights import Inline, Plain
+from service.options import BatchProcesses, GameName, Json, LakeOption, check_game, read_settings
+from service.progress import ProgressLine, SlicesLine, warm
+from service.rule_options import GameRules, with_game_rules
+from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from archive.corpus import Corpus
+    from archive.runs import Estimate
+    from flows.count_report import CountReport
+    from flows.counting import CountSettings
+
+SPREAD_CHARS = 40
+"""Width of the longest bar of the distribution."""
+VALUES_SHOWN = 20
+
+
+@with_game_rules
+def count(
+    corpus: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
+            "puzzle that the lake has), or a generator spec such as "
+            "pips:n=1000000,mix=published,seed=7.",
+            show_default=False,
+        ),
+    ] = None,
+    lake: LakeOption = None,
+    game: GameName = None,
+    ask: Annotated[
+        str,
+        typer.Option(
+            metavar="ASK", help="count, first, all, all(LIMIT), or in some games best(K)."
+        ),
+    ] = "count",
+    *,
+    rules: GameRules,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Tell what there is to do and about how long it takes; solve nothing."
+        ),
+    ] = False,
+    cancel: Annotated[
+        str | None,
+        typer.Option(
+            "--cancel",
+            metavar="RUN",
+            help="Cancel a run, wherever it is being worked; nothing of it is lost.",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
+
+    Each different puzzle is answered once, and none that the lake has the answer to. A count that
+    was stopped or killed is ended by the same command; once it has ended, the same command does
+    nothing and says so. Rows that break a rule go to the corpus's quarantine. A generator spec is
+    GAME:n=BOARDS,seed=SEED with options between commas: of Pips mix (published, easy, medium, hard,
+    loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
+    duplicates; of Letter Boxed sides, letters, vowels; of Tiles tiles, layers, shapes.
+    Exit code: 0 done, 1 something outside failed, 3 bad input, 130 stopped or cancelled.
+    """
+    if cancel is not None:
+        if corpus is not None or dry_run or resume:
+            raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
+        return _cancel(cancel, lake, json=json)
+    if corpus is None:
+        raise PermanentError(
+            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
+            "as pips:n=1000,seed=7"
+        )
+    check_game(game)
+    settings = _settings(corpus, game, ask, rules, lake, workers, inline=inline, resume=resume)
+    with _signals_as_interrupt():
+        try:
+            if dry_run:
+                return _dry_run(settings, json=json)
+            return _count(settings, prefect=False if no_prefect else None, json=json)
+        except KeyboardInterrupt:
+            note("stopped; the same command goes on")
+            return Exit.INTERRUPTED
+
+
+def _settings(
+    corpus: str,
+    game: str | None,
+    ask: str,
+    rules: GameRules,
+    lake: str | None,
+    workers: int | None,
+    *,
+    inline: bool,
+    resume: bool,
+) -> CountSettings:
+    from archive.corpus_inputs import read_inputs
+    from flows.counting import CountSettings
+    from solvers.algebra import Ask
+
+    rules.check()
+    of = game
+    if of is None and rules.said():
+        # Which rules there are depends on the game, which the corpus tells.
+        of = "pips" if corpus == "lake" else read_inputs(corpus).game
+    return CountSettings(
+        corpus=corpus,
+        game=game,
+        ask=Ask.parse(ask),
+        rules="" if of is None else rules.rules(of),
+        lexicon=rules.lexicon,
+        resume=resume,
+        executor="inline" if inline else "celery",
+        workers=read_settings(lake=lake, batch_processes=workers),
+    )
+
+
+@contextlib.contextmanager
+def _signals_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end what is under way as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Not the main thread: whoever runs us there has the signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _bring(settings: CountSettings) -> Corpus:
+    from flows.counting import bring_corpus
+
+    slices = SlicesLine()
+    try:
+        return bring_corpus(settings, slices)
+    finally:
+        slices.close()
+
+
+def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
+    from flows.count import run_count
+    from flows.counting import CountStoppedError
+
+    hands = "this process" if settings.executor == "inline" else "Celery workers"
+    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
+    # Before anything else: what is made or compiled here has its line of progress to itself.
+    corpus = _bring(settings)
+    warm(corpus.game)
+    progress = ProgressLine()
+    told: set[str] = set()
+
+    def show(state: Any) -> None:
+        if state.run_id not in told:
+            told.add(state.run_id)
+            note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
+        progress(state)
+
+    try:
+        report = run_count(settings, prefect=prefect, on_progress=show)
+    except CountStoppedError as error:
+        progress.close()
+        note(str(error))
+        return Exit.INTERRUPTED
+    finally:
+        progress.close()
+    if json:
+        emit(report.to_json())
+    else:
+        _say(report)
+    return Exit.OK
+
+
+def _say(report: CountReport) -> None:
+    say_table(("what", "figure"), report.rows_of_figures(), numbers=("figure",))
+    figures = report.figures
+    spread = figures.distribution()
+    if spread:
+        _say_spread("solutions", spread)
+    values = sorted(figures.values.items())
+    if values:
+        rows = [(f"{value:,}", number) for value, number in values[:VALUES_SHOWN]]
+        more = sum(number for _, number in values[VALUES_SHOWN:])
+        _say_spread("fewest", [*rows, ("more", more)] if more else rows)
+    if figures.largest_count is not None:
+        say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
+    if figures.longest_puzzle is not None:
+        say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
+    say()
+    say(report.sentence())
+    say()
+    say("The Parquet lies in:")
+    width = max((len(name) for name in report.paths), default=0)
+    for name, path in report.paths.items():
+        say(f"  {name:<{width}}  {path}")
+    say()
+    say("Ask it more, for example with DuckDB:")
+    say(f"  {report.query()}")
+
+
+def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
+    total = sum(number for _, number in spread)
+    most = max(number for _, number in spread)
+    rows = [
+        (
+            span,
+            f"{number:,}",
+            f"{100 * number / total:.1f} %",
+            "#" * max(1, SPREAD_CHARS * number // most) if number else "",
+        )
+        for span, number in spread
+    ]
+    say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
+
+
+def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
+    from flows.counting import estimate_count, open_count
+
+    corpus = _bring(settings)
+    estimate = estimate_count(settings, corpus)
+    begun = open_count(settings, corpus)
+    processes = 1 if settings.executor == "inline" else settings.workers.batch_processes
+    wall_s = estimate.cost_s / processes
+    if json:
+        emit(
+            {
+                "corpus": corpus.name,
+                "corpus_id": corpus.corpus_id,
+                "game": corpus.game,
+                "ask": str(settings.ask),
+                "rows": corpus.row_count,
+                "quarantined": corpus.quarantined,
+                "jobs": estimate.job_count,
+                "repeated": estimate.repeated_count,
+                "already_known": estimate.answered_count,
+                "chunks": estimate.chunk_count,
+                "core_seconds": estimate.cost_s,
+                "workers": processes,
+                "wall_seconds": wall_s,
+                "begun_run": None if begun is None else begun.run_id,
+                "chunks_done": None if begun is None else begun.chunks_done,
+                "largest": [
+                    {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
+                    for job in estimate.largest
+                ],
+            }
+        )
+        return Exit.OK
+    _say_estimate(corpus, estimate, processes, wall_s)
+    if begun is not None:
+        word = "cancelled" if begun.cancelled_at else "begun"
+        say(
+            f"Run {begun.run_id} is {word}: {plural(begun.chunks_done, 'chunk')} done, "
+            f"{begun.chunks_left:,} left."
+        )
+    return Exit.OK
+
+
+def _say_estimate(corpus: Corpus, estimate: Estimate, processes: int, wall_s: float) -> None:
+    from workers.pace import clock_time
+
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
+    rows = [
+        ("corpus", corpus.name),
+        ("puzzles", f"{corpus.row_count:,}"),
+        ("in quarantine", f"{corpus.quarantined:,}"),
+        ("stand more than once", f"{estimate.repeated_count:,}"),
+        ("known already", f"{estimate.answered_count:,}"),
+        ("jobs", f"{estimate.job_count:,}"),
+        ("chunks", f"{estimate.chunk_count:,}"),
+        ("estimated core seconds", f"{estimate.cost_s:,.1f}"),
+        (f"estimated time with {plural(processes, 'worker')}", clock_time(wall_s)),
+        ("estimated end", f"{end:%Y-%m-%d %H:%M:%S}"),
+    ]
+    say_table(("what", "figure"), rows, numbers=("figure",))
+    if estimate.largest:
+        say_table(
+            ("largest jobs", "size", "estimated time"),
+            [
+                (job.puzzle_id, f"{job.size:,}", duration(round(job.cost_s * 1e9)))
+                for job in estimate.largest
+            ],
+            numbers=("size", "estimated time"),
+        )
+
+
+def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
+    import dataclasses
+
+    from archive.cancelling import cancel_run
+    from archive.lake import Lake
+
+    remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
+    if json:
+        emit(dataclasses.asdict(remains))
+        return Exit.OK
+    if remains.finished:
+        say(f"Run {run_id} had finished: there is nothing to cancel.")
+        return Exit.OK
+    say(
+        f"Run {run_id} of {plural(remains.jobs, 'job')} is cancelled since {remains.cancelled_at}: "
+        f"{plural(remains.chunks_done, 'chunk')} done, {remains.chunks_left:,} left. Its driver "
+        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+    )
+    return Exit.OK

@@ -1,0 +1,178 @@
+"""A count of a corpus: every different puzzle answered once, whatever ends it on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from archive.cancelling import cancel_run
+from archive.corpus import open_corpus
+from archive.lake import Lake
+from archive.tables import CORPUS_ROWS, RESULTS
+from flows import count as counts
+from flows import counting
+from flows.count import CountReport, CountSettings, run_count
+from flows.counting import CountStoppedError
+from solvers.algebra import Ask
+from solvers.errors import PermanentError
+from workers.settings import Settings
+
+SPEC = "pips:n=60,mix=hard,seed=4"
+Count = Callable[..., CountSettings]
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture(autouse=True)
+def _many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut even a short run into chunks enough to be stopped between two."""
+    monkeypatch.setattr("archive.chunking.CHUNK_MIN_S", 1e-4)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Count:
+    def of(corpus: str = SPEC, lake: str = "lake", **others: Any) -> CountSettings:
+        workers = Settings(lake=str(tmp_path / lake), games="pips", reconcile_seconds=1e-6)
+        return CountSettings(corpus=corpus, executor="inline", workers=workers, **others)
+
+    return of
+
+
+def run(settings: CountSettings, **others: Any) -> CountReport:
+    return run_count(settings, prefect=False, **others)
+
+
+def results(settings: CountSettings) -> pa.Table:
+    table = Lake.open(settings.workers.lake).read_table("results", RESULTS)
+    return table.drop_columns(["kernel_ns"]).sort_by("job_id").combine_chunks()
+
+
+def test_every_different_puzzle_is_answered_once_and_joins_back(settings: Count):
+    report = run(settings())
+    assert (report.rows, report.planned, report.quarantined) == (60, 60, 0)
+    assert report.figures.statuses == {"solved": 60}
+    assert report.jobs_worked == 60
+    assert sum(number for _, number in report.figures.distribution()) == 60
+    assert report.figures.states == report.states_worked > 0
+    lake = settings().lake
+    rows = lake.read_table(f"corpora/{report.corpus_id}/rows", CORPUS_ROWS)
+    answered = lake.read_table("results", RESULTS).column("puzzle_id").to_pylist()
+    assert sorted(rows.column("puzzle_id").to_pylist()) == sorted(answered)
+    largest = max(lake.read_table("results", RESULTS).column("count").to_pylist())
+    assert report.figures.largest_count == largest
+
+
+def test_the_line_for_duckdb_works(settings: Count):
+    duckdb = pytest.importorskip("duckdb")
+    report = run(settings())
+    found = duckdb.sql(report.query()).fetchall()
+    assert len(found) == 10
+    assert found[0][-1] == report.figures.largest_count
+    with_known = run(settings("pips:n=70,mix=hard,seed=4"))
+    assert (with_known.planned, with_known.already_known) == (10, 60)
+    assert with_known.figures.jobs == 70, "figures are those of the corpus, not of the last run"
+    assert len(duckdb.sql(with_known.query()).fetchall()) == 10
+
+
+def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
+    first = run(settings())
+    again = run(settings(), on_progress=lambda _: pytest.fail("something was worked"))
+    assert again.finished_before
+    assert again.sentence().startswith("Nothing to do: all 60 pips puzzles of pips:n=60")
+    assert again.figures == first.figures
+    shorter = run(settings("pips:n=20,mix=hard,seed=4"))
+    assert (shorter.planned, shorter.already_known, shorter.finished_before) == (0, 20, True)
+    assert shorter.figures.jobs == 20
+
+
+@pytest.mark.parametrize("step", ["plan", "solve", "solving"])
+def test_a_count_that_was_killed_is_ended_by_the_same_call(
+    settings: Count, monkeypatch: pytest.MonkeyPatch, step: str
+):
+    def die(*_: Any) -> Any:
+        raise Killed
+
+    def die_on_the_way(progress: Any) -> None:
+        if progress.chunks_done == 3:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        if step != "solving":
+            patch.setattr(counts, "PLAIN", replace(counts.PLAIN, **{step: die}))
+        with pytest.raises(Killed):
+            run(settings(), on_progress=die_on_the_way)
+    report = run(settings())
+    assert report.resumed == (step != "plan")
+    assert report.chunks_found == (3 if step == "solving" else 0)
+    run(settings(lake="undisturbed"))
+    assert results(settings()).equals(results(settings(lake="undisturbed")))
+
+
+def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
+    def cancel(progress: Any) -> None:
+        if progress.chunks_done == 2:
+            cancel_run(settings().lake, progress.run_id)
+
+    with pytest.raises(CountStoppedError, match="is cancelled: 2 chunks are done") as stopped:
+        run(settings(), on_progress=cancel)
+    assert stopped.value.cancelled
+    with pytest.raises(CountStoppedError, match="the same command with --resume goes on"):
+        run(settings())
+    assert run(settings(resume=True)).figures.statuses == {"solved": 60}
+
+
+def test_puzzles_that_stand_twice_are_one_job(settings: Count, source: Callable[[int], Path]):
+    folder = source(2)
+    (folder / "again.json").write_bytes((folder / "2026-01-01.json").read_bytes())
+    report = run(settings(str(folder)))
+    assert (report.rows, report.planned) == (9, 6)
+    assert report.figures.jobs == 6
+
+
+def test_solutions_can_be_asked_for(settings: Count):
+    report = run(settings("pips:n=5,mix=easy,seed=4", ask=Ask(kind="all", limit=2)))
+    assert set(report.figures.digits) <= {1}
+    assert "solutions" in report.paths
+    tiles = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="best", limit=1)))
+    assert sum(tiles.figures.values.values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ask": Ask(kind="best", limit=2)}, "solutions of Pips have no score"),
+        ({"lexicon": "words.txt"}, "pips is not played with words"),
+        ({"corpus": ""}, "the corpus is empty"),
+        ({"game": "strands"}, "makes boards of pips, not of strands"),
+    ],
+)
+def test_what_no_count_can_be_is_refused(settings: Count, changes: dict[str, Any], words: str):
+    with pytest.raises(PermanentError, match=words):
+        run(settings(**changes))
+
+
+def test_an_estimate_writes_no_run(settings: Count):
+    corpus = counting.bring_corpus(settings())
+    estimate = counting.estimate_count(settings(), corpus)
+    assert (estimate.job_count, estimate.answered_count) == (60, 0)
+    assert estimate.cost_s > 0
+    costs = [job.cost_s for job in estimate.largest]
+    assert costs == sorted(costs, reverse=True)
+    assert settings().lake.list("runs") == []
+    run(settings())
+    after = counting.estimate_count(settings(), corpus)
+    assert (after.job_count, after.answered_count, after.chunk_count) == (0, 60, 0)
+
+
+def test_nothing_of_a_corpus_that_is_there_is_made_again(settings: Count):
+    made = open_corpus(settings().lake, SPEC)
+    before = settings().lake.list()
+    assert counting.bring_corpus(settings()).paths == made.paths
+    assert settings().lake.list() == before

@@ -1,0 +1,167 @@
+"""`nightgrid count`: what people and programs see of a count, and how it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from archive.cancelling import cancelled_path
+from archive.lake import Lake
+from service.progress import SlicesLine
+from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
+
+Invoke = Callable[..., tuple[int, str, str]]
+PLAIN = ("--lake", "lake", "--inline", "--no-prefect")
+SPEC = "pips:n=40,mix=easy,seed=4"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """Three payloads: boards known by hand, one of them twice, and one that is none."""
+    place = tmp_path / "payloads"
+    place.mkdir()
+    days = {"a": payload(easy=PAIR, hard=STUCK), "b": payload(easy=PAIR), "c": payload(easy=BROKEN)}
+    for name, value in days.items():
+        (place / f"{name}.json").write_text(json.dumps(value))
+    return str(place)
+
+
+def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: str):
+    code, out, err = invoke("count", folder, *PLAIN)
+    assert code == 0
+    for words in (
+        "2 pips puzzles answered in ",
+        "(1 solved, 1 unsolvable)",
+        f"Most solutions: {PAIR_COUNT}, of puzzle ",
+        "in quarantine",
+        "SELECT c.*",
+    ):
+        assert words in out
+    assert "--cancel" in err
+    code, out, err = invoke("count", folder, *PLAIN, "--json")
+    report = json.loads(out)
+    assert report["finished_before"] is True
+    assert (report["rows"], report["planned"]) == (3, 2)
+    assert report["distribution"] == {"0": 1, "2 to 9": 1}
+    assert "jobs, " not in err
+    code, out, _ = invoke("count", folder, *PLAIN)
+    assert "Nothing to do: all 2 pips puzzles of " in out
+
+
+def test_the_line_for_duckdb_that_people_get_works(invoke: Invoke, folder: str):
+    duckdb = pytest.importorskip("duckdb")
+    _, out, _ = invoke("count", folder, *PLAIN)
+    line = out.splitlines()[-1].strip()
+    found = duckdb.sql(line).fetchall()
+    assert sorted((row[0], row[3], row[-1]) for row in found) == [
+        ("a.json", "easy", PAIR_COUNT),
+        ("a.json", "hard", 0),
+        ("b.json", "easy", PAIR_COUNT),
+    ]
+
+
+def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
+    code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
+    assert code == 0
+    for words in ("estimated core seconds", "estimated end", "with 1 worker", "largest jobs"):
+        assert words in out
+    code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
+    plan = json.loads(out)
+    assert (plan["jobs"], plan["already_known"], plan["begun_run"]) == (40, 0, None)
+    assert len(plan["largest"]) == 5
+    assert Lake.open("lake").list("runs") == []
+
+
+def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
+    from flows import counting
+
+    def stopped(*_args: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(counting, "drive", stopped)
+        code, _, err = invoke("count", SPEC, *PLAIN)
+    assert code == 130
+    assert "the same command goes on" in err
+    _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
+    run_id = json.loads(out)["begun_run"]
+    code, out, _ = invoke("count", "--cancel", run_id, "--lake", "lake")
+    assert code == 0
+    assert "0 chunks done" in out
+    code, out, err = invoke("count", SPEC, *PLAIN)
+    assert (code, out) == (130, "")
+    assert "is cancelled: 0 chunks are done" in err
+    _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
+    assert "is cancelled" in out
+    code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")
+    assert code == 0
+    assert json.loads(out)["statuses"] == {"solved": 40}
+    assert not Lake.open("lake").exists(cancelled_path(run_id))
+    code, out, _ = invoke("count", "--cancel", run_id, "--lake", "lake", "--json")
+    assert json.loads(out)["finished"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "there is no CORPUS"),
+        (("nowhere",), "does not exist"),
+        (("pips:n=5", "--ask", "most"), "unknown ask 'most'"),
+        (("pips:n=5", "--min-length", "4"), "--min-length"),
+        (("pips:n=5", "--cancel", "0" * 32), "takes no CORPUS"),
+        (("--cancel", "mine"), "expected 32 hexadecimal digits"),
+    ],
+)
+def test_what_cannot_be_counted_is_one_sentence(invoke: Invoke, words: tuple[str, ...], says: str):
+    code, out, err = invoke("count", *words, *(PLAIN if "--cancel" not in words else PLAIN[:2]))
+    assert (code, out) == (3, "")
+    (line,) = [line for line in err.splitlines() if line.startswith("nightgrid: ")]
+    assert says in line
+
+
+def test_rules_and_words_are_those_of_the_command(invoke: Invoke, tmp_path: Path):
+    (tmp_path / "words.txt").write_text("TAP\nPEN\nNET\n")
+    words = ("count", "letterboxed:n=2,sides=3,letters=3,seed=1", *PLAIN, "--json")
+    code, out, _ = invoke(*words, "--lexicon", "words.txt", "--words", "3")
+    assert code == 0
+    report = json.loads(out)
+    assert "3" in report["rules"]
+    assert report["lexicon_id"]
+    assert sum(report["statuses"].values()) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_the_same_command_goes_on(
+    tmp_path: Path, invoke: Invoke, number: signal.Signals
+):
+    spec = "pips:n=4000,mix=hard,seed=3"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service.cli", "count", spec, *PLAIN],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    # While the corpus is being made: the first line is there before its first slice.
+    process.stderr.readline()
+    os.kill(process.pid, number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "the same command goes on" in err
+
+
+def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureFixture[str]):
+    line = SlicesLine()
+    line(0, 3)
+    line(3, 3)
+    line.close()
+    assert capsys.readouterr().err.splitlines() == ["corpus: 0 of 3 slices, 0.0 s"]
