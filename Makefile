@@ -1,11 +1,13 @@
 # Everything a person does with nightgrid, on a machine that has Python 3.11-3.13 and make.
-# `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run.
+# `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run;
+# tests share TEST_PROCESSES processes, most of which wait for servers and workers (0: one).
 
 PYTHON ?= python3
 VENV ?= .venv
 SEED ?=
 WORDS ?= ../shared/words/enable1.txt
 PYTEST_ARGS ?=
+TEST_PROCESSES ?= 3
 CHAOS_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -35,7 +37,8 @@ demo: $(READY) ## install, run the nightly job over the bundled archive, show wh
 	$(BIN)/nightgrid demo
 
 test: $(READY) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
-	$(BIN)/python -m pytest $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup \
+	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
 lint: $(READY) ## check style, types and the floors of the house
 	$(BIN)/ruff check .

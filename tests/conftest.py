@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
+WORKERS_GROUP, NIGHTS_GROUP = WAITING_GROUPS = ("clusters of workers", "clusters of nights")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -18,6 +19,28 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose one seed for hypothesis and for `seed`, so that one number repeats the run."""
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbelow(2**32))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests one process runs when several share them.
+
+    A file stays together, for its fixtures. Those that start servers and workers mostly wait, and
+    have time limits: they come first, and only as many at a time as there are groups of them.
+    """
+    if config.getoption("dist", "no") == "no":
+        return
+    groups = {item: _group(item) for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: groups[item] not in WAITING_GROUPS)
+
+
+def _group(item: pytest.Item) -> str:
+    place = item.path.relative_to(ROOT / "tests")
+    if item.get_closest_marker("cluster") is None and item.get_closest_marker("prefect") is None:
+        return place.as_posix()
+    return WORKERS_GROUP if place.parts[0] == "workers" else NIGHTS_GROUP
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -31,7 +31,7 @@ def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
         [sys.executable, "-m", "service.cli", "worker", "--processes", "1"],
         cwd=tmp_path,
-        env=environment(),
+        env=environment(NIGHTGRID_GAMES="pips"),
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
