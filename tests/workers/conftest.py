@@ -50,6 +50,10 @@ def quick_settings(folder, **changes):
             "broker_patience_seconds": 30.0,
             "stop_seconds": 5.0,
             "split_into": 4,
+            # Many stages of many parts, of the toy's few states.
+            "stage_carry_rows": 20,
+            "stage_rows": 60,
+            "stage_parts_min": 3,
             **changes,
         }
     )

@@ -1,27 +1,37 @@
 """Counts that go from layer to layer by stages, whatever happens to their chunks."""
 
+import os
+import signal
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
 import toy_game as toy
 import toy_layers
-from conftest import BUDGET, COUNT, quick_settings, result_rows
+from conftest import BUDGET, COUNT, children_of, quick_settings, result_rows
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from archive.frontier import frontier_path, frontiers
 from archive.lake import Lake
-from archive.runfiles import open_run
+from archive.runfiles import ChunkRef, open_run
 from archive.runs import plan_run
+from archive.stages import stage_part
 from archive.tables import PARTS
+from solvers.errors import PermanentError
+from workers.barriers import Barriers
+from workers.chunks import solve_chunk
 from workers.driver import drive
-from workers.executors import InlineExecutor
-
-SMALL = {"stage_carry_rows": 20, "stage_rows": 60, "stage_parts_min": 3}
-"""Sizes that make many stages of many parts of the toy."""
+from workers.executors import CeleryExecutor, InlineExecutor
+from workers.redis_keys import Announcement
+from workers.stages import carry
+from workers.supervisor import supervisor_state
 
 
 def small_settings(folder, **changes):
-    return quick_settings(folder, poll_seconds=0.01, **{**SMALL, **changes})
+    return quick_settings(folder, poll_seconds=0.01, **changes)
 
 
 def layered(*numbers):
@@ -85,3 +95,289 @@ def test_stages_of_any_size_give_the_same_count(
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(number))
     least = toy_layers.states(number)
     assert row["states"] == least if stage_layers == 1 else row["states"] >= least
+
+
+class Killed(BaseException):
+    """Stands for the end of the driver's process."""
+
+
+class DyingExecutor(InlineExecutor):
+    """Works a number of chunks, then takes its process along."""
+
+    def __init__(self, lake, settings, chunks):
+        super().__init__(lake, settings)
+        self.left = chunks
+
+    def poll(self, run_id, timeout_s):
+        if not self.left:
+            raise Killed
+        self.left -= 1
+        return super().poll(run_id, timeout_s)
+
+
+class MeddlingExecutor(InlineExecutor):
+    """Lets somebody meddle after every chunk that it works, or instead of it."""
+
+    meddle = staticmethod(lambda executor, ref: None)
+    """Called with every chunk before it is worked; what it returns, if anything, is announced."""
+
+    def poll(self, run_id, timeout_s):
+        if self._waiting and (event := self.meddle(self, self._waiting[0])) is not None:
+            self._waiting.popleft()
+            return [event]
+        return super().poll(run_id, timeout_s)
+
+
+def meddling(meddle):
+    return type("Meddling", (MeddlingExecutor,), {"meddle": staticmethod(meddle)})
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    lake, run_id = count_in(tmp_path_factory.mktemp("undisturbed"), layered(2))
+    rows = result_rows(lake, run_id)
+    assert row_of(lake, run_id, 2)["parts"] > 15
+    return rows
+
+
+def stage_of(lake, ref):
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    path = rows.column("part_path")[0].as_py()
+    return int(path.split(".")[0]) if path else None
+
+
+def test_a_driver_that_dies_anywhere_leaves_the_same_row(tmp_path, undisturbed):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+    deaths = 0
+    while True:
+        try:
+            drive(lake, run_id, DyingExecutor(lake, settings, 3), settings=settings)
+        except Killed:
+            deaths += 1
+        else:
+            break
+    assert deaths > 4
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_driver_that_dies_as_it_plans_a_stage_plans_it_once(tmp_path, undisturbed, monkeypatch):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+    write = Lake.write_row_groups
+    for after in (False, True):
+        left = [2]
+
+        def die(self, path, *args, after=after, left=left, **kwargs):
+            left[0] -= 1
+            if left[0] or after:
+                write(self, path, *args, **kwargs)
+            if not left[0]:
+                raise Killed
+            return True
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Lake, "write_row_groups", die)
+            with pytest.raises(Killed):
+                drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbed):
+    def twice(executor, ref):
+        solve_chunk(executor._lake, ref, executor._settings, "one")
+        once = frontier_bytes(executor._lake, ref)
+        executor._lake.delete(ref.part_path)
+        solve_chunk(executor._lake, ref, executor._settings, "two")
+        assert frontier_bytes(executor._lake, ref) == once
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(twice))
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def frontier_bytes(lake, ref):
+    return lake.read_bytes(frontier_path(ref)) if lake.exists(frontier_path(ref)) else None
+
+
+def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_path, undisturbed):
+    died = set()
+
+    def die(executor, ref):
+        if ref.place in died:
+            return None
+        died.add(ref.place)
+        solve_chunk(executor._lake, ref, executor._settings, "one")
+        executor._lake.delete(ref.part_path)
+        return Announcement(event="lost", ref=ref, reason="killed")
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(die))
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_path, undisturbed):
+    old, late = [], []
+
+    def come_late(executor, ref):
+        for before in old:
+            part = executor._lake.read_bytes(before.part_path)
+            rows = executor._lake.read_row_group(before.manifest_path, before.chunk)
+            stage = stage_part(rows.column("part")[0].as_py())
+            run = open_run(executor._lake, before.run_id)
+            if stage is not None and stage.layer:
+                # As if it had looked for its part before that was written.
+                made = carry(executor._lake, before, run, toy.TOY, rows, stage)
+                late.append(made is None)
+            assert executor._lake.read_bytes(before.part_path) == part
+        old.append(ref)
+        del old[:-12]
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(come_late))
+    assert set(late) == {False, True}
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def blank(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 4
+    path.write_bytes(data)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, truncate, blank, flip, empty])
+def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed, harm):
+    harmed = set()
+
+    def spoil(executor, ref):
+        stage = stage_of(executor._lake, ref)
+        if stage in (3, 5) and stage not in harmed:
+            harmed.add(stage)
+            place = frontiers(executor._lake, ref.run_id)[0]
+            lost = ChunkRef(run_id=ref.run_id, segment=place[0], chunk=place[1])
+            harm(Path(executor._lake.url) / frontier_path(lost))
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(spoil))
+    assert harmed == {3, 5}
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undisturbed):
+    lost = []
+
+    def lose(executor, ref):
+        if stage_of(executor._lake, ref) == 5 and not lost:
+            for path in executor._lake.list(f"runs/run={ref.run_id}/frontier"):
+                executor._lake.delete(path)
+                lost.append(path)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    assert lost
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
+    seen = []
+
+    def look(executor, ref):
+        lake = executor._lake
+        refs = [
+            ChunkRef(run_id=ref.run_id, segment=s, chunk=c) for s, c in frontiers(lake, ref.run_id)
+        ]
+        stages = {stage_of(lake, r) for r in refs}
+        seen.append(stages)
+
+    count_in(tmp_path, layered(2), executor=meddling(look))
+    assert max(map(len, seen)) == 2
+    assert all(max(stages) - min(stages) <= 1 for stages in seen if stages)
+
+
+def test_a_part_without_room_is_halved_until_it_fits(tmp_path, undisturbed):
+    budget = replace(BUDGET, table_bytes=8 * 3 * 60)
+    lake, run_id = count_in(tmp_path, layered(2), budget=budget, stage_rows=1000)
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+    assert row["states"] == toy_layers.states(2)
+    paths = [part["part_path"] for part in parts_of(lake, run_id) if part["status"] == "split"]
+    assert any(path.count(".") == 1 for path in paths)
+
+
+def test_a_single_bucket_without_room_leaves_the_job_over_budget(tmp_path):
+    budget = replace(BUDGET, table_bytes=8 * 3 * 8)
+    lake, run_id = count_in(tmp_path, layered(2), budget=budget)
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("over_budget", None)
+    assert {p["reason"] for p in parts_of(lake, run_id)} >= {toy_layers.NO_ROOM}
+    assert lake.list(f"runs/run={run_id}/frontier") == []
+
+
+def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(tmp_path):
+    def kill(executor, ref):
+        if stage_of(executor._lake, ref) == 3:
+            return Announcement(event="lost", ref=ref, reason="its process died")
+        return None
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(kill))
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("poison", None)
+    run = open_run(lake, run_id)
+    assert sum(segment.kind == "stage" for segment in run.segments) == 3
+
+
+def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
+    alive = toy_layers.children
+    monkeypatch.setattr(
+        toy_layers, "children", lambda n, layer, place: [] if layer == 6 else alive(n, layer, place)
+    )
+    lake, run_id = count_in(tmp_path, layered(2))
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("unsolvable", 0)
+
+
+def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(Barriers, "next_stages", lambda *_: [])
+    with pytest.raises(PermanentError, match="has states that were not carried on"):
+        count_in(tmp_path, layered(2))
+
+
+def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=2)
+    (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
+    assert rows.column("part_path").to_pylist() == ["0"]
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+@pytest.mark.cluster
+def test_real_workers_count_by_stages_though_one_is_killed(cluster, cluster_lake):
+    lake = cluster_lake
+    run_id = plan_run(lake, toy.TOY, layered(4), COUNT, BUDGET)
+    killed = []
+
+    def strike(progress):
+        if not killed and progress.chunks_done > 5:
+            batch = supervisor_state(cluster)["processes"]["batch"]["pid"]
+            killed.append(children_of(batch)[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    drive(lake, run_id, CeleryExecutor(cluster), strike, settings=cluster)
+    row = row_of(lake, run_id, 4)
+    assert killed
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(4))
+    assert row["states"] == toy_layers.states(4)

@@ -1,0 +1,176 @@
+"""States spilled between two stages, and how the next stage is cut from them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archive import frontier
+from archive.frontier import (
+    LostFrontierError,
+    drop_frontiers,
+    frontier_path,
+    frontiers,
+    read_frontier,
+    sources,
+    write_frontier,
+)
+from archive.lake import Lake
+from archive.runfiles import ChunkRef, Segment
+from archive.stages import Carried, StagePart, StageSizes, next_stage, stage_part
+from solvers.algebra import Budget, canonical_json
+
+RUN = "0" * 32
+REF = ChunkRef(run_id=RUN, segment=3, chunk=1)
+BUCKETS = 12
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def states(count, words=4, seed=1):
+    """Make states in the order of their buckets, and where each bucket begins."""
+    random = np.random.default_rng(seed)
+    rows = random.integers(0, 2**63, (count, words), dtype=np.uint64) * np.uint64(2)
+    sizes = random.multinomial(count, random.dirichlet(np.full(BUCKETS, 0.5)))
+    return rows, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def part(first, last, layer=5):
+    return StagePart(layer=layer, buckets=(first, last), until=6)
+
+
+def read(lake, wanted, ref=REF):
+    batches = [batch.copy() for batch in read_frontier(lake, ref, wanted)]
+    return np.concatenate(batches) if batches else np.empty((0, 4), np.uint64)
+
+
+@pytest.mark.parametrize("words", [3, 4, 6])
+@pytest.mark.parametrize("count", [0, 1, 1000])
+def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, words):
+    monkeypatch.setattr(frontier, "GROUP_ROWS", 64)
+    monkeypatch.setattr(frontier, "BATCH_GROUPS", 3)
+    rows, begins = states(count, words)
+    write_frontier(lake, REF, 5, rows, begins)
+    for first in range(BUCKETS):
+        for last in range(first + 1, BUCKETS + 1):
+            found = [batch.copy() for batch in read_frontier(lake, REF, part(first, last))]
+            assert all(len(batch) <= 3 * 64 for batch in found)
+            expected = rows[begins[first] : begins[last]]
+            assert sum(map(len, found)) == len(expected)
+            if len(expected):
+                np.testing.assert_array_equal(np.concatenate(found), expected)
+
+
+def test_anybody_can_read_spilled_states(lake):
+    rows, begins = states(100)
+    write_frontier(lake, REF, 5, rows, begins)
+    table = pq.read_table(Path(lake.url) / frontier_path(REF))
+    assert table.column_names == ["key_0", "key_1", "count_hi", "count_lo"]
+    np.testing.assert_array_equal(table.column("key_1").to_numpy(), rows[:, 1])
+
+
+def test_the_same_states_give_the_same_bytes(lake):
+    rows, begins = states(5000)
+    write_frontier(lake, REF, 5, rows, begins)
+    once = lake.read_bytes(frontier_path(REF))
+    write_frontier(lake, REF, 5, rows, begins)
+    assert lake.read_bytes(frontier_path(REF)) == once
+
+
+def test_states_of_another_layer_are_not_those_that_were_wanted(lake):
+    write_frontier(lake, REF, 5, *states(10))
+    with pytest.raises(LostFrontierError, match="layer 6"):
+        read(lake, part(0, 3, layer=6))
+    with pytest.raises(LostFrontierError, match="buckets"):
+        read(lake, part(0, BUCKETS + 1))
+    with pytest.raises(LostFrontierError, match="does not exist"):
+        read(lake, part(0, 3), replace(REF, chunk=2))
+
+
+def test_frontiers_are_listed_and_dropped_by_their_chunks(lake):
+    for chunk in (1, 4, 7):
+        write_frontier(lake, replace(REF, chunk=chunk), 5, *states(10))
+    assert frontiers(lake, RUN) == [(3, 1), (3, 4), (3, 7)]
+    drop_frontiers(lake, RUN, [(3, 4), (3, 5)])
+    assert frontiers(lake, RUN) == [(3, 1), (3, 7)]
+
+
+def test_a_half_reads_what_the_part_would_have_read():
+    segments = [
+        Segment(number=0, kind="plan", origins=(), chunk_rows=(1,)),
+        Segment(number=1, kind="stage", origins=((0, 0),), chunk_rows=(1, 1)),
+        Segment(number=2, kind="split", origins=((1, 1), (1, 1)), chunk_rows=(1, 1)),
+        Segment(number=3, kind="split", origins=((2, 0), (2, 0)), chunk_rows=(1, 1)),
+    ]
+
+    def of(segment, chunk):
+        ref = ChunkRef(run_id=RUN, segment=segment, chunk=chunk)
+        return [source.place for source in sources(segments.__getitem__, ref)]
+
+    assert of(0, 0) == []
+    assert of(1, 1) == of(2, 0) == of(2, 1) == of(3, 1) == [(0, 0)]
+
+
+def carried(*rows, layer=5, layers=20):
+    return Carried(layer=layer, layers=layers, row_words=4, rows=rows)
+
+
+@given(
+    counts=st.lists(
+        st.lists(st.integers(0, 10_000), min_size=16, max_size=16), min_size=1, max_size=5
+    ),
+    carry_rows=st.integers(1, 1000),
+    stage_rows=st.integers(1, 20_000),
+    parts_min=st.integers(1, 20),
+    table_bytes=st.integers(1, 10**6),
+)
+def test_a_stage_takes_over_every_state_once(
+    counts, carry_rows, stage_rows, parts_min, table_bytes
+):
+    sizes = StageSizes(carry_rows=carry_rows, stage_rows=stage_rows, parts_min=parts_min)
+    parts = next_stage([carried(*rows) for rows in counts], sizes, Budget(table_bytes=table_bytes))
+    total = [sum(rows) for rows in zip(*counts, strict=True)]
+    at = 0
+    for one, size in parts:
+        first, last = one.buckets
+        assert not any(total[at:first])
+        assert size == sum(total[first:last])
+        assert stage_part(canonical_json(one.to_json())) == one
+        at = last
+    assert not any(total[at:])
+    if sum(total) > carry_rows:
+        assert {one.until for one, _ in parts} == {6}
+    else:
+        assert [one.until for one, _ in parts] in ([None], [6] * len(parts))
+
+
+def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
+    rows = carried(*[10_000] * 256)
+    sizes = StageSizes(stage_rows=300_000, parts_min=4)
+    parts = next_stage([rows], sizes, Budget())
+    assert len(parts) == 9
+    assert max(size for _, size in parts) <= 300_000
+    small = next_stage([rows], sizes, Budget(table_bytes=4 * 8 * 4 * 100_000))
+    assert len(small) == 26
+    assert max(size for _, size in small) <= 100_000
+
+
+def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
+    sizes = StageSizes(carry_rows=100, layers=3)
+    ((_, _), *more) = next_stage([carried(*[90] * 4, layer=18)], sizes, Budget())
+    assert {part.until for part, _ in more} == {20}
+    assert next_stage([carried(10, 20, 30)], sizes, Budget()) == [
+        (StagePart(layer=5, buckets=(0, 3), until=None, carry_rows=100), 60)
+    ]
+
+
+def test_a_single_bucket_is_not_halved():
+    assert part(3, 4).halves() == [part(3, 4)]
+    assert part(3, 6).halves() == [part(3, 4), part(4, 6)]
