@@ -10,6 +10,7 @@ corpora/<corpus_id>/inputs.parquet    which files there are to read, with their 
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -220,4 +221,9 @@ def _begin() -> None:
 
 def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
     """Make one slice in a process of its own."""
-    return make_slice(Lake.open(lake_url), corpus_id, number)
+    # Boards form no cycles, and looking for some takes a seventh of the time.
+    gc.disable()
+    try:
+        return make_slice(Lake.open(lake_url), corpus_id, number)
+    finally:
+        gc.collect()

@@ -24,20 +24,20 @@ def arrangements_millibits(max_pip: int, dominoes: int) -> int:
     return round(MILLIBITS * (math.log2(math.perm(max(whole, dominoes), dominoes)) + dominoes))
 
 
-def chance_millibits(region: Region, max_pip: int) -> int:
-    """Estimate the chance that random pips satisfy a region, as a logarithm in millibits."""
-    return _chance(region.type, len(region.cells), region.target or 0, max_pip)
-
-
 def freedom_millibits(regions: Sequence[Region], dominoes: int, max_pip: int) -> int:
     """Estimate the freedom of a board, in millibits."""
     return arrangements_millibits(max_pip, dominoes) + sum(
-        chance_millibits(region, max_pip) for region in regions
+        chance_millibits(region.type, len(region.cells), region.target or 0, max_pip)
+        for region in regions
     )
 
 
 @lru_cache(maxsize=65_536)
-def _chance(kind: RegionType, cells: int, target: int, max_pip: int) -> int:
+def chance_millibits(kind: RegionType, cells: int, target: int, max_pip: int) -> int:
+    """Estimate the chance that random pips satisfy a region, as a logarithm in millibits.
+
+    `target` is 0 for a kind that has none.
+    """
     pips = max_pip + 1
     if kind is RegionType.EMPTY:
         return 0

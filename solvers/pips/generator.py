@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from solvers.errors import PermanentError
-from solvers.pips.freedom import MILLIBITS, freedom_millibits
+from solvers.pips.freedom import MILLIBITS, arrangements_millibits, chance_millibits
 from solvers.pips.mix import (
     EASY,
     HARD,
@@ -154,31 +154,42 @@ def _constrained(
     With a bound on freedom, the first choice within it is taken, or the tightest of a few.
     """
     neighbours = _neighbours(cells)
-    found: tuple[list[int], list[Region]] | None = None
-    least = 0
+    pips: list[int] = []
+    made: list[_Made] = []
+    least: int | None = None
     for tried in range(1, _WILD_TRIES + 1):
         groups = divide(mix, draws, neighbours, rnd)
-        pips = plant(mix, len(cells), groups, rnd)
-        regions = [
-            _constrain(kind, [cells[i] for i in group], [pips[i] for i in group], draws, rnd)
+        planted = plant(mix, len(cells), groups, rnd)
+        found = [
+            (*_constrain(kind, [planted[i] for i in group], draws, rnd), group)
             for kind, group in groups
         ]
         if mix.freedom_bits is None:
-            return pips, regions
-        freedom = freedom_millibits(regions, len(cells) // 2, mix.max_pip)
-        if found is None or freedom < least:
-            least, found = freedom, (pips, regions)
+            pips, made = planted, found
+            break
+        freedom = arrangements_millibits(mix.max_pip, len(cells) // 2)
+        for kind, target, group in found:
+            freedom += chance_millibits(kind, len(group), target or 0, mix.max_pip)
+        if least is None or freedom < least:
+            least, pips, made = freedom, planted, found
         above_bits = least / MILLIBITS - mix.freedom_bits
         if above_bits <= 0 or (tried >= _FREEDOM_TRIES and above_bits <= _WILD_BITS):
             break
-    assert found is not None
-    return found
+    regions = [
+        Region(cells=tuple([cells[i] for i in group]), type=kind, target=target)
+        for kind, target, group in made
+    ]
+    return pips, regions
+
+
+_Made = tuple[RegionType, int | None, list[int]]
+"""Kind, target and cells of a region."""
 
 
 def _constrain(
-    kind: RegionType, cells: list[Cell], pips: list[int], draws: Draws, rnd: Random
-) -> Region:
-    """Read a region's target off the planted pips."""
+    kind: RegionType, pips: list[int], draws: Draws, rnd: Random
+) -> tuple[RegionType, int | None]:
+    """Read a region's target off the planted pips; return its kind, which may change, and that."""
     target: int | None = None
     if kind is RegionType.UNEQUAL and len(set(pips)) < len(pips):
         kind = RegionType.SUM
@@ -192,7 +203,7 @@ def _constrain(
                 kind = RegionType.SUM
             else:
                 target = max(0, target - 1 - draws.slack.draw(rnd()))
-    return Region(cells=tuple(cells), type=kind, target=target)
+    return kind, target
 
 
 __all__ = [

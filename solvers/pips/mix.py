@@ -245,11 +245,13 @@ class Table(Generic[T]):
     def __init__(self, weights: Weights[T]) -> None:
         self._values = [value for value, _ in weights]
         total = sum(weight for _, weight in weights)
-        self._sums = [s / total for s in itertools.accumulate(weight for _, weight in weights)]
+        sums = [s / total for s in itertools.accumulate(weight for _, weight in weights)]
+        # Whatever rounding has left of the last sum: no number lies above it.
+        self._sums = [*sums[:-1], math.inf]
 
     def draw(self, x: float) -> T:
         """Choose a value by a random number from 0 to 1."""
-        return self._values[min(bisect_right(self._sums, x), len(self._values) - 1)]
+        return self._values[bisect_right(self._sums, x)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ gets a domino that suits the regions its halves lie in.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -95,12 +96,13 @@ def _grow(
     first = int(rnd() * total)
     best: list[int] = []
     tries = 0
-    for step in range(total):
-        seed = first + step if first + step < total else first + step - total
+    for seed in (*range(first, total), *range(first)):
         if not free[seed]:
             continue
         group = [seed]
         rim = [n for n in neighbours[seed] if free[n]]
+        # The region that a whole tile's other half would touch again, for each cell of the group.
+        partners = [owner[seed ^ 1]]
         doubles = 0
         while len(group) < size and rim:
             at = int(rnd() * len(rim))
@@ -109,18 +111,20 @@ def _grow(
             rim.pop()
             if cell in group:
                 continue
+            partner = owner[cell ^ 1]
             if cell ^ 1 in group:
                 if (doubles and (one_double or curated)) or (
                     curated and rnd() < _WHOLE_TILES_SHUNNED
                 ):
                     continue
                 doubles = 1
-            elif curated and owner[cell ^ 1] >= 0:
-                partner = owner[cell ^ 1]
-                if any(owner[other ^ 1] == partner for other in group):
-                    continue
+            elif curated and partner >= 0 and partner in partners:
+                continue
             group.append(cell)
-            rim += [n for n in neighbours[cell] if free[n]]
+            partners.append(partner)
+            for n in neighbours[cell]:
+                if free[n]:
+                    rim.append(n)
         if len(group) > len(best):
             best = group
         tries += 1
@@ -157,40 +161,41 @@ class _Box:
             while (self.max_pip + 1) * (self.max_pip + 2) // 2 < count:
                 self.max_pip += 1
         self._keep = mix.duplicates
-        self._dominoes = list(self._choose(count, rnd))
-        self._place = {domino: i for i, domino in enumerate(self._dominoes)}
-
-    def _choose(self, count: int, rnd: Random) -> Sequence[Domino]:
+        self._stride = self.max_pip + 1
         most = self.max_pip
         if most <= _LARGEST_WHOLE_SET_PIP or (most + 1) * (most + 2) // 2 <= 4 * count:
-            return _domino_set(most)
-        some: dict[Domino, None] = {}
-        while len(some) < 2 * count:
-            x, y = int(rnd() * (most + 1)), int(rnd() * (most + 1))
-            some[min(x, y), max(x, y)] = None
-        return list(some)
+            dominoes, places = _domino_set(most)
+            self.dominoes, self._place = list(dominoes), places.copy()
+        else:
+            some: dict[Domino, None] = {}
+            while len(some) < 2 * count:
+                x, y = int(rnd() * (most + 1)), int(rnd() * (most + 1))
+                some[min(x, y), max(x, y)] = None
+            self.dominoes = list(some)
+            self._place = _places(self.dominoes, most)
 
     def has(self, x: int, y: int) -> bool:
-        return ((x, y) if x < y else (y, x)) in self._place
-
-    def any(self, rnd: Random) -> Domino:
-        return self._dominoes[int(rnd() * len(self._dominoes))]
+        return x * self._stride + y in self._place
 
     def partners(self, x: int) -> list[int]:
         """List the pips that lie with x on a domino."""
         if self.max_pip <= _LARGEST_WHOLE_SET_PIP:
-            return [y for y in range(self.max_pip + 1) if self.has(x, y)]
-        return [b if a == x else a for a, b in self._dominoes if x in (a, b)]
+            place, first = self._place, x * self._stride
+            return [y for y in range(self.max_pip + 1) if first + y in place]
+        return [b if a == x else a for a, b in self.dominoes if x in (a, b)]
 
     def take(self, x: int, y: int) -> None:
         if self._keep:
             return
-        domino = (x, y) if x < y else (y, x)
-        place = self._place.pop(domino)
-        last = self._dominoes.pop()
-        if last != domino:
-            self._dominoes[place] = last
-            self._place[last] = place
+        stride, places = self._stride, self._place
+        place = places.pop(x * stride + y)
+        if x != y:
+            del places[y * stride + x]
+        last = self.dominoes.pop()
+        if place < len(self.dominoes):
+            self.dominoes[place] = last
+            a, b = last
+            places[a * stride + b] = places[b * stride + a] = place
 
 
 class _Planting:
@@ -204,10 +209,12 @@ class _Planting:
         self._group = [0] * cell_count
         self._fixed = [-1] * cell_count
         self._mood = [0] * cell_count
-        self._unequal: dict[int, set[int]] = {}
+        self._has: list[set[int] | None] = [None] * cell_count
+        """The pips that the `unequal` region of a cell has already; None in other regions."""
         values: list[int] = []
         for number, (kind, cells) in enumerate(groups):
-            mood = 0
+            for cell in cells:
+                self._group[cell] = number
             if kind is RegionType.EQUALS:
                 if not values:
                     values = self._values()
@@ -215,27 +222,28 @@ class _Planting:
                 for cell in cells:
                     self._fixed[cell] = value
             elif kind is RegionType.UNEQUAL:
-                self._unequal[number] = set()
+                has: set[int] = set()
+                for cell in cells:
+                    self._has[cell] = has
             elif kind in _SUMMED and len(cells) > 1 and rnd() < mix.extremes:
                 mood = 1 if rnd() < 0.5 else -1
-            for cell in cells:
-                self._group[cell] = number
-                self._mood[cell] = mood
+                for cell in cells:
+                    self._mood[cell] = mood
 
     def _values(self) -> list[int]:
         """Order some pips at random: those of different equals regions should differ."""
-        most = self._box.max_pip
+        most, rnd = self._box.max_pip, self._rnd
         if most > _LARGEST_WHOLE_SET_PIP:
-            return list(self._box.any(self._rnd))
+            return list(self._box.dominoes[int(rnd() * len(self._box.dominoes))])
         values = list(range(most + 1))
         for i in range(most, 0, -1):
-            j = int(self._rnd() * (i + 1))
+            j = int(rnd() * (i + 1))
             values[i], values[j] = values[j], values[i]
         return values
 
     def pips(self) -> list[int] | None:
         """Give tiles their dominoes, the most determined tiles first; None if that fails."""
-        fixed = self._fixed
+        fixed, has = self._fixed, self._has
         tiles: tuple[list[int], list[int], list[int]] = ([], [], [])
         for a in range(0, len(fixed), 2):
             tiles[(fixed[a] >= 0) + (fixed[a + 1] >= 0)].append(a)
@@ -249,33 +257,49 @@ class _Planting:
             partners = self._box.partners(value)
             if not partners:
                 return None
-            best = max(partners, key=lambda y: (self._score(other, y), self._rnd()))
+            best = self._best(other, partners)
             if held == a:
                 self._put(a, value, best)
             else:
                 self._put(a, best, value)
-        unequal = self._unequal
-        picky = {a for a in tiles[0] if {self._group[a], self._group[a + 1]} & unequal.keys()}
-        for a in sorted(tiles[0], key=lambda a: a not in picky):
-            self._put(a, *self._choose(a, _PICKY_CANDIDATES if a in picky else _CANDIDATES))
+        plain: list[int] = []
+        for a in tiles[0]:
+            if has[a] is None and has[a + 1] is None:
+                plain.append(a)
+            else:
+                self._put(a, *self._choose(a, _PICKY_CANDIDATES))
+        for a in plain:
+            self._put(a, *self._choose(a, _CANDIDATES))
         return self._pips
 
-    def _choose(self, a: int, candidates: int) -> tuple[int, int]:
-        group = self._group[a]
-        inside = group == self._group[a + 1] and group not in self._unequal
-        if inside and self._rnd() < self._doubles:
+    def _choose(self, a: int, candidates: int) -> Domino:
+        """Choose a domino for a tile, and which way round it lies, by the sum of both scores."""
+        rnd, dominoes = self._rnd, self._box.dominoes
+        has_a, has_b = self._has[a], self._has[a + 1]
+        if self._group[a] == self._group[a + 1] and has_a is None and rnd() < self._doubles:
             double = self._double(a)
             if double is not None:
                 return double
-        best: Domino | None = None
-        best_score = 0
+        mood_a, mood_b = self._mood[a], self._mood[a + 1]
+        count = len(dominoes)
+        best = (0, 0)
+        best_score = -sys.maxsize
         for _ in range(candidates):
-            x, y = self._box.any(self._rnd)
-            for p, q in ((x, y), (y, x)) if self._rnd() < 0.5 else ((y, x), (x, y)):
-                score = self._score(a, p) + self._score(a + 1, q)
-                if best is None or score > best_score:
-                    best_score, best = score, (p, q)
-        assert best is not None
+            x, y = dominoes[int(rnd() * count)]
+            if rnd() >= 0.5:
+                x, y = y, x
+            # A cell of an unequal region has no mood.
+            straight, turned = mood_a * x + mood_b * y, mood_a * y + mood_b * x
+            if has_a is not None:
+                straight += _REPEATED * (x in has_a)
+                turned += _REPEATED * (y in has_a)
+            if has_b is not None:
+                straight += _REPEATED * (y in has_b)
+                turned += _REPEATED * (x in has_b)
+            if straight > best_score:
+                best_score, best = straight, (x, y)
+            if turned > best_score:
+                best_score, best = turned, (y, x)
         return best
 
     def _double(self, a: int) -> Domino | None:
@@ -285,24 +309,38 @@ class _Planting:
         pips = [x for x in range(most + 1) if self._box.has(x, x)]
         if not pips:
             return None
-        x = max(pips, key=lambda x: (self._score(a, x), self._rnd()))
+        x = self._best(a, pips)
         return x, x
 
-    def _score(self, cell: int, pip: int) -> int:
-        has = self._unequal.get(self._group[cell])
-        if has is not None:
-            return _REPEATED if pip in has else 0
-        return self._mood[cell] * pip
+    def _best(self, cell: int, pips: Sequence[int]) -> int:
+        """Choose the pip of the highest score for a cell, at random among equals."""
+        rnd, has, mood = self._rnd, self._has[cell], self._mood[cell]
+        best = pips[0]
+        best_score, best_chance = -sys.maxsize, 0.0
+        for pip in pips:
+            score = mood * pip if has is None else _REPEATED * (pip in has)
+            chance = rnd()
+            if score > best_score or (score == best_score and chance > best_chance):
+                best, best_score, best_chance = pip, score, chance
+        return best
 
     def _put(self, a: int, x: int, y: int) -> None:
         self._box.take(x, y)
-        for cell, pip in ((a, x), (a + 1, y)):
-            self._pips[cell] = pip
-            has = self._unequal.get(self._group[cell])
+        self._pips[a], self._pips[a + 1] = x, y
+        for has, pip in ((self._has[a], x), (self._has[a + 1], y)):
             if has is not None:
                 has.add(pip)
 
 
 @lru_cache(maxsize=64)
-def _domino_set(max_pip: int) -> tuple[Domino, ...]:
-    return tuple((a, b) for a in range(max_pip + 1) for b in range(a, max_pip + 1))
+def _domino_set(max_pip: int) -> tuple[tuple[Domino, ...], dict[int, int]]:
+    """List a whole set of dominoes, and where each stands in the list."""
+    dominoes = tuple((a, b) for a in range(max_pip + 1) for b in range(a, max_pip + 1))
+    return dominoes, _places(dominoes, max_pip)
+
+
+def _places(dominoes: Sequence[Domino], max_pip: int) -> dict[int, int]:
+    """Map dominoes, either way round, to where they stand."""
+    stride = max_pip + 1
+    places = {a * stride + b: i for i, (a, b) in enumerate(dominoes)}
+    return places | {b * stride + a: i for i, (a, b) in enumerate(dominoes)}

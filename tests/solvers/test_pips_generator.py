@@ -168,6 +168,19 @@ def test_boards_are_the_same_on_every_machine() -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "af6c3a862dba239a"
 
 
+def test_boards_of_rarer_mixes_are_the_same_on_every_machine() -> None:
+    mixes = [
+        *PRESETS.values(),
+        replace(PRESETS["hard"], duplicates=True, components=((1, 1.0), (3, 1.0))),
+        replace(PRESETS["hard"], max_pip=60, freedom_bits=None),
+        replace(PRESETS["easy"], max_pip=2, curation=0.0, extremes=1.0),
+        replace(PRESETS["medium"], shape="scattered", unconstrained=0.9),
+    ]
+    boards = generate_many(2026, 160, mixes)
+    text = canonical_json([puzzle.to_json() for puzzle, _ in boards])
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "64cefb220df39e04"
+
+
 def test_any_slice_of_a_stream_can_be_made_by_itself() -> None:
     cycle = [EASY, MEDIUM, HARD]
     whole = list(generate_many(3, 10, cycle))
