@@ -17,6 +17,7 @@ from archive.cancelling import is_cancelled
 from archive.columns import arrays_of, slice_arrays
 from archive.dictionaries import MissingDictionaryError
 from archive.finishing import SPLIT, path_key
+from archive.frontier import drop_frontiers
 from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
@@ -69,6 +70,9 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
     created = lake.create_table(ref.part_path, part)
+    if not created and stage is not None and read_done(lake, ref.run_id) is not None:
+        # Too late for anybody to take these states on, or away.
+        drop_frontiers(lake, ref.run_id, [ref.place])
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
 

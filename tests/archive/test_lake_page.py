@@ -21,7 +21,7 @@ SCHEMAS = {
 
 
 def test_every_table_is_on_the_page() -> None:
-    assert set(ROWS) == set(SCHEMAS) | {"manifest"}
+    assert set(ROWS) == set(SCHEMAS) | {"manifest", "frontier"}
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
@@ -34,3 +34,7 @@ def test_the_example_row_has_exactly_the_columns_of_the_table(name: str) -> None
 
 def test_the_example_of_a_manifest_begins_with_its_own_columns() -> None:
     assert list(json.loads(ROWS["manifest"]))[:5] == [field.name for field in tables.MANIFEST_HEAD]
+
+
+def test_the_example_of_a_frontier_has_a_key_of_two_words() -> None:
+    assert list(json.loads(ROWS["frontier"])) == tables.frontier_schema(4).names

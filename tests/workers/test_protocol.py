@@ -11,8 +11,9 @@ from conftest import COUNT, plan
 
 from archive.runfiles import Attempts, ChunkRef, open_run, write_attempts
 from archive.runs import finish_run
+from archive.stages import Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
-from solvers.algebra import Ask, Budget, job_id
+from solvers.algebra import Ask, Budget, canonical_json, job_id
 from solvers.pips.game import PIPS
 from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
@@ -66,13 +67,17 @@ def test_every_file_of_a_run_is_on_the_page(lake, run_folder):
 
 def test_table_rows_have_the_columns_of_their_schemas():
     rows = [e for e in EXAMPLES if "part_path" in e and "status" not in e]
-    assert len(rows) == 3
+    assert len(rows) == 4
     for row in rows:
         assert list(row) == [field.name for field in MANIFEST_HEAD]
     assert json.loads(rows[1]["part"])
+    stage = stage_part(rows[3]["part"])
+    assert stage is not None
+    assert canonical_json(stage.to_json()) == rows[3]["part"]
     assert set(json.loads(rows[2]["part"])) == {"under", "from", "to"}
     parts = [e for e in EXAMPLES if "children" in e]
-    assert [row["status"] for row in parts] == ["solved", "split"]
+    assert [row["status"] for row in parts] == ["solved", "split", "carried"]
+    assert Carried.from_json(parts[2]["children"]).to_json() == parts[2]["children"]
     for row in parts:
         assert list(row) == PARTS.names
 

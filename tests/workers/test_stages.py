@@ -21,6 +21,7 @@ from archive.runs import plan_run
 from archive.stages import stage_part
 from archive.tables import PARTS
 from solvers.errors import PermanentError
+from workers import chunks
 from workers.barriers import Barriers
 from workers.chunks import solve_chunk
 from workers.driver import drive
@@ -237,6 +238,15 @@ def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_
     lake, run_id = count_in(tmp_path, layered(2), executor=meddling(come_late))
     assert set(late) == {False, True}
     assert result_rows(lake, run_id) == undisturbed
+
+
+def test_states_that_come_after_the_end_of_the_run_are_taken_away(tmp_path, monkeypatch):
+    lake, run_id = count_in(tmp_path, layered(2))
+    settings = small_settings(tmp_path)
+    monkeypatch.setattr(chunks, "_superseded", lambda *_: None)
+    first = [ref for ref in open_run(lake, run_id).chunks() if stage_of(lake, ref) == 0]
+    assert [solve_chunk(lake, ref, settings, "late").state for ref in first] == ["done"]
+    assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
 def truncate(path):
