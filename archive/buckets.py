@@ -34,8 +34,11 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             self._writers = [pa.ipc.new_stream(file, schema) for file in self._files]
 
     def __exit__(self, *_: object) -> None:
-        for open_one in (*self._writers, *self._files):
-            open_one.close()
+        # Writing ends before the rows are read back, and a writer is not closed twice.
+        while self._writers:
+            self._writers.pop().close()
+        while self._files:
+            self._files.pop().close()
 
     def _path(self, bucket: int) -> str:
         return str(self._folder / f"bucket-{bucket}.arrow")
@@ -60,11 +63,12 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
-        if not self._writers:
+        if self._count == 1:
             yield _sorted(pa.concat_tables([self._schema.empty_table(), *self._waiting]))
             return
-        self._spread()
-        self.__exit__()
+        if self._writers:
+            self._spread()
+            self.__exit__()
         for i in range(self._count):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()

@@ -1,0 +1,32 @@
+"""Rows sorted by job_id on the disk: all of them, in order, as often as they are asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from archive import buckets
+from archive.buckets import Buckets
+from solvers.algebra import digest
+
+SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
+
+
+@pytest.mark.parametrize("rows", [0, 10, 1_000])
+def test_rows_come_back_sorted_and_more_than_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+):
+    monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 100)
+    monkeypatch.setattr(buckets, "BUCKET_ROWS", 75)
+    ids = [digest(str(n)) for n in range(rows)]
+    table = pa.table({"job_id": ids, "n": range(rows)}, schema=SCHEMA)
+    with Buckets(tmp_path, SCHEMA, rows) as held:
+        for start in range(0, rows, 64):
+            held.add(table.slice(start, 64))
+        first = pa.concat_tables(held.tables())
+        again = pa.concat_tables(held.tables())
+    assert first.column("job_id").to_pylist() == sorted(ids)
+    assert first.equals(again)
+    assert first.sort_by("n").equals(table)
