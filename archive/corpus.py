@@ -11,19 +11,15 @@ corpora/<corpus_id>/inputs.parquet    which files there are to read, with their 
 from __future__ import annotations
 
 import gc
-import multiprocessing
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from archive.child_processes import pool_of
 from archive.corpus_inputs import Inputs, read_inputs
 from archive.corpus_slices import folder, make_slice, slice_path
 from archive.lake import Lake, conform
@@ -179,7 +175,7 @@ def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> I
         for number in numbers:
             yield make_slice(lake, corpus_id, number)
         return
-    with _pool(min(processes, len(numbers))) as pool:
+    with pool_of(min(processes, len(numbers))) as pool:
         work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
         try:
             for made in as_completed(work):
@@ -188,35 +184,6 @@ def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> I
             raise TransientError(
                 f"a process that made corpus {corpus_id} was killed; the same command goes on"
             ) from error
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Open a pool of fresh processes; whatever ends the body, none of them outlives it for long."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin)
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin() -> None:
-    """Leave Ctrl-C to the parent, and end with it however it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:

@@ -203,13 +203,12 @@ def describe(progress: Progress, pace: Pace | None = None) -> str:
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress, pace or Pace())}"
 
 
-def warm(name: str) -> None:
+def warm(name: str, *, apart: bool = False) -> None:
     """Compile or load a game's kernels; say so if it takes long, which it does once a machine.
 
-    Before workers are started this saves them from compiling the same kernels side by side.
+    Before workers are started this saves them from compiling the same kernels side by side; with
+    `apart` they are not loaded into this process, which does not need them then.
     """
-    from solvers.registry import game
-
     text = (
         f"loading or compiling the kernels of {name}: compiling happens once, and after an update"
     )
@@ -217,6 +216,18 @@ def warm(name: str) -> None:
     timer.daemon = True
     timer.start()
     try:
-        game(name).warm()
+        if apart:
+            from archive.child_processes import call_apart
+
+            # If that fails, so will the workers, and they can say why.
+            call_apart(_warm, name)
+        else:
+            _warm(name)
     finally:
         timer.cancel()
+
+
+def _warm(name: str) -> None:
+    from solvers.registry import game
+
+    game(name).warm()
