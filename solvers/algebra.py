@@ -182,8 +182,8 @@ class LayeredCount(Protocol):
 
     All states after k steps form layer k. Whoever has some states of a layer can carry their counts
     on without the others; equal states that several have reached become one when they are gathered.
-    A state falls into one bucket, which its key alone decides, so that the buckets of a layer can
-    be carried on by different processes, none of which needs memory for the whole layer.
+    A state falls into one bucket, which its layer and key alone decide, so that the buckets of a
+    layer can be carried on by different processes, none of which needs memory for the whole layer.
     """
 
     layers: int
@@ -192,11 +192,14 @@ class LayeredCount(Protocol):
     """Columns of `rows`: the words of a state's key, then its count, high half first."""
     buckets: int
     """States fall into so many buckets, 0 to buckets - 1."""
+    layout: str
+    """Names what the words of a row mean. Only rows of the same layout can be gathered: a process
+    with other code, or on a machine that rounds otherwise, may lay a board's keys out otherwise."""
 
     @property
     def statistics(self) -> Statistics:
-        """What it has cost so far. `states` are those carried on: each once, if none is carried on
-        by two.
+        """What it has cost so far. `states` are those carried on, and the full board where it is
+        reached: over all parts the states of the whole count, if none is carried on by two.
         """
 
     @property
@@ -221,7 +224,9 @@ class LayeredCount(Protocol):
         """
 
     def by_bucket(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-        """Sort the present states by bucket: rows, and where each bucket begins, buckets + 1."""
+        """Sort the states that `advance` has left by bucket: rows, which are good until the next
+        call, and where each bucket begins, buckets + 1.
+        """
 
     def total(self) -> int:
         """Add the counts of the present states up: in the last layer, the count of what they are

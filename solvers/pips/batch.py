@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from solvers.clock import monotonic_ns
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import Forest
 from solvers.pips.count import count_board
 from solvers.pips.endings import SOLVING
 from solvers.pips.prepare import READY, prepare
 
 
-@kernel
+@search_kernel
 def count_rows(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
     columns: Any, start: int, stop: int, tiles: Any, halves: Any, node_limit: int,

@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.bits import prefetch, trailing_zeros
 from solvers.clock import monotonic_ns
-from solvers.compiling import kernel
+from solvers.compiling import inlined_kernel, search_kernel
 from solvers.pips.board import CHILD, EDGE, FREE, Forest
 from solvers.pips.expand import examine, expand, extra_copies, node_of, type_mask, write_root
 from solvers.wide import add, over_limit, times_over
@@ -38,7 +38,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@kernel
+@search_kernel
 def hash_key(words: Any, keys: Any, at: int) -> np.uint64:
     """Mix a key's words into 64 bits, of which the high ones are good."""
     h = keys[at, 0] * np.uint64(0x9E3779B97F4A7C15)
@@ -47,7 +47,7 @@ def hash_key(words: Any, keys: Any, at: int) -> np.uint64:
     return (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
 
 
-@kernel
+@search_kernel
 def _settle(
     board: Any, words: Any, keys: Any, at: int, hi: np.uint64, lo: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
@@ -71,7 +71,7 @@ def _settle(
     return hi, lo
 
 
-@kernel
+@search_kernel
 def _follow_tilings(
     board: Any,
     forest: Forest,
@@ -96,7 +96,7 @@ def _follow_tilings(
     return count
 
 
-@kernel
+@search_kernel
 def count_board(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
     node_limit: int, deadline_ns: int,
@@ -112,18 +112,18 @@ def count_board(
     # Not literals, for which Numba would compile a second time.
     code, here, states, nodes, peak, slots, layer = count_layers(
         board, forest, words, arena, index, children, moves, int(np.int64(1)), int(np.int64(0)),
-        layers, len(arena), node_limit, deadline_ns,
+        int(np.int64(0)), layers, len(arena), node_limit, deadline_ns,
     )  # fmt: skip
     states += 1
     if code != DONE or here == 0:
         return code, _ZERO, _ZERO, states, nodes, peak, slots, layer
-    at = first_row(arena, here, layers)
+    at = first_row(arena, here, layers % 2)
     hi, lo = arena[at, width], arena[at, width + 1]
     code = COUNT_TOO_LARGE if over_limit(hi, lo) else DONE
     return code, hi, lo, states, nodes, peak, slots, layers
 
 
-@kernel
+@search_kernel
 def begin_with_root(board: Any, forest: Forest, words: Any, arena: Any, children: Any) -> None:
     """Write the one state of the empty board into row 0 of the arena, with its count."""
     width = len(words)
@@ -137,22 +137,22 @@ def begin_with_root(board: Any, forest: Forest, words: Any, arena: Any, children
     arena[0, width + 1] = lo
 
 
-@kernel
-def first_row(arena: Any, here: int, layers: int) -> int:
-    """Find where the `here` states begin that `count_layers` leaves after so many layers."""
-    return 0 if layers % 2 == 0 else len(arena) - here
+@search_kernel
+def first_row(arena: Any, here: int, side: int) -> int:
+    """Find where `here` states begin that lie at the arena's start (side 0) or end (side 1)."""
+    return 0 if side == 0 else len(arena) - here
 
 
-@kernel
+@search_kernel
 def count_layers(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    here: int, first: int, last: int, rows_max: int, node_limit: int, deadline_ns: int,
+    here: int, side: int, first: int, last: int, rows_max: int, node_limit: int, deadline_ns: int,
 ) -> Any:  # fmt: skip
-    """Carry the states of layer `first`, in the arena's first `here` rows, on to layer `last`.
+    """Carry the `here` states of layer `first`, which lie on `side` of the arena, on to `last`.
 
-    It ends early in a layer of no states, or of more than `rows_max`. Those of the layer reached
-    lie from `first_row` on. Returns (code, states of that layer, states reached, nodes, peak rows,
-    peak index slots, layers done).
+    Every layer changes sides. It ends early in a layer of no states, or of more than `rows_max`.
+    Returns (code, states of the layer reached, states reached, nodes, peak rows, peak index slots,
+    layers done).
     """
     width = len(words)
     capacity = len(arena)
@@ -162,7 +162,7 @@ def count_layers(
     peak = here
     peak_slots = SMALLEST_INDEX
     for layer in range(first, last):
-        even = (layer - first) % 2 == 0
+        even = (layer - first + side) % 2 == 0
         there = 0
         slots = SMALLEST_INDEX
         while slots < 2 * here and slots < len(index):
@@ -185,7 +185,7 @@ def count_layers(
             if nodes > node_limit:
                 return OUT_OF_NODES, here, states, nodes, peak, peak_slots, layer
             if slots >= PREFETCH_SLOTS:
-                _prefetch(words, arena, index, children, found, shift, even)
+                ask_ahead(words, arena, index, children, root, found, shift, even)
             for c in range(found):
                 hi, lo = arena[at, width], arena[at, width + 1]
                 if not settled:
@@ -193,21 +193,7 @@ def count_layers(
                     if forest.nodes[child, FREE] == 0:
                         hi, lo = _settle(board, words, children, c, hi, lo)
                 mixed = hash_key(words, children, c)
-                tag = np.int64(mixed >> TAG_AT) & TAG_MASK
-                slot = np.int64(mixed >> shift)
-                row = np.int64(-1)
-                while index[slot] != EMPTY:
-                    entry = np.int64(index[slot])
-                    if entry >> ROW_BITS == tag:
-                        known = entry & ROW_MASK
-                        row = capacity - 1 - known if even else known
-                        for i in range(width):
-                            if arena[row, i] != children[c, i]:
-                                row = np.int64(-1)
-                                break
-                        if row >= 0:
-                            break
-                    slot = (slot + 1) & (slots - 1)
+                slot, row = find(words, arena, index, slots, mixed, shift, children, c, even)
                 if row >= 0:
                     hi, lo = add(arena[row, width], arena[row, width + 1], hi, lo)
                     arena[row, width] = hi
@@ -221,14 +207,14 @@ def count_layers(
                     arena[row, i] = children[c, i]
                 arena[row, width] = hi
                 arena[row, width + 1] = lo
-                index[slot] = np.uint32((tag << ROW_BITS) | there)
+                index[slot] = entry_of(mixed, there)
                 there += 1
                 states += 1
                 if 2 * there > slots:
                     if 2 * slots <= len(index):
                         slots *= 2
                         shift -= _ONE
-                        _index_again(words, arena, index, slots, shift, there, even)
+                        index_again(words, arena, index, slots, shift, there, even)
                     elif 8 * there > 7 * slots:
                         peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
                         return OUT_OF_BYTES, here, states, nodes, peak, peak_slots, layer
@@ -242,33 +228,71 @@ def count_layers(
     return DONE, here, states, nodes, peak, peak_slots, last
 
 
-@kernel
-def _prefetch(
-    words: Any, arena: Any, index: Any, children: Any, found: int, shift: np.uint64, even: bool
-) -> None:
-    # A large index misses the cache nearly every time: ask for all lines before the first is
-    # needed, so that the memory works on many at once.
-    for c in range(found):
-        prefetch(index, np.int64(hash_key(words, children, c) >> shift))
+@inlined_kernel
+def find(
+    words: Any, arena: Any, index: Any, slots: int, mixed: np.uint64, shift: np.uint64,
+    keys: Any, at: int, backwards: bool,
+) -> tuple[int, int]:  # fmt: skip
+    """Look a key up whose hash is `mixed`, among rows numbered from the arena's start or end.
+
+    Returns its slot in the index and its row, or the slot that is free for it and -1.
+    """
+    tag = np.int64(mixed >> TAG_AT) & TAG_MASK
+    slot = np.int64(mixed >> shift)
+    row = np.int64(-1)
+    while index[slot] != EMPTY:
+        entry = np.int64(index[slot])
+        if entry >> ROW_BITS == tag:
+            known = entry & ROW_MASK
+            row = len(arena) - 1 - known if backwards else known
+            for i in range(len(words)):
+                if arena[row, i] != keys[at, i]:
+                    row = np.int64(-1)
+                    break
+            if row >= 0:
+                break
+        slot = (slot + 1) & (slots - 1)
+    return slot, row
+
+
+@inlined_kernel
+def entry_of(mixed: np.uint64, number: int) -> np.uint32:
+    """Make what the index holds for the row of this number, whose key has the hash `mixed`."""
+    tag = np.int64(mixed >> TAG_AT) & TAG_MASK
+    return np.uint32((tag << ROW_BITS) | number)
+
+
+@search_kernel
+def ask_ahead(
+    words: Any, arena: Any, index: Any, keys: Any, start: int, stop: int, shift: np.uint64,
+    backwards: bool,
+) -> None:  # fmt: skip
+    """Ask for the memory in which keys `start` to `stop` - 1 will be looked up.
+
+    A large index misses the cache nearly every time: with all lines asked for before the first is
+    needed, the memory works on many at once.
+    """
+    for c in range(start, stop):
+        prefetch(index, np.int64(hash_key(words, keys, c) >> shift))
     width = arena.shape[1]
-    for c in range(found):
-        mixed = hash_key(words, children, c)
+    for c in range(start, stop):
+        mixed = hash_key(words, keys, c)
         entry = np.int64(index[np.int64(mixed >> shift)])
         if entry != EMPTY and entry >> ROW_BITS == np.int64(mixed >> TAG_AT) & TAG_MASK:
             known = entry & ROW_MASK
-            prefetch(arena, (len(arena) - 1 - known if even else known) * width)
+            prefetch(arena, (len(arena) - 1 - known if backwards else known) * width)
 
 
-@kernel
-def _index_again(
-    words: Any, arena: Any, index: Any, slots: int, shift: np.uint64, there: int, even: bool
+@search_kernel
+def index_again(
+    words: Any, arena: Any, index: Any, slots: int, shift: np.uint64, there: int, backwards: bool
 ) -> None:
+    """Make an index of so many slots over rows numbered from the arena's start or end."""
     index[:slots] = EMPTY
     for known in range(there):
-        row = len(arena) - 1 - known if even else known
+        row = len(arena) - 1 - known if backwards else known
         mixed = hash_key(words, arena, row)
         slot = np.int64(mixed >> shift)
         while index[slot] != EMPTY:
             slot = (slot + 1) & (slots - 1)
-        tag = np.int64(mixed >> TAG_AT) & TAG_MASK
-        index[slot] = np.uint32((tag << ROW_BITS) | known)
+        index[slot] = entry_of(mixed, known)

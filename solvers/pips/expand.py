@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import (
     CHILD,
     EDGE,
@@ -37,14 +37,14 @@ ZERO = np.uint64(0)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@kernel
+@search_kernel
 def node_of(board: Any, keys: Any, at: int, layer: int) -> int:
     """Read the node in the forest of tilings out of a key of this layer."""
     word = keys[at, board.node_word] >> np.uint64(board.node_shift)
     return board.layer[layer] + np.int64(word & np.uint64(board.node_mask))
 
 
-@kernel
+@search_kernel
 def type_mask(types: int, word: int) -> np.uint64:
     """Mask the bits of a key word that say which domino types are left."""
     here = types - 64 * word
@@ -55,7 +55,7 @@ def type_mask(types: int, word: int) -> np.uint64:
     return (ONE << np.uint64(here)) - ONE
 
 
-@kernel
+@search_kernel
 def progress(board: Any, keys: Any, at: int, g: int) -> int:
     """Read a region's progress out of a key."""
     bits = board.field_bits[g]
@@ -63,7 +63,7 @@ def progress(board: Any, keys: Any, at: int, g: int) -> int:
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
 
 
-@kernel
+@search_kernel
 def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
     """Read a region's progress, 0 for none or for a region of which every cell is free.
 
@@ -74,7 +74,7 @@ def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
     return progress(board, keys, at, g)
 
 
-@kernel
+@search_kernel
 def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: int) -> bool:
     """Count the pips left into board.supply, low and high; return whether they may suffice.
 
@@ -130,7 +130,7 @@ def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: in
     return True
 
 
-@kernel
+@search_kernel
 def _add_extras(board: Any, keys: Any, at: int) -> None:
     for t in range(board.types):
         if board.copies[t] > 1:
@@ -143,7 +143,7 @@ def _add_extras(board: Any, keys: Any, at: int) -> None:
                         board.supply[v] += extra
 
 
-@kernel
+@search_kernel
 def extra_copies(board: Any, keys: Any, at: int, t: int) -> int:
     """Read how many copies of a domino type are left beyond the first; only for such types."""
     bits = bit_length(board.copies[t] - 1)
@@ -151,7 +151,7 @@ def extra_copies(board: Any, keys: Any, at: int, t: int) -> int:
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
 
 
-@kernel
+@search_kernel
 def _sum_extremes(board: Any, values: int, most: int) -> None:
     # low[r], high[r]: sums of the r smallest and r largest pips left, for r up to `most`.
     board.low[0] = 0
@@ -172,7 +172,7 @@ def _sum_extremes(board: Any, values: int, most: int) -> None:
             break
 
 
-@kernel
+@search_kernel
 def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
     """Return a region's progress after `pip` (index v) with `rest` cells then free; -1 if dead.
 
@@ -210,7 +210,7 @@ def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
     return 0 if rest == 0 else done | (1 << v)
 
 
-@kernel
+@search_kernel
 def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> int:
     # Both halves of a domino in one region, `rest` cells free afterwards.
     kind = board.kind[g]
@@ -225,12 +225,12 @@ def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> i
     return _advance(board, g, done, rest, board.pips[a] + board.pips[b], b)
 
 
-@kernel
+@search_kernel
 def _field_clear(board: Any, g: int) -> np.uint64:
     return ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << np.uint64(board.field_shift[g]))
 
 
-@kernel
+@search_kernel
 def _allow(
     board: Any, g: int, done: int, rest: int, at: int, allow: Any, after: Any
 ) -> tuple[int, int]:
@@ -265,7 +265,7 @@ def _allow(
     return start, stop
 
 
-@kernel
+@search_kernel
 def expand(
     board: Any, forest: Forest, words: Any, keys: Any, at: int, layer: int, node: int,
     children: Any, moves: Any, base: int,
@@ -348,7 +348,7 @@ def expand(
     return count - base
 
 
-@kernel
+@search_kernel
 def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) -> None:
     # The copies beyond the first go first, so that a type's bit says whether any is left.
     if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
@@ -357,7 +357,7 @@ def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) ->
         children[at, w] ^= bit
 
 
-@kernel
+@search_kernel
 def write_root(board: Any, words: Any, keys: Any, at: int) -> None:
     """Write the key of the empty board: every domino left, nothing filled."""
     types = board.types

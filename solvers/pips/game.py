@@ -36,7 +36,13 @@ from solvers.pips.endings import (
     is_refusal,
 )
 from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
-from solvers.pips.layers import LayeredCount, layered
+from solvers.pips.layer_parts import (
+    LayerPart,
+    count_layer_part,
+    divide_layer_part,
+    only_counts,
+)
+from solvers.pips.layers import LayeredCount, take_up
 from solvers.pips.parts import Part, canonical_key, divide, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Puzzle, Solution
@@ -96,19 +102,27 @@ class PipsGame:
     def split(
         self,
         puzzle: Puzzle,
-        ask: Ask,  # noqa: ARG002  every ask about a board is split alike
-        part: Part | None,
+        ask: Ask,
+        part: Part | LayerPart | None,
         into: int,
-    ) -> list[Part]:
-        """Divide a job or a part by subtrees of the forest of tilings."""
+    ) -> list[Any]:
+        """Divide a job or a part by subtrees of the forest of tilings, buckets into fewer."""
+        if isinstance(part, dict):
+            return divide_layer_part(puzzle, ask, part, into)
         return divide(puzzle, _order_of(puzzle), part, into)
 
     def solve(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+        self,
+        puzzle: Puzzle,
+        ask: Ask,
+        part: Part | LayerPart | None = None,
+        budget: Budget | None = None,
     ) -> Outcome[Solution]:
         """Answer `first`, `all(limit)` or `count` for the whole puzzle or one part of it."""
         budget = budget or Budget()
         if ask.kind == "count":
+            if isinstance(part, dict):
+                return count_layer_part(puzzle, part, budget)
             return self._count(puzzle, part, budget)
         stream = self.stream(puzzle, ask, part, budget)
         # The list itself costs time and memory beside the kernel's.
@@ -133,7 +147,11 @@ class PipsGame:
         )
 
     def stream(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+        self,
+        puzzle: Puzzle,
+        ask: Ask,
+        part: Part | LayerPart | None = None,
+        budget: Budget | None = None,
     ) -> SolutionStream:
         """Answer `first` or `all(limit)` one solution at a time.
 
@@ -141,6 +159,8 @@ class PipsGame:
         """
         if ask.kind not in ("first", "all"):
             raise PermanentError(f"Pips has no {ask} solutions to list; ask for first or all")
+        if isinstance(part, dict):
+            raise only_counts(ask)
         first = ask.kind == "first"
         return SolutionStream(puzzle, part, budget or Budget(), 1 if first else ask.limit, first)
 
@@ -245,7 +265,7 @@ class PipsGame:
 
     def layered(self, puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
         """Take up a board to count it by layers; None if only the general search takes it."""
-        return None if is_first_choice(puzzle) else layered(puzzle, budget)
+        return None if is_first_choice(puzzle) else take_up(puzzle, budget)[0]
 
     def cost_s(
         self,
@@ -268,7 +288,7 @@ class PipsGame:
                 ],
             }
         )
-        strip = [[0, c] for c in range(2 * WARM_DOMINOES)]
+        strip = [[r, c] for r in range(2) for c in range(WARM_DOMINOES)]
         wide = Puzzle.from_json(
             {
                 "dominoes": [[a, a + 1] for a in range(WARM_DOMINOES)],
@@ -277,6 +297,7 @@ class PipsGame:
         )
         for board in (puzzle, wide):
             self.solve(board, Ask(kind="count"))
+            self.solve(board, Ask(kind="count"), {"layer": 1, "buckets": [0, 1]})
             self.solve(board, Ask(kind="first"))
 
 

@@ -1,14 +1,14 @@
-"""A count carried on layer by layer, whose states can be handed out in shards in between.
+"""A count carried on layer by layer, whose states can be handed out in between.
 
 All states with k dominoes laid form layer k. Whoever has some of them can carry their counts on to
 a later layer without the others; states of that layer which several have reached are one state
-again when they are gathered. A state belongs to one shard, which its key alone decides, so that
-shards can be carried on by different processes, each with a table of its own, and no process needs
-memory for a whole layer.
+again when they are gathered. So buckets of states can be carried on by different processes, each
+with a table of its own, and no process needs memory for a whole layer.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -17,144 +17,130 @@ import numpy.typing as npt
 
 from solvers.algebra import Budget, Statistics, count_of
 from solvers.bits import trailing_zeros
-from solvers.compiling import kernel
-from solvers.errors import PermanentError
+from solvers.compiling import search_kernel
+from solvers.pips.buckets import BUCKETS, Buckets, sort_by_bucket
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import (
     DONE,
-    EMPTY,
-    ROW_BITS,
-    ROW_MASK,
-    TAG_AT,
-    TAG_MASK,
+    PREFETCH_SLOTS,
+    SMALLEST_INDEX,
+    ask_ahead,
     begin_with_root,
     count_layers,
+    entry_of,
+    find,
     first_row,
     hash_key,
+    index_again,
 )
 from solvers.pips.endings import SOLVING, ending
 from solvers.pips.parts import part_arrays
-from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE, prepare
+from solvers.pips.prepare import (
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    READY,
+    TIME_IS_UP,
+    UNTILEABLE,
+    prepare,
+)
 from solvers.pips.puzzle import Puzzle
-from solvers.pips.scratch import NARROW, WIDE, Scratch
+from solvers.pips.scratch import (
+    MOST_NODES,
+    NARROW,
+    NODE_BYTES,
+    SMALL_BYTES,
+    SMALL_NODES,
+    WIDE,
+    Scratch,
+    allocate_tables,
+)
 from solvers.wide import add
 
 Rows = npt.NDArray[np.uint64]
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
 
-BUCKETS = 256
-FULL_EIGHTHS = 7
-"""Eighths of the index that may be in use."""
-_32 = np.uint64(32)
+AHEAD_ROWS = 32
+"""Rows whose places in the table are asked for before the first of them is looked up."""
 
 
-@kernel
-def gather(words: Any, arena: Any, index: Any, here: int, rows: Any) -> int:
-    """Add states to the `here` that the arena holds; return how many it holds then, -1 if full.
+@search_kernel
+def gather(words: Any, arena: Any, index: Any, slots: int, here: int, rows: Any) -> Any:
+    """Add states to the first `here` rows of the arena, which `slots` of the index find.
 
-    Equal states become one. The index has to be EMPTY before the first call.
+    Equal states become one. `rows` may lie in the arena itself, behind what has been gathered.
+    Returns (states, slots), states -1 if there is no room; slots 0 before the first call.
     """
     width = len(words)
-    slots = len(index)
+    first = slots == 0
+    if first:
+        slots = SMALLEST_INDEX
+        while slots < 2 * len(rows) and slots < len(index):
+            slots *= 2
     shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
+    if first:
+        index_again(words, arena, index, slots, shift, here, False)
     for r in range(len(rows)):
+        if r % AHEAD_ROWS == 0 and slots >= PREFETCH_SLOTS:
+            stop = min(r + AHEAD_ROWS, len(rows))
+            ask_ahead(words, arena, index, rows, r, stop, shift, False)
         mixed = hash_key(words, rows, r)
-        tag = np.int64(mixed >> TAG_AT) & TAG_MASK
-        slot = np.int64(mixed >> shift)
-        found = False
-        while index[slot] != EMPTY and not found:
-            entry = np.int64(index[slot])
-            if entry >> ROW_BITS == tag:
-                at = entry & ROW_MASK
-                found = True
-                for i in range(width):
-                    if arena[at, i] != rows[r, i]:
-                        found = False
-                        break
-                if found:
-                    hi, lo = add(
-                        arena[at, width], arena[at, width + 1], rows[r, width], rows[r, width + 1]
-                    )
-                    arena[at, width] = hi
-                    arena[at, width + 1] = lo
-            slot = (slot + 1) & (slots - 1)
-        if found:
+        slot, row = find(words, arena, index, slots, mixed, shift, rows, r, False)
+        if row >= 0:
+            hi, lo = add(
+                arena[row, width], arena[row, width + 1], rows[r, width], rows[r, width + 1]
+            )
+            arena[row, width] = hi
+            arena[row, width + 1] = lo
             continue
-        if here == len(arena) or 8 * here > FULL_EIGHTHS * slots:
-            return -1
+        if here == len(arena):
+            return -1, slots
         for i in range(width + 2):
             arena[here, i] = rows[r, i]
-        index[slot] = np.uint32((tag << ROW_BITS) | here)
+        index[slot] = entry_of(mixed, here)
         here += 1
-    return here
-
-
-@kernel
-def by_bucket(words: Any, rows: Any, heads: Any, ends: Any) -> None:
-    """Sort states by bucket, in place.
-
-    heads and ends (buckets,) int64 are scratch; ends then says where each bucket ends.
-    """
-    buckets = len(heads)
-    ends[:] = 0
-    for r in range(len(rows)):
-        ends[bucket_of(words, rows, r, buckets)] += 1
-    at = np.int64(0)
-    for b in range(buckets):
-        heads[b] = at
-        at += ends[b]
-        ends[b] = at
-    for b in range(buckets):
-        while heads[b] < ends[b]:
-            here = heads[b]
-            right = bucket_of(words, rows, here, buckets)
-            if right == b:
-                heads[b] += 1
-                continue
-            # Into its own bucket, and what lay there comes here.
-            there = heads[right]
-            heads[right] += 1
-            for i in range(rows.shape[1]):
-                rows[here, i], rows[there, i] = rows[there, i], rows[here, i]
-
-
-@kernel
-def bucket_of(words: Any, keys: Any, at: int, buckets: int) -> np.int64:
-    """Tell the bucket, 0 to buckets - 1, of a state."""
-    # Other bits than those by which the index finds its slots: those are alike in a bucket.
-    mixed = hash_key(words, keys, at) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(((mixed >> _32) * np.uint64(buckets)) >> _32)
+        if 2 * here > slots:
+            if 2 * slots <= len(index):
+                slots *= 2
+                shift -= np.uint64(1)
+                index_again(words, arena, index, slots, shift, here, False)
+            elif 8 * here > 7 * slots:
+                return -1, slots
+    return here, slots
 
 
 class LayeredCount:
     """One board and a table for its states, which belong to one layer at a time.
 
-    Raises PermanentError for a board that cannot be counted by layers, with the reason, when it is
-    made.
+    The budget holds for everything that it does together.
     """
 
-    def __init__(self, puzzle: Puzzle, budget: Budget) -> None:
-        self._budget = budget
-        self._scratch = _prepared(puzzle, budget)
-        self.buckets = BUCKETS
-        self.row_words = 4 if self._scratch is None else len(self._scratch.words) + 2
-        self._size = 0
-        self._first = 0
-        self._spent = Statistics()
-        self.layers = 0 if self._scratch is None else len(puzzle.dominoes)
+    def __init__(self, scratch: Scratch | None, layers: int, budget: Budget, taken_ns: int) -> None:
+        self.layers = layers if scratch is not None else 0
         """Number of the layer that holds the one state of the full board; 0 if no tiling exists."""
+        self.buckets = BUCKETS
+        self.row_words = len(NARROW if scratch is None else scratch.words) + 2
+        self.layout = ""
+        """Names what the words of a row mean; rows of different layouts have nothing in common."""
+        self._budget = budget
+        self._scratch = scratch
+        self._spent = Statistics(kernel_ns=taken_ns, engine="layers")
+        self._size = self._side = self._slots = self._layer = 0
+        if scratch is not None:
+            self._of = Buckets.of(scratch.board, scratch.forest, scratch.words)
+            self.layout = _layout(scratch)
 
     @property
     def statistics(self) -> Statistics:
-        """What all layers together have cost so far."""
+        """What everything together has cost so far."""
         return self._spent
 
     @property
     def rows(self) -> Rows:
         """States of the present layer, as a view that is good until the next call."""
         if self._scratch is None:
-            return np.empty((0, 4), np.uint64)
-        return self._scratch.arena[self._first : self._first + self._size]
+            return np.empty((0, self.row_words), np.uint64)
+        begin = int(first_row(self._scratch.arena, self._size, self._side))
+        return self._scratch.arena[begin : begin + self._size]
 
     def begin(self) -> None:
         """Make the one state of the empty board the present layer."""
@@ -168,114 +154,145 @@ class LayeredCount:
 
     def clear(self) -> None:
         """Forget every state."""
-        self._first = self._size = 0
-        if self._scratch is not None:
-            self._scratch.index.fill(EMPTY)
+        self._size = self._side = self._slots = self._layer = 0
 
     def gather(self, rows: Rows) -> bool:
         """Add states of one layer to those gathered since `clear`; False if the table is full."""
         scratch = self._scratch
-        assert scratch is not None, "a board without a tiling has no states"
+        if scratch is None:
+            return True
         begun = time.perf_counter_ns()
-        size = int(gather(scratch.words, scratch.arena, scratch.index, self._size, rows))
-        self._spent += Statistics(kernel_ns=time.perf_counter_ns() - begun)
-        if size < 0:
-            return False
-        self._size = size
-        return True
+        size, slots = gather(
+            scratch.words, scratch.arena, scratch.index, self._slots, self._size, rows
+        )
+        self._slots = int(slots)
+        full = size < 0
+        self._size = len(scratch.arena) if full else int(size)
+        self._spend(begun, peak=self._size, slots=self._slots)
+        return not full
 
     def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
         """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
         scratch = self._scratch
-        if scratch is None or self._size == 0:
+        if scratch is None or first >= last:
             return last, ""
         begun = time.perf_counter_ns()
-        deadline = time.monotonic_ns() + int(self._budget.seconds * 1e9)
-        most = len(scratch.arena) if rows_max is None else rows_max
-        if self._first:
-            self.gather_again()
+        nodes_left = self._budget.nodes - self._spent.nodes
+        ns_left = int(self._budget.seconds * 1e9) - self._spent.kernel_ns
         carried = self._size
         code, here, states, nodes, peak, slots, layer = count_layers(
             scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-            scratch.children, scratch.moves, carried, first, last, most, self._budget.nodes,
-            deadline,
+            scratch.children, scratch.moves, carried, self._side, first, last,
+            len(scratch.arena) if rows_max is None else rows_max,
+            nodes_left, time.monotonic_ns() + ns_left,
         )  # fmt: skip
         code, here, layer = int(code), int(here), int(layer)
-        # Whoever carries a state on has its cost; nobody does that with the full board.
-        states = carried + int(states) - (0 if layer == self.layers else here)
-        self._spent += Statistics(
-            states=states,
-            nodes=int(nodes),
-            kernel_ns=time.perf_counter_ns() - begun,
-            table_bytes=int(peak) * 8 * (len(scratch.words) + 2) + int(slots) * 4,
-            engine="layers",
-        )
+        # Whoever carries a state on has its cost; the full board is carried no further.
+        left = 0 if layer == self.layers or code != DONE else here
+        self._spend(
+            begun, states=carried + int(states) - left, nodes=int(nodes), peak=int(peak),
+            slots=int(slots),
+        )  # fmt: skip
         if code != DONE:
-            self.clear()
+            self._size = self._slots = 0
             return layer, ending(SOLVING + code)[1]
-        self._size = here
-        self._first = int(first_row(scratch.arena, here, layer - first))
+        self._size, self._slots, self._layer = here, 0, layer
+        self._side = (self._side + layer - first) % 2
         return layer, ""
 
-    def gather_again(self) -> None:
-        """Move the states to where `count_layers` expects them."""
-        scratch = self._scratch
-        assert scratch is not None
-        size = self._size
-        begin = self._first
-        # From the back to the front, a block at a time so that none is written over.
-        block = begin
-        for at in range(0, size, block):
-            n = min(block, size - at)
-            scratch.arena[at : at + n] = scratch.arena[begin + at : begin + at + n]
-        self._first = 0
-
     def by_bucket(self) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """Sort the present states by bucket, in place."""
-        begins = np.zeros(self.buckets + 1, np.int64)
+        """Sort the states that `advance` has left by bucket, in place."""
         rows = self.rows
-        if self._scratch is not None:
+        begins = np.zeros(self.buckets + 1, np.int64)
+        scratch = self._scratch
+        if scratch is not None:
             begun = time.perf_counter_ns()
-            heads = np.zeros(self.buckets, np.int64)
-            by_bucket(self._scratch.words, rows, heads, begins[1:])
-            self._spent += Statistics(kernel_ns=time.perf_counter_ns() - begun)
+            of = self._of
+            sort_by_bucket(
+                scratch.board, scratch.words, of.group, of.kept, of.word, of.shift, of.bits,
+                self._layer, rows, np.empty(self.buckets, np.int64), begins[1:],
+            )  # fmt: skip
+            self._spend(begun)
         return rows, begins
 
     def total(self) -> int:
         """Add the counts of the present layer up: the count of the board after the last layer."""
-        rows = self.rows
-        return sum(count_of(hi, lo) for hi, lo in rows[:, -2:].tolist())
+        return sum(count_of(hi, lo) for hi, lo in self.rows[:, -2:].tolist())
+
+    def _spend(
+        self, begun: int, *, states: int = 0, nodes: int = 0, peak: int = 0, slots: int = 0
+    ) -> None:
+        self._spent += Statistics(
+            states=states,
+            nodes=nodes,
+            kernel_ns=time.perf_counter_ns() - begun,
+            table_bytes=peak * 8 * self.row_words + slots * 4,
+        )
 
 
-def layered(puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
-    """Take up a board to count it by layers; None if its keys or tilings do not fit."""
-    try:
-        return LayeredCount(puzzle, budget)
-    except PermanentError:
-        return None
+def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
+    """Prepare a board to be counted by layers; returns it, or None and why (code of `prepare`).
 
-
-def _prepared(puzzle: Puzzle, budget: Budget) -> Scratch | None:
+    Everybody who takes up the same board lays its keys out alike, whatever the budget.
+    """
+    begun = time.perf_counter_ns()
+    deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
     columns = kernel_columns(to_arrays([puzzle]))
     tiles, halves = part_arrays(puzzle, None)
-    words, wide_forest = NARROW, False
+    words, nodes = NARROW, SMALL_NODES
     while True:
-        scratch = Scratch.for_budget(words, budget.table_bytes, wide_forest=wide_forest)
+        # Orders are tried in tables of one size, on which the choice may depend.
+        trial = Scratch.allocate(words, SMALL_BYTES, nodes)
         code = prepare(
-            scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-            scratch.children, scratch.moves, columns, 0, tiles, halves,
-            time.monotonic_ns() + int(budget.seconds * 1e9),
+            trial.board, trial.forest, trial.words, trial.arena, trial.index, trial.children,
+            trial.moves, columns, 0, tiles, halves, deadline,
         )  # fmt: skip
-        if code == READY:
-            return scratch
-        if code == UNTILEABLE:
-            return None
         if code == KEY_TOO_LONG and words is NARROW:
             words = WIDE
-        elif code == FOREST_TOO_LARGE and not wide_forest:
-            wide_forest = True
+        elif code == FOREST_TOO_LARGE and nodes == SMALL_NODES:
+            nodes = MOST_NODES
         else:
-            raise PermanentError(ending(int(code))[1])
+            break
+    if code == UNTILEABLE:
+        return LayeredCount(None, 0, budget, time.perf_counter_ns() - begun), code
+    if code != READY:
+        return None, int(code)
+    forest_bytes = NODE_BYTES * int(trial.board["layer"][len(puzzle.dominoes) + 1])
+    if nodes != SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
+        return None, FOREST_TOO_LARGE
+    if time.monotonic_ns() > deadline:
+        # An order may not have been tried for want of time: others would choose another.
+        return None, TIME_IS_UP
+    arena, index = allocate_tables(words, max(budget.table_bytes - forest_bytes, 4096))
+    scratch = Scratch(
+        words=words,
+        board=trial.board,
+        forest=trial.forest,
+        arena=arena,
+        index=index,
+        children=trial.children,
+        moves=trial.moves,
+    )
+    taken_ns = time.perf_counter_ns() - begun
+    return LayeredCount(scratch, len(puzzle.dominoes), budget, taken_ns), READY
 
 
-__all__ = ["LayeredCount", "Rows", "layered"]
+def _layout(scratch: Scratch) -> str:
+    # Estimates are floating-point numbers: another machine might choose another order.
+    board = scratch.board
+    whole = hashlib.sha256(repr((scratch.words, BUCKETS)).encode("ascii"))
+    for name, size in (
+        ("order", "cells"),
+        ("field_word", "regions"),
+        ("field_shift", "regions"),
+        ("field_bits", "regions"),
+        ("extra_word", "types"),
+        ("extra_shift", "types"),
+    ):
+        whole.update(board[name][: board[size]].tobytes())
+    whole.update(board["layer"][: board["dominoes"] + 2].tobytes())
+    whole.update(repr([int(board[f"node_{x}"]) for x in ("word", "shift", "mask")]).encode("ascii"))
+    return whole.hexdigest()[:16]
+
+
+__all__ = ["LayeredCount", "Rows", "take_up"]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import EMPTY, EQUALS, GREATER, LESS, SUM
 
 WORD_BITS = 64
 
 
-@kernel
+@search_kernel
 def bit_length(value: int) -> int:
     """Count the bits that hold 0 to value."""
     bits = 0
@@ -24,7 +24,7 @@ def bit_length(value: int) -> int:
     return bits
 
 
-@kernel
+@search_kernel
 def progress_bits(board: Any, g: int) -> int:
     """Count the bits that a region's progress needs: none if it is never partly filled.
 
@@ -47,7 +47,7 @@ def progress_bits(board: Any, g: int) -> int:
     return values if values < WORD_BITS - 1 else WORD_BITS + 1
 
 
-@kernel
+@search_kernel
 def lay_out(board: Any, words: Any) -> bool:
     """Give every field its place in keys of len(words) words; return whether they fit.
 
@@ -88,7 +88,7 @@ def lay_out(board: Any, words: Any) -> bool:
     return True
 
 
-@kernel
+@search_kernel
 def _word_with_room(used: Any, count: int, bits: int) -> int:
     for w in range(count - 1, -1, -1):
         if used[w] + bits <= WORD_BITS:
@@ -96,7 +96,7 @@ def _word_with_room(used: Any, count: int, bits: int) -> int:
     return -1
 
 
-@kernel
+@search_kernel
 def _share(board: Any, used: Any, count: int, g: int) -> bool:
     # Lowest place in any word that is clear of every earlier field alive at the same time.
     bits = board.field_bits[g]

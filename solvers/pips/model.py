@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import (
     EMPTY,
     EQUALS,
@@ -22,7 +22,7 @@ from solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 LOADED, NO_BOARD, TOO_LARGE = range(3)
 
 
-@kernel
+@search_kernel
 def load(board: Any, columns: Any, row: int) -> int:
     """Read one row into the board's order-independent arrays.
 
@@ -79,7 +79,7 @@ def load(board: Any, columns: Any, row: int) -> int:
     return LOADED
 
 
-@kernel
+@search_kernel
 def _find_neighbours(board: Any, n: int) -> None:
     board.neighbours[:n] = -1
     below = 0
@@ -97,7 +97,7 @@ def _find_neighbours(board: Any, n: int) -> None:
             board.neighbours[below, 3] = i
 
 
-@kernel
+@search_kernel
 def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes: int) -> int:
     # Distinct pips by insertion sort: few, and nearly always 0 to 6.
     values = 0
@@ -152,7 +152,7 @@ def _index_dominoes(board: Any, halves_a: Any, halves_b: Any, d0: int, dominoes:
     return LOADED
 
 
-@kernel
+@search_kernel
 def _drop_vacuous(board: Any, regions: int) -> None:
     smallest = board.pips[0]
     largest = board.pips[board.values - 1]

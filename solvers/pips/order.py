@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import EMPTY, Forest
 from solvers.pips.count import count_board
 from solvers.pips.layout import lay_out
@@ -31,7 +31,7 @@ PROBE_NODES = 2**15
 FOREVER_NS = 2**62
 
 
-@kernel
+@search_kernel
 def choose_order(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
     deadline_ns: int,
@@ -59,7 +59,7 @@ def choose_order(
     place_cells(board)
 
 
-@kernel
+@search_kernel
 def _probe(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
     deadline_ns: int,
@@ -90,7 +90,7 @@ def _probe(
                 board.best_order[p] = board.order[p]
 
 
-@kernel
+@search_kernel
 def _find_components(board: Any) -> None:
     # Flood fill with `order` as the stack.
     n = board.cells
@@ -115,7 +115,7 @@ def _find_components(board: Any) -> None:
         components += 1
 
 
-@kernel
+@search_kernel
 def _sweep(board: Any, sweep: int) -> None:
     # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
     n = board.cells
@@ -136,7 +136,7 @@ def _sweep(board: Any, sweep: int) -> None:
         board.order[at] = i
 
 
-@kernel
+@search_kernel
 def estimate(board: Any) -> float:
     """Estimate how many states the order in board.order leads to.
 

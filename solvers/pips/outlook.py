@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM
 
 HOPELESS = -24.0
 """log2 of the chance that stands for "never"."""
 
 
-@kernel
+@search_kernel
 def foresee(board: Any) -> None:
     """Fill `chance` and `variety` for every region and every number of filled cells.
 
@@ -36,7 +36,7 @@ def foresee(board: Any) -> None:
         at += size + 1
 
 
-@kernel
+@search_kernel
 def _foresee_sum(board: Any, g: int, at: int) -> None:
     kind, size, target = board.kind[g], board.size[g], board.target[g]
     values = board.values
@@ -78,7 +78,7 @@ def _foresee_sum(board: Any, g: int, at: int) -> None:
             board.chance[at + j] = HOPELESS
 
 
-@kernel
+@search_kernel
 def _foresee_equals(board: Any, size: int, at: int) -> None:
     total = 2.0 * board.dominoes
     for j in range(1, size + 1):
@@ -98,7 +98,7 @@ def _foresee_equals(board: Any, size: int, at: int) -> None:
             board.chance[at + j] = HOPELESS
 
 
-@kernel
+@search_kernel
 def _foresee_unequal(board: Any, size: int, at: int) -> None:
     values = board.values
     chance, variety = 0.0, 0.0

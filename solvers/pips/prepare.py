@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import Forest
 from solvers.pips.layout import lay_out
 from solvers.pips.model import NO_BOARD, TOO_LARGE, load
@@ -23,7 +23,7 @@ from solvers.pips.tilings import NO_TILING, TOO_MANY, TOO_SLOW, TOO_WIDE, build_
 ) = range(8)
 
 
-@kernel
+@search_kernel
 def prepare(
     board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
     columns: Any, row: int, tiles: Any, halves: Any, deadline_ns: int,
@@ -60,7 +60,7 @@ def prepare(
     return _fold(board, forest, words, deadline_ns)
 
 
-@kernel
+@search_kernel
 def _fold(board: Any, forest: Forest, words: Any, deadline_ns: int) -> int:
     code = build_tilings(board, forest, deadline_ns)
     if code == NO_TILING:

@@ -47,16 +47,13 @@ class Scratch:
 
         Memory is only promised here: a page costs nothing until a kernel writes on it.
         """
-        slots = 256
-        while 2 * slots * 4 * INDEX_SHARE <= table_bytes:
-            slots *= 2
-        rows = min(max((table_bytes - 4 * slots) // (8 * (len(words) + 2)), 16), MOST_ROWS)
+        arena, index = allocate_tables(words, table_bytes)
         return cls(
             words=words,
             board=allocate_board(),
             forest=allocate_forest(nodes),
-            arena=np.empty((rows, len(words) + 2), np.uint64),
-            index=np.empty(slots, np.uint32),
+            arena=arena,
+            index=index,
             children=np.empty((MOST_CHILDREN, len(words)), np.uint64),
             moves=np.empty((MOST_CHILDREN, 3), np.int64),
         )
@@ -68,6 +65,17 @@ class Scratch:
         if wide_forest:
             nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
         return cls.allocate(words, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
+
+
+def allocate_tables(
+    words: tuple[int, ...], table_bytes: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+    """Allocate states and their index for keys of so many words, about `table_bytes` together."""
+    slots = 256
+    while 2 * slots * 4 * INDEX_SHARE <= table_bytes:
+        slots *= 2
+    rows = min(max((table_bytes - 4 * slots) // (8 * (len(words) + 2)), 16), MOST_ROWS)
+    return np.empty((rows, len(words) + 2), np.uint64), np.empty(slots, np.uint32)
 
 
 FIRST_TABLE_ROWS = 1 << 15

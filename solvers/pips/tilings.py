@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.bits import trailing_zeros
 from solvers.clock import monotonic_ns
-from solvers.compiling import kernel
+from solvers.compiling import search_kernel
 from solvers.pips.board import (
     CHILD,
     EDGE,
@@ -40,7 +40,7 @@ MAX_WINDOW = 62
 BUILT, NO_TILING, TOO_WIDE, TOO_MANY, TOO_SLOW = range(5)
 
 
-@kernel
+@search_kernel
 def place_cells(board: Any) -> int:
     """Fill the arrays that depend on the cell order; return the order's reach.
 
@@ -80,7 +80,7 @@ def place_cells(board: Any) -> int:
     return reach
 
 
-@kernel
+@search_kernel
 def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
     """Build the graph layer by layer, then drop every node from which no tiling is left.
 
@@ -145,7 +145,7 @@ def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
     return _keep_live(board, forest, nodes, layers)
 
 
-@kernel
+@search_kernel
 def _intern(forest: Forest, slots: int, nodes: int, position: int, window: np.uint64) -> int:
     mixed = (window ^ (np.uint64(position) << np.uint64(52))) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(40)) & (slots - 1)
@@ -164,7 +164,7 @@ def _intern(forest: Forest, slots: int, nodes: int, position: int, window: np.ui
         slot = (slot + 1) & (slots - 1)
 
 
-@kernel
+@search_kernel
 def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
     for node in range(nodes):
         forest.nodes[node, LIVE] = -1
@@ -221,7 +221,7 @@ def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
     return BUILT
 
 
-@kernel
+@search_kernel
 def _count_rest(board: Any, forest: Forest, node: int, opens: int) -> int:
     # Free cells of each region at this node; a region with some of its cells filled is open.
     regions = board.regions
