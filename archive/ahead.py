@@ -8,35 +8,29 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 Item = TypeVar("Item")
-_LOOK_S = 0.5
 
 
-def ahead(items: Iterable[Item], depth: int = 1) -> Iterator[Item]:
-    """Make up to `depth` items ahead, in a thread; what making them raises is raised here.
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Make the next item in a thread while the last one is used, and no more than that.
 
-    For pairs of steps of which one lets go of the interpreter, as Arrow does.
+    What making them raises is raised here. For pairs of steps of which one lets go of the
+    interpreter, as Arrow does.
     """
-    made: queue.Queue[tuple[bool, Item | BaseException | None]] = queue.Queue(depth)
+    made: queue.Queue[tuple[bool, Item | BaseException | None]] = queue.Queue()
+    wanted = threading.Semaphore(1)
     over = threading.Event()
-
-    def put(entry: tuple[bool, Item | BaseException | None]) -> bool:
-        while not over.is_set():
-            try:
-                made.put(entry, timeout=_LOOK_S)
-            except queue.Full:
-                continue
-            return True
-        return False
 
     def make() -> None:
         try:
             for item in items:
-                if not put((True, item)):
+                wanted.acquire()
+                if over.is_set():
                     return
+                made.put((True, item))
         except BaseException as error:  # noqa: BLE001 - raised again where the items are used
-            put((False, error))
+            made.put((False, error))
         else:
-            put((False, None))
+            made.put((False, None))
 
     thread = threading.Thread(target=make, name="ahead", daemon=True)
     thread.start()
@@ -48,6 +42,9 @@ def ahead(items: Iterable[Item], depth: int = 1) -> Iterator[Item]:
                     raise item  # type: ignore[misc]
                 return
             yield item  # type: ignore[misc]
+            item = None
+            wanted.release()
     finally:
         over.set()
+        wanted.release()
         thread.join()

@@ -18,7 +18,7 @@ from solvers.algebra import Ask, Budget, Status
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""
-_COLUMNS = ("job_id", "status", "run_id")
+_COLUMNS = ("job_id", "game", "ask", "status", "run_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +45,11 @@ def read_answers(
     """
     answers = Answers(final=KeySet(), covered=KeySet())
     enough: dict[str, bool] = {}
-    where = (pc.field("game") == game) & (pc.field("ask") == str(ask))
-    if but_of is not None:
-        where &= pc.field("run_id") != but_of
-    for rows in lake.scan(RESULTS_FOLDER, RESULTS, _COLUMNS, where):
+    for found in lake.scan(RESULTS_FOLDER, RESULTS, _COLUMNS):
+        asked = pc.and_(
+            pc.equal(found.column("game"), game), pc.equal(found.column("ask"), str(ask))
+        )
+        rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
         final = pc.is_in(rows.column("status"), value_set=FINAL)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
         others = rows.filter(pc.invert(final))

@@ -12,9 +12,12 @@ import pyarrow.compute as pc
 
 from archive.jobs import keys_of
 from archive.lake import ROW_GROUP_ROWS
+from archive.memory import give_back
 
-BUCKET_ROWS = ROW_GROUP_ROWS * 3 // 4
-"""Rows that a bucket holds about: ids are hashes, so that hardly one has more than a row group."""
+BUCKET_ROWS = 32_768
+"""Rows of a bucket, about: a row group of the sorted file."""
+SPREAD_ROWS = 16_384
+"""Rows that are spread over the buckets at once."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
@@ -46,7 +49,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
     def add(self, rows: pa.Table) -> None:
         """Add rows; they are spread when there are enough of them."""
         self._waiting.append(rows)
-        if self._writers and sum(len(table) for table in self._waiting) >= ROW_GROUP_ROWS:
+        if self._writers and sum(len(table) for table in self._waiting) >= SPREAD_ROWS:
             self._spread()
 
     def _spread(self) -> None:
@@ -60,6 +63,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         for i, writer in enumerate(self._writers):
             if bounds[i] < bounds[i + 1]:
                 writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
+        give_back()
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
@@ -73,6 +77,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()
             yield _sorted(table)
+            give_back()
 
 
 def _sorted(rows: pa.Table) -> pa.Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,10 @@ def _keys(data: bytes) -> Keys:
     return np.frombuffer(data, ">u8").astype(np.uint64).reshape(-1, 2)
 
 
+SHELVES = 16
+"""Parts of a set, by the first digit of the id: what is merged at once."""
+
+
 class KeySet:
     """A set of jobs that grows by the thousand, 16 bytes each.
 
@@ -99,36 +104,52 @@ class KeySet:
     """
 
     def __init__(self) -> None:
-        self._runs: list[Keys] = []
+        self._shelves: list[list[Keys]] = [[] for _ in range(SHELVES)]
 
     def __len__(self) -> int:
-        return sum(len(run) for run in self._runs)
-
-    def __contains__(self, key: tuple[int, int]) -> bool:
-        return bool(self.holds(np.array([key], np.uint64))[0])
+        return sum(len(run) for shelf in self._shelves for run in shelf)
 
     def holds(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Tell of each key whether it is in the set."""
-        found = np.zeros(len(keys), np.bool_)
-        for run in self._runs:
-            found |= _in_run(run, keys)
+        order, ranked = _ranked(keys)
+        found = np.empty(len(keys), np.bool_)
+        found[order] = self._hold(ranked)
+        return found
+
+    def _hold(self, ranked: Keys) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(ranked), np.bool_)
+        for shelf, here in zip(self._shelves, _by_shelf(ranked), strict=True):
+            for run in shelf:
+                found[here] |= _in_run(run, ranked[here])
         return found
 
     def add(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Add keys; tell of each whether it is new, of equal new ones the first."""
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
-        ranked = keys[order]
+        order, ranked = _ranked(keys)
         first = np.ones(len(keys), np.bool_)
         first[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-        first &= ~self.holds(ranked)
+        first &= ~self._hold(ranked)
         fresh = np.zeros(len(keys), np.bool_)
         fresh[order[first]] = True
-        if first.any():
-            self._runs.append(ranked[first])
-        while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
-            last, before = self._runs.pop(), self._runs.pop()
-            self._runs.append(_merged(before, last))
+        new = ranked[first]
+        for shelf, here in zip(self._shelves, _by_shelf(new), strict=True):
+            if here.start < here.stop:
+                shelf.append(new[here].copy())
+            while len(shelf) > 1 and len(shelf[-2]) < 2 * len(shelf[-1]):
+                shelf[-2:] = [_merged(shelf[-2], shelf[-1])]
         return fresh
+
+
+def _ranked(keys: Keys) -> tuple[npt.NDArray[np.intp], Keys]:
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    return order, keys[order]
+
+
+def _by_shelf(ranked: Keys) -> list[slice]:
+    """Say where in sorted keys those of each shelf stand."""
+    firsts = np.arange(1, SHELVES, dtype=np.uint64) << np.uint64(60)
+    bounds = [0, *np.searchsorted(ranked[:, 0], firsts).tolist(), len(ranked)]
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def _merged(one: Keys, other: Keys) -> Keys:

@@ -8,19 +8,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from archive import disk, s3
 from archive.encoding import check_declared, parquet_writer
 from solvers.errors import PermanentError, TransientError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 ROW_GROUP_ROWS = 65_536
 STAGING = ".staging"
@@ -44,6 +45,10 @@ _HOPELESS = (
     "Couldn't deserialize",
 )
 """What the message of an OSError without an errno says when trying again cannot help."""
+
+
+# Other pools keep what they have freed, and `give_back` does not reach them.
+pa.set_memory_pool(pa.system_memory_pool())
 
 
 class MissingFileError(PermanentError):
@@ -215,7 +220,9 @@ class Lake:
                 raise PermanentError(
                     f"{path}: row group {index} of {file.num_row_groups} does not exist"
                 )
-            return file.read_row_group(index)
+            # All columns at once would take several times the memory of the table.
+            columns = [file.read_row_group(index, [name]) for name in file.schema_arrow.names]
+            return pa.table([c.column(0) for c in columns], schema=file.schema_arrow)
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""
@@ -246,6 +253,9 @@ class Lake:
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
         """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
+        # Takes 40 MB, which drivers and workers can do without.
+        import pyarrow.dataset as ds
+
         files = self._parquet_files(path)
         if not files:
             return ds.dataset(schema.empty_table())
@@ -254,20 +264,14 @@ class Lake:
                 files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
             )
 
-    def scan(
-        self, path: str, schema: pa.Schema, columns: Sequence[str], where: pc.Expression
-    ) -> Iterator[pa.Table]:
-        """Read the rows of a folder's Parquet files that meet a condition, batch by batch."""
-        scanner = self.dataset(path, schema).scanner(
-            columns=list(columns),
-            filter=where,
-            batch_size=ROW_GROUP_ROWS,
-            batch_readahead=1,
-            fragment_readahead=1,
-        )
-        with _errors(path):
-            for batch in scanner.to_batches():
-                yield pa.Table.from_batches([batch])
+    def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
+        wanted = _select(schema, columns)
+        for name in self._parquet_files(path):
+            with self._parquet(name) as file:
+                there = [column for column in wanted.names if column in file.schema_arrow.names]
+                for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
+                    yield conform(pa.Table.from_batches([batch]), wanted, fill_missing=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""

@@ -1,13 +1,14 @@
 """Planning a run: leave out what is answered, batch the small jobs, divide and spread large ones.
 
-Puzzles may come as a stream of any length. A plan is made in one pass: a window of jobs is held,
-chunks are cut from its front while more come, and guided by what is left (`archive.chunking`) once
-the end is in sight. Memory beside the window: 16 bytes a job, to know it again.
+Puzzles may come as a stream of any length. A plan is made in one pass, batch by batch; one batch
+is held back, so that chunks become shorter when the end is in sight (`archive.chunking`). Memory
+beside the batches: 16 bytes a job, to know it again.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from archive.costs import estimator
 from archive.games import keep_game
 from archive.jobs import Keys, KeySet, ids_of, name_jobs
 from archive.lake import Lake, conform
+from archive.memory import give_back
 from archive.runfiles import (
     SegmentTakenError,
     folder,
@@ -40,10 +42,8 @@ from solvers.algebra import Arrays, Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
 
 SPLIT_AHEAD_MAX = 4096
-BATCH_ROWS = 32_768
-"""Puzzles named, compared and estimated at once."""
-WINDOW_ROWS = 65_536
-"""Jobs held at least before chunks are cut, if there are more to come."""
+BATCH_ROWS = 16_384
+"""Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
 """A job that is expected to take longer is divided before anybody works on it ..."""
 DIVIDED_S = 5.0
@@ -242,17 +242,15 @@ class _Plan:
 
         `at_the_end` is called when all jobs are known, before the chunks that are left.
         """
-        held: list[_Jobs] = []
+        held: deque[_Jobs] = deque()
         for jobs in self._open_jobs():
             held.append(jobs)
-            while sum(len(part.cost_s) for part in held[1:]) >= WINDOW_ROWS:
-                front = held.pop(0)
+            if len(held) > 1:
                 # More may come than is held: as much as there has been, for all one knows.
-                left_s = self._cut_s + sum(float(part.cost_s.sum()) for part in held)
-                yield from self._cut(front, left_s)
+                yield from self._cut(held, self._cut_s)
         at_the_end()
         if held:
-            yield from self._cut(_joined(held), 0.0)
+            yield from self._cut(held, 0.0)
 
     def _open_jobs(self) -> Iterator[_Jobs]:
         """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
@@ -269,6 +267,8 @@ class _Plan:
             self._open_count += int(is_open.sum())
             if is_open.any():
                 yield self._jobs(table, keys, is_open, estimate)
+            del table, keys
+            give_back()
 
     def _jobs(
         self,
@@ -305,8 +305,10 @@ class _Plan:
         self.largest.sort(key=lambda job: -job.cost_s)
         del self.largest[LARGEST_TOLD:]
 
-    def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[pa.Table]:
-        """Cut jobs into chunks, those first that are expected to take longest."""
+    def _cut(self, held: deque[_Jobs], to_come_s: float) -> Iterator[pa.Table]:
+        """Cut the front into chunks, those jobs first that are expected to take longest."""
+        jobs = held.popleft()
+        left_s = to_come_s + sum(float(part.cost_s.sum()) for part in held)
         order = np.argsort(-jobs.cost_s, kind="stable")
         cost_s = jobs.cost_s[order]
         self._cut_s += float(cost_s.sum())
@@ -348,8 +350,3 @@ class _Plan:
         self.chunk_cost_s += [cost_s / len(parts)] * len(parts)
         for i, part in enumerate(parts):
             yield part_row(job, part, str(i))
-
-
-def _joined(held: list[_Jobs]) -> _Jobs:
-    rows = pa.concat_tables([jobs.rows for jobs in held])
-    return _Jobs(rows, np.concatenate([jobs.cost_s for jobs in held]))

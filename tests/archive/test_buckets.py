@@ -20,6 +20,7 @@ def test_rows_come_back_sorted_and_more_than_once(
 ):
     monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 100)
     monkeypatch.setattr(buckets, "BUCKET_ROWS", 75)
+    monkeypatch.setattr(buckets, "SPREAD_ROWS", 100)
     ids = [digest(str(n)) for n in range(rows)]
     table = pa.table({"job_id": ids, "n": range(rows)}, schema=SCHEMA)
     with Buckets(tmp_path, SCHEMA, rows) as held:

@@ -143,7 +143,6 @@ def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
     run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     planned = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
     monkeypatch.setattr(planning, "BATCH_ROWS", 64)
-    monkeypatch.setattr(planning, "WINDOW_ROWS", 128)
     again = (table.slice(start, 90) for start in range(0, 1000, 70))
     before = {name: lake.read_bytes(name) for name in lake.list()}
     assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id

@@ -1,0 +1,317 @@
+"""Count Pips boards by the million: plan, two workers, results; beside what the kernels alone take.
+
+python -m benchmarks.scale --boards 10000 100000 1000000 [--corpora FOLDER] [--write]
+
+Boards of the published mix are generated once, into the lake `--corpora`, and not counted into any
+time. Every number of boards is the beginning of the same corpus, and is run in a lake and a driver
+process of its own. `--distinct N` generates only N boards and counts them again and again under
+other names: the kernels' work is the same, and generating takes a fraction.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from archive.columns import arrays_of
+from archive.corpus import Corpus, open_corpus
+from archive.jobs import ids_of
+from archive.lake import Lake
+from archive.runs import plan_run
+from benchmarks.report import Section, finish
+from solvers.algebra import Ask, Budget
+from solvers.registry import game
+from workers.driver import drive
+from workers.executors import CeleryExecutor
+from workers.redis_keys import connect
+from workers.settings import Settings
+from workers.supervisor import local_cluster
+
+COUNT = Ask(kind="count")
+SEED = 7
+MB = 1e6
+ROLES = ("server", "batch")
+SPAWN = multiprocessing.get_context("spawn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boards:
+    """Which boards are counted: the first of a corpus, again and again under other names."""
+
+    lake: str
+    spec: str
+    count: int
+
+    def corpus(self) -> Corpus:
+        """Open the corpus; it has been made."""
+        return open_corpus(Lake.open(self.lake), self.spec)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Read them, batch by batch."""
+        left, lap = self.count, 0
+        while left > 0:
+            for table in self.corpus().tables():
+                rows = table.slice(0, left)
+                yield rows if lap == 0 else _renamed(rows, self.count - left)
+                left -= rows.num_rows
+                if left <= 0:
+                    return
+            lap += 1
+
+
+def _renamed(rows: pa.Table, first: int) -> pa.Table:
+    """Give boards other names, so that they are other jobs."""
+    keys = np.random.default_rng(first).integers(0, 2**64, (len(rows), 2), dtype=np.uint64)
+    return rows.set_column(0, rows.schema.field(0), ids_of(keys))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What one run cost."""
+
+    boards: int
+    kernel_rate: float
+    """Boards a second of all processes side by side, in the kernels alone."""
+    kernel_cpu_s: float
+    """Seconds of processor time that they took."""
+    start_s: float
+    plan_s: float
+    solve_s: float
+    finish_s: float
+    chunks: int
+    kernel_s: float
+    """Seconds that workers spent in kernels, all together."""
+    driver_bytes: int
+    driver_cpu_s: float
+    workers_cpu_s: float
+    """Processor time of the worker's children."""
+    worker_bytes: int
+    redis_bytes: int
+    manifest_bytes: int
+    parts_bytes: int
+    results_bytes: int
+
+    @property
+    def total_s(self) -> float:
+        """From the puzzles in the lake to the results in the lake."""
+        return self.plan_s + self.solve_s + self.finish_s
+
+
+def kernels_alone(boards: Boards, processes: int) -> tuple[float, float]:
+    """Count all boards in processes side by side, without files or messages.
+
+    Returns boards a second, and seconds of processor time in all.
+    """
+    with SPAWN.Pool(processes) as pool:
+        found = pool.starmap(_kernel_rate, [(boards, i, processes) for i in range(processes)])
+    return sum(rate for rate, _ in found), sum(cpu_s for _, cpu_s in found)
+
+
+def _kernel_rate(boards: Boards, mine: int, processes: int) -> tuple[float, float]:
+    pips = game("pips")
+    pips.warm()
+    rows, seconds, cpu_s = 0, 0.0, 0.0
+    for table in boards.tables():
+        arrays = arrays_of(table.take(np.arange(mine, len(table), processes)))
+        begun, busy = time.perf_counter(), time.process_time()
+        rows += len(pips.solve_batch(arrays, COUNT, Budget())["status"])
+        seconds += time.perf_counter() - begun
+        cpu_s += time.process_time() - busy
+    return rows / seconds, cpu_s
+
+
+def end_to_end(boards: Boards, processes: int, kernels: tuple[float, float]) -> Figures:
+    """Plan, solve and finish in a driver process of its own."""
+    with tempfile.TemporaryDirectory(prefix="nightgrid-scale-") as folder:
+        _hide_pandas(Path(folder))
+        with SPAWN.Pool(1) as pool:
+            found = pool.apply(_drive, (boards, processes, str(Path(folder) / "lake")))
+    rate, cpu_s = kernels
+    return Figures(boards=boards.count, kernel_rate=rate, kernel_cpu_s=cpu_s, **found)
+
+
+def _hide_pandas(folder: Path) -> None:
+    """Let no process that begins now find pandas.
+
+    Arrow imports it wherever it is, 40 MB and a third of a second. It comes with OR-Tools, for
+    other benchmarks; nightgrid does not install it.
+    """
+    (folder / "pandas.py").write_text('raise ModuleNotFoundError("pandas is hidden")\n')
+    paths = [str(folder), str(Path.cwd()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+
+
+def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
+    settings = Settings(lake=lake_url, batch_processes=processes, games="pips")
+    lake = Lake.open(settings.lake)
+    marks = [time.perf_counter()]
+    with local_cluster(settings, roles=ROLES):
+        marks.append(time.perf_counter())
+        run_id = plan_run(
+            lake, game("pips"), boards.tables(), COUNT, settings.budget, worker_count=processes
+        )
+        marks.append(time.perf_counter())
+        solved_at = marks[-1]
+
+        def note(_: object) -> None:
+            nonlocal solved_at
+            solved_at = time.perf_counter()
+
+        summary = drive(lake, run_id, CeleryExecutor(settings), note, settings=settings)
+        marks += [solved_at, time.perf_counter()]
+        with connect(settings) as client:
+            redis_bytes = int(client.info("memory")["used_memory_peak"])
+        worker_bytes, workers_cpu_s = _workers(settings)
+    if not summary.finished or sum(summary.statuses.values()) != summary.job_count:
+        raise SystemExit(f"{summary.job_count} jobs, but {summary.statuses}")
+    driver_cpu_s = time.process_time()
+    start_s, plan_s, solve_s, finish_s = np.diff(marks).tolist()
+    base = Path(lake_url)
+    return {
+        "start_s": start_s,
+        "plan_s": plan_s,
+        "solve_s": solve_s,
+        "finish_s": finish_s,
+        "chunks": summary.chunks_total,
+        "kernel_s": summary.kernel_ns / 1e9,
+        "driver_bytes": _peak_bytes(os.getpid()),
+        "driver_cpu_s": driver_cpu_s,
+        "workers_cpu_s": workers_cpu_s,
+        "worker_bytes": worker_bytes,
+        "redis_bytes": redis_bytes,
+        "manifest_bytes": _bytes_under(base / f"runs/run={run_id}/manifest"),
+        "parts_bytes": _bytes_under(base / f"runs/run={run_id}/parts"),
+        "results_bytes": _bytes_under(base / "results"),
+    }
+
+
+def _workers(settings: Settings) -> tuple[int, float]:
+    """Find the largest peak of memory and the whole processor time of the batch children."""
+    state = (settings.side_dir / "supervisor.json").read_text()
+    pid = json.loads(state)["processes"]["batch"]["pid"]
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    ticks = 0
+    for child in children:
+        # Its name, in parentheses, is the one field that may hold spaces.
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return max(_peak_bytes(int(child)) for child in children), ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _peak_bytes(pid: int) -> int:
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return 1024 * int(found[1]) if found else 0
+
+
+def _bytes_under(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> Section:
+    """Write the figures of all runs."""
+    shown = [*(["--distinct", str(options.distinct)] if options.distinct else [])]
+    section = Section(
+        name="scale",
+        title="Pips boards by the million, counted end to end",
+        command=" ".join(
+            ["python -m benchmarks.scale --boards", *map(str, options.boards), *shown]
+        ),
+    )
+    section.say(
+        f"Boards of the published mix, seed {SEED}, from the puzzles in the lake to the results in "
+        f"the lake, {options.processes} worker processes. Kernels alone: as many processes side by "
+        "side count the same boards, without files or messages."
+    )
+    section.table(
+        ("boards", "plan s", "solve s", "finish s", "boards/s", "kernels alone boards/s", "share",
+         "us a board"),
+        [
+            (
+                f"{f.boards:,}",
+                f"{f.plan_s:.2f}",
+                f"{f.solve_s:.2f}",
+                f"{f.finish_s:.2f}",
+                f"{f.boards / f.total_s:,.0f}",
+                f"{f.kernel_rate:,.0f}",
+                f"{100 * f.boards / f.total_s / f.kernel_rate:.0f} %",
+                f"{1e6 * f.total_s / f.boards:.1f}",
+            )
+            for f in figures
+        ],
+    )  # fmt: skip
+    section.table(
+        ("boards", "chunks", "kernel s", "kernels alone CPU s",
+         "workers CPU s", "driver CPU s", "driver MB", "largest worker MB",
+         "Redis MB", "manifest MB", "parts MB", "results MB"),
+        [
+            (
+                f"{f.boards:,}",
+                f.chunks,
+                f"{f.kernel_s:.1f}",
+                f"{f.kernel_cpu_s:.1f}",
+                f"{f.workers_cpu_s:.1f}",
+                f"{f.driver_cpu_s:.1f}",
+                f"{f.driver_bytes / MB:.0f}",
+                f"{f.worker_bytes / MB:.0f}",
+                f"{f.redis_bytes / MB:.1f}",
+                f"{f.manifest_bytes / MB:.1f}",
+                f"{f.parts_bytes / MB:.1f}",
+                f"{f.results_bytes / MB:.1f}",
+            )
+            for f in figures
+        ],
+    )  # fmt: skip
+    made = f"generating them ({made_s:.0f} s, once)" if made_s >= 1 else "generating them, once"
+    again = (
+        f" {options.distinct:,} boards are different; they are counted again under other names."
+        if options.distinct
+        else ""
+    )
+    section.say(
+        f"Not counted: {made}, and starting server and workers "
+        f"({max(f.start_s for f in figures):.1f} s at most). Memory is the peak of a run.{again}"
+    )
+    return section
+
+
+def main() -> int:
+    """Run every size, the smallest first."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--boards", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--distinct", type=int, help="generate only so many boards")
+    parser.add_argument("--corpora", type=Path, help="a lake that keeps the generated boards")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    options = parser.parse_args()
+    options.boards.sort()
+    made = options.distinct or options.boards[-1]
+    with tempfile.TemporaryDirectory(prefix="nightgrid-corpora-") as folder:
+        lake, spec = str(options.corpora or folder), f"pips:n={made},mix=published,seed={SEED}"
+        begun = time.perf_counter()
+        open_corpus(Lake.open(lake), spec, processes=options.processes)
+        made_s = time.perf_counter() - begun
+        figures = []
+        for count in options.boards:
+            boards = Boards(lake=lake, spec=spec, count=count)
+            kernels = kernels_alone(boards, options.processes)
+            figures.append(end_to_end(boards, options.processes, kernels))
+            print(figures[-1], file=sys.stderr)
+    finish(tell(options, made_s, figures), to_results=options.write)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Jobs by the million: named, told apart and sorted in bounded memory."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archive.ahead import ahead
+from archive.games import job_of
+from archive.jobs import KeySet, ids_of, keys_of, name_jobs
+from solvers.algebra import Ask, digest
+from solvers.errors import PermanentError
+from solvers.registry import game
+
+COUNT = Ask(kind="count")
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.text(max_size=5), st.uuids().map(lambda u: u.hex)), max_size=20))
+def test_jobs_are_named_as_one_by_one_whatever_their_puzzles_are_called(names):
+    pips = game("pips")
+    column = pa.chunked_array([pa.array(names[:3], pa.string()), pa.array(names[3:], pa.string())])
+    keys = name_jobs(pips, column, COUNT)
+    assert ids_of(keys).to_pylist() == [job_of(pips, name, COUNT) for name in names]
+    assert keys_of(ids_of(keys)[2:]).tolist() == keys[2:].tolist()
+
+
+@pytest.mark.parametrize("wrong", ["", "0" * 31, "0" * 33, "g" * 32, "A" * 32, "é" * 16, None])
+def test_what_is_no_job_id_is_refused(wrong):
+    with pytest.raises(PermanentError, match="hexadecimal"):
+        keys_of(pa.array(["0" * 32, wrong], pa.string()))
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=9), max_size=9))
+def test_a_set_of_keys_knows_each_key_and_takes_it_once(batches):
+    keys, known = KeySet(), set()
+    for batch in batches:
+        column = keys_of(pa.array([f"{high:016x}{low:016x}" for high, low in batch], pa.string()))
+        assert keys.holds(column).tolist() == [key in known for key in batch]
+        fresh = keys.add(column).tolist()
+        assert fresh == [key not in known and key not in batch[:i] for i, key in enumerate(batch)]
+        known.update(batch)
+        assert len(keys) == len(known)
+
+
+def test_what_is_made_ahead_comes_in_order_and_its_error_too():
+    def items():
+        yield from range(5)
+        raise ValueError("no more")
+
+    made = ahead(items())
+    assert [next(made) for _ in range(5)] == list(range(5))
+    with pytest.raises(ValueError, match="no more"):
+        next(made)
+    begun = ahead(iter(range(100)))
+    assert next(begun) == 0
+    begun.close()
