@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.ahead import ahead
 from archive.answers import FINAL, Answers, read_answers
 from archive.buckets import Buckets
 from archive.columns import arrays_of
@@ -96,7 +97,7 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
 
 def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema) -> bool:
     """Write tables that are not empty, one row group each; tell whether there was any."""
-    full = (table for table in tables if len(table))
+    full = (table for table in ahead(tables) if len(table))
     first = next(full, None)
     if first is not None:
         lake.write_row_groups(path, chain([first], full), schema)
@@ -165,7 +166,7 @@ def _gather(lake: Lake, run: Run, answers: Buckets) -> None:
     """Collect one answer for each job from the parts of the run."""
     whole_count = np.zeros(run.job_count, np.uint8)
     divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for leaves in _leaves(lake, run):
+    for leaves in ahead(_leaves(lake, run)):
         numbers = leaves.column("job_no").to_numpy()
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < run.job_count:
             raise PermanentError(f"run {run.run_id}: a job is numbered beyond {run.job_count} jobs")

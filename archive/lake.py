@@ -268,7 +268,7 @@ class Lake:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
         wanted = _select(schema, columns)
         for name in self._parquet_files(path):
-            with self._parquet(name) as file:
+            with self.open_parquet(name) as file:
                 there = [column for column in wanted.names if column in file.schema_arrow.names]
                 for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
                     yield conform(pa.Table.from_batches([batch]), wanted, fill_missing=True)

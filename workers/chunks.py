@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,10 @@ AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
 DEFERRED = "not worked: the chunk's time was up"
 """Reason of rows that a chunk left to others."""
-_NO_COUNT = frozenset(
-    STATUS_CODES.index(s) for s in (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+_HAS_COUNT = np.array(
+    [s not in (Status.OVER_BUDGET, Status.INVALID, Status.POISON) for s in STATUS_CODES]
 )
+"""By status code: whether an outcome has a count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,21 +117,13 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
         budget = _smaller(small, run.budget)
     parts = rows.column("part").to_pylist()
     whole = not any(parts)
-    solve: Callable[[int, int], pa.Table]
+    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
     if run.ask.kind == "count" and whole:
-
-        def solve(start: int, stop: int) -> pa.Table:
-            cut = slice_arrays(arrays, start, stop)
-            return _batch(game, cut, run.ask, budget, rows.slice(start, stop - start))
-
+        solved = _batch(game, arrays, run.ask, budget, rows, slices)
     else:
-
-        def solve(start: int, stop: int) -> pa.Table:
-            return _one_by_one(
-                game, arrays, run.ask, budget, rows.slice(start, stop - start), start
-            )
-
-    solved = _in_slices(solve, rows, step, settings.batch_chunk_seconds)
+        solved = _one_by_one(game, arrays, run.ask, budget, rows, slices)
+    if solved.num_rows < rows.num_rows:
+        solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
     return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
 
 
@@ -151,19 +144,13 @@ def _smaller(a: Budget, b: Budget) -> Budget:
     )
 
 
-def _in_slices(
-    solve: Callable[[int, int], pa.Table], rows: pa.Table, step: int, seconds: float
-) -> pa.Table:
-    """Solve slice by slice; once the chunk has used up its time, the rest comes back unworked."""
+def _slices(rows: int, step: int, seconds: float) -> Iterator[tuple[int, int]]:
+    """Yield where slices of a chunk begin and end, until the chunk has used up its time."""
     deadline = time.monotonic() + seconds
-    tables = []
-    for start in range(0, rows.num_rows, step):
-        stop = min(start + step, rows.num_rows)
+    for start in range(0, rows, step):
         if start and time.monotonic() > deadline:
-            tables.append(_unworked(rows.slice(start)))
-            break
-        tables.append(solve(start, stop))
-    return pa.concat_tables(tables)
+            return
+        yield start, min(start + step, rows)
 
 
 def _batch(
@@ -172,17 +159,20 @@ def _batch(
     ask: Ask,
     budget: Budget,
     rows: pa.Table,
+    slices: Iterator[tuple[int, int]],
 ) -> pa.Table:
     """Count whole jobs column-wise, with no Python object per puzzle."""
-    out = game.solve_batch(arrays, ask, budget)
+    outs = [game.solve_batch(slice_arrays(arrays, a, b), ask, budget) for a, b in slices]
+    out = {name: np.concatenate([part[name] for part in outs]) for name in outs[0]}
     status = out["status"]
+    rows = rows.slice(0, len(status))
     empty = pa.repeat(pa.scalar(""), rows.num_rows)
     columns = {
         "job_no": rows.column("job_no"),
         "job_id": rows.column("job_id"),
         "part_path": rows.column("part_path"),
         "status": _named(status, [str(s) for s in STATUS_CODES]),
-        "count": decimals(out["count_hi"], out["count_lo"], ~np.isin(status, list(_NO_COUNT))),
+        "count": decimals(out["count_hi"], out["count_lo"], _HAS_COUNT[status]),
         "value": _values(out, rows.num_rows),
         "solutions": pa.nulls(rows.num_rows, pa.string()),
         "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
@@ -223,14 +213,15 @@ def _one_by_one(
     ask: Ask,
     budget: Budget,
     rows: pa.Table,
-    start: int,
+    slices: Iterator[tuple[int, int]],
 ) -> pa.Table:
     """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
     heads = rows.select(["job_no", "job_id", "part", "part_path"]).to_pylist()
     found = []
-    for i, head in enumerate(heads):
-        outcome = _solve_row(game, arrays, ask, budget, start + i, head["part"])
-        found.append(outcome_row(game, ask, head, outcome))
+    for start, stop in slices:
+        for i in range(start, stop):
+            outcome = _solve_row(game, arrays, ask, budget, i, heads[i]["part"])
+            found.append(outcome_row(game, ask, heads[i], outcome))
     return pa.Table.from_pylist(found, PARTS)
 
 

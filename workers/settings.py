@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     batch_row_cost_factor: float = Field(default=10.0, ge=0)
     """A row may take this many times the seconds that its game expects, where that is more; its
     nodes grow with its seconds."""
-    batch_slice_rows: int = Field(default=128, ge=1)
+    batch_slice_rows: int = Field(default=256, ge=1)
     """Rows given to a kernel at once: between slices a chunk looks at the clock. Fewer where rows
     may take longer than `batch_row_seconds`, so that a slice takes no longer."""
     batch_chunk_seconds: float = Field(default=30.0, gt=0)

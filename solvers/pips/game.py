@@ -244,9 +244,9 @@ class PipsGame:
             _count_with_kept(
                 columns, start + 1, stop, _NO_TILES, _NO_TILES, budget, out, counts
             )  # fmt: skip
-        for row in np.flatnonzero(np.isin(out[:, CODE], _CAPACITY_CODES)):
+        for row in np.flatnonzero(_IS_CAPACITY[out[:, CODE]]):
             _count_again(columns, int(row), _NO_TILES, _NO_TILES, budget, out, counts)
-        refused = np.flatnonzero(np.isin(out[:, CODE], _REFUSAL_CODES)).tolist()
+        refused = np.flatnonzero(_IS_REFUSAL[out[:, CODE]]).tolist()
         for one in [*apart, *refused]:
             _count_apart(from_arrays(arrays, one), budget, out[one], counts[one])
         codes = out[:, CODE]
@@ -301,8 +301,8 @@ class PipsGame:
             self.solve(board, Ask(kind="first"))
 
 
-_REFUSAL_CODES = [code for code in range(SOLVING) if is_refusal(code)]
-_CAPACITY_CODES = [code for code in range(2 * SOLVING) if is_capacity(code)]
+_IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(2 * SOLVING)])
+_IS_CAPACITY = np.array([is_capacity(code) for code in range(2 * SOLVING)])
 _SOLVED = STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
 PIPS = PipsGame()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from archive.ahead import ahead
 from archive.games import job_of
 from archive.jobs import KeySet, ids_of, keys_of, name_jobs
-from solvers.algebra import Ask, digest
+from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from solvers.registry import game
 
