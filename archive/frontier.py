@@ -64,10 +64,15 @@ def sources(segment_of: Callable[[int], Segment], ref: ChunkRef) -> list[ChunkRe
 
 
 def write_frontier(
-    lake: Lake, ref: ChunkRef, layer: int, rows: Rows, begins: npt.NDArray[np.int64]
+    lake: Lake,
+    ref: ChunkRef,
+    layer: int,
+    rows: Rows,
+    begins: npt.NDArray[np.int64],
+    layout: str,
 ) -> None:
     """Write states of one layer, sorted by bucket; bucket b begins at row `begins[b]`."""
-    about = canonical_json({"layer": layer, "begins": begins.tolist()})
+    about = canonical_json({"layer": layer, "layout": layout, "begins": begins.tolist()})
     schema = frontier_schema(rows.shape[1])
     schema = schema.with_metadata({**schema.metadata, _METADATA: about.encode("ascii")})
 
@@ -91,21 +96,27 @@ def write_frontier(
     lake.write_spill(frontier_path(ref), fill)
 
 
-def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart) -> Iterator[Rows]:
+def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart, layout: str) -> Iterator[Rows]:
     """Read the states of a part's buckets that one chunk has left, a batch at a time.
 
-    A batch is good until the next is asked for. Raises LostFrontierError.
+    A batch is good until the next is asked for. Raises LostFrontierError, and PermanentError for
+    states whose words mean something else to this machine.
     """
     path = frontier_path(ref)
     try:
         with lake.open_parquet(path) as file:
-            start, stop = _span(file, part, path)
-            yield from _batches(file, start, stop)
+            about = _about(file, part, path)
+            other = about["layout"] != layout
+            start, stop = (about["begins"][bucket] for bucket in part.buckets)
+            if not other:
+                yield from _batches(file, start, stop)
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
+    if other:
+        raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
 
 
-def _span(file: pq.ParquetFile, part: StagePart, path: str) -> tuple[int, int]:
+def _about(file: pq.ParquetFile, part: StagePart, path: str) -> dict[str, Any]:
     text = (file.schema_arrow.metadata or {}).get(_METADATA)
     about: dict[str, Any] = {} if text is None else json.loads(text)
     begins = about.get("begins", [0])
@@ -113,7 +124,7 @@ def _span(file: pq.ParquetFile, part: StagePart, path: str) -> tuple[int, int]:
         raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
     if not 0 <= part.buckets[0] <= part.buckets[1] < len(begins):
         raise LostFrontierError(f"{path} has no buckets {part.buckets}")
-    return begins[part.buckets[0]], begins[part.buckets[1]]
+    return about
 
 
 def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[Rows]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -22,8 +22,14 @@ STAGE_ROWS = 1_500_000
 """States that one part of a stage takes over, about: a second or so."""
 STAGE_PARTS_MIN = 4
 """Parts of a stage that is divided at all, so that several workers end at about the same time."""
-STAGE_LAYERS = 1
-"""Layers that a stage goes on. States that two parts reach are carried on twice until it ends."""
+STAGE_LAYERS = 2
+"""Layers that a stage goes on at most. States that two parts reach are carried on twice until it
+ends, which costs more than to exchange them where there are many."""
+FIRST_LAYERS = 2
+"""Layers that the first stage of several parts goes on."""
+FEW_TWICE, MANY_TWICE = 1.125, 1.25
+"""Where a state came in from fewer parts than this on the average, the next stage goes on a layer
+more; where it came in from more, a layer less."""
 CARRIED = "carried"
 """Status of a part whose states go on in the next stage."""
 WORD_BYTES = 8
@@ -107,17 +113,18 @@ class Carried:
     """Number of the last layer."""
     row_words: int
     rows: tuple[int, ...]
+    layout: str = ""
+    """What the words of a state mean: `solvers.algebra.LayeredCount.layout`."""
+    step: int = 0
+    """Layers that its stage went on; 0 for a part that was alone and went as far as it could."""
+    came: int = 0
+    """States that it took over, as often as they came in,"""
+    kept: int = 0
+    """and once each."""
 
     def to_json(self) -> str:
         """Write it as it stands in the column `children`."""
-        return canonical_json(
-            {
-                "layer": self.layer,
-                "layers": self.layers,
-                "row_words": self.row_words,
-                "rows": self.rows,
-            }
-        )
+        return canonical_json(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Carried:
@@ -156,7 +163,7 @@ def next_stage(
             layer=one.layer, buckets=(0, len(rows)), until=None, carry_rows=carry_rows
         )
         return [(whole, total)]
-    until = min(one.layer + sizes.layers, one.layers)
+    until = min(one.layer + _layers(carried, sizes.layers), one.layers)
     into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, room)))
     before = [0, *accumulate(rows)]
     # The bucket before which so many states lie, or nearly.
@@ -166,6 +173,19 @@ def next_stage(
         for a, b in pairwise(cuts)
     ]
     return [(part, size) for part, size in found if size]
+
+
+def _layers(carried: Sequence[Carried], most: int) -> int:
+    """Say how many layers the next stage goes on, by how often states came into this one."""
+    step = carried[0].step
+    if not step:
+        return min(FIRST_LAYERS, most)
+    came, kept = sum(c.came for c in carried), sum(c.kept for c in carried)
+    if came > MANY_TWICE * kept:
+        step -= 1
+    elif came <= FEW_TWICE * kept:
+        step += 1
+    return min(max(step, 1), most)
 
 
 def _room(budget: Budget, row_words: int) -> int:

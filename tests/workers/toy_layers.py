@@ -45,6 +45,7 @@ class ToyLayers:
     layers = LAYERS
     row_words = 3
     buckets = BUCKETS
+    layout = "toy"
 
     def __init__(self, number, budget):
         self._number = number
