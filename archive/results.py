@@ -16,6 +16,9 @@ from solvers.algebra import Ask, Game, Status
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
+ONDEMAND_PREFIX = "ondemand-"
+"""Begins the names of files with the answer to one job that somebody submitted, after which they
+are called."""
 
 _MOST_TELLING: tuple[Status, ...] = (
     Status.SOLVED,
@@ -32,12 +35,16 @@ def read_results(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
     return lake.read_table(RESULTS_FOLDER, RESULTS, columns)
 
 
-def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
+def find_results(lake: Lake, job_ids: Collection[str], *, of_runs: bool = False) -> pa.Table:
     """Look up jobs: one row for each that has a result, sorted by job_id.
 
-    Files are sorted by job_id, so that a look-up of few jobs reads few row groups.
+    Files are sorted by job_id, so that a look-up of few jobs reads few row groups. With `of_runs`
+    answers to submitted jobs are left out: there may be very many, each in a file that its job
+    names.
     """
-    return _scan(lake, pc.field("job_id").isin(pa.array(sorted(job_ids), pa.string())))
+    without = ONDEMAND_PREFIX if of_runs else ""
+    wanted = pc.field("job_id").isin(pa.array(sorted(job_ids), pa.string()))
+    return _scan(lake, wanted, without=without)
 
 
 def find_results_of(
@@ -81,17 +88,27 @@ def read_solutions(
     When several runs worked the job, those of `run_id` are read, or else of the first by name.
     """
     condition = pc.field("job_id") == job_id
+    path = SOLUTIONS_FOLDER
     if run_id is not None:
         condition &= pc.field("run_id") == run_id
-    table = lake.dataset(SOLUTIONS_FOLDER, SOLUTIONS).to_table(filter=condition)
+        if lake.exists(f"{SOLUTIONS_FOLDER}/{run_id}.parquet"):
+            path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
+    table = lake.dataset(path, SOLUTIONS).to_table(filter=condition)
     table = table.sort_by([("run_id", "ascending"), ("rank", "ascending")])
     if len(table):
         table = table.filter(pc.equal(table.column("run_id"), table.column("run_id")[0]))
     return [json.loads(text) for text in table.column("solution").slice(0, limit).to_pylist()]
 
 
-def _scan(lake: Lake, condition: pc.Expression, columns: Sequence[str] = RESULTS.names) -> pa.Table:
-    found = lake.dataset(RESULTS_FOLDER, RESULTS).to_table(list(columns), filter=condition)
+def _scan(
+    lake: Lake,
+    condition: pc.Expression,
+    columns: Sequence[str] = RESULTS.names,
+    *,
+    without: str = "",
+) -> pa.Table:
+    files = lake.dataset(RESULTS_FOLDER, RESULTS, without=without)
+    found = files.to_table(list(columns), filter=condition)
     fields = [RESULTS.field(name) for name in columns]
     return _one_per_job(conform(found, pa.schema(fields, metadata=RESULTS.metadata)))
 

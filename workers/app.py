@@ -37,19 +37,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         # None = for ever: a worker outlives its server, its supervisor restarts both.
         "broker_connection_max_retries": None,
-        "result_backend": settings.broker_url,
-        "result_backend_transport_options": {
-            "global_keyprefix": settings.key_prefix,
-            "retry_policy": {"timeout": 5.0},
-        },
-        # Or an error while storing a result turns a solved task into a failed one.
-        "result_backend_always_retry": True,
-        "result_backend_max_retries": 5,
-        "result_expires": settings.result_expires_seconds,
+        # Whoever waits for a result finds it in the lake.
+        "result_backend": None,
         "accept_content": ["json"],
-        "result_accept_content": ["json"],
         "task_serializer": "json",
-        "result_serializer": "json",
         "task_queues": queues(),
         "task_create_missing_queues": False,
         "task_default_queue": BATCH,
@@ -81,9 +72,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
 def client_app(settings: Settings) -> Celery:
     """Make an app that only sends tasks by name: it loads neither tasks nor kernels."""
     client = Celery("nightgrid-client", set_as_current=False)
-    # Whoever waits for a result finds it in the lake: subscribing to it in Redis would cost a
-    # connection, and with a dead server many seconds.
-    client.conf.update({**configuration(settings), "result_backend": None})
+    client.conf.update(configuration(settings))
     return client
 
 

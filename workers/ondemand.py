@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from celery import Celery
 
 from archive.answers import FINAL
@@ -23,7 +22,13 @@ from archive.games import bind_game, job_of, keep_game, lexicon_for, open_game
 from archive.lake import Lake
 from archive.planning import plan_run
 from archive.puzzles import puzzles_table
-from archive.results import find_results
+from archive.results import (
+    ONDEMAND_PREFIX,
+    RESULTS_FOLDER,
+    SOLUTIONS_FOLDER,
+    find_results,
+    read_solutions,
+)
 from archive.runfiles import done_places, open_run, read_done, read_json, write_json
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
@@ -163,7 +168,9 @@ def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any]
     while True:
         row = find_row(lake, job_id)
         if row is not None:
-            return {**row, "solutions": _solutions(lake, job_id)}
+            listed = row["ask"] != str(Ask(kind="count"))
+            found = read_solutions(lake, job_id, run_id=row["run_id"]) if listed else []
+            return {**row, "solutions": found}
         if not lake.exists(record_path(job_id)) and find_row(lake, job_id) is None:
             raise PermanentError(f"job {job_id} was never submitted to {lake.url}")
         if time.monotonic() >= deadline:
@@ -177,23 +184,13 @@ def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
     path = _result_path(job_id)
     rows = lake.read_table(path, RESULTS).to_pylist() if lake.exists(path) else []
     if not rows or rows[0]["status"] not in FINAL.to_pylist():
-        # Other runs may say more. Results are sorted by job_id, so few row groups are read.
-        rows = find_results(lake, [job_id]).to_pylist()
+        # Runs may say more. Results are sorted by job_id, so few row groups are read.
+        rows = find_results(lake, [job_id], of_runs=True).to_pylist() or rows
     if not rows:
         return None
     row: dict[str, Any] = rows[0]
     row["count"] = None if row["count"] is None else int(row["count"])
     return row
-
-
-def _solutions(lake: Lake, job_id: str) -> list[Any]:
-    path = f"solutions/ondemand-{job_id}.parquet"
-    if lake.exists(path):
-        table = lake.read_table(path, SOLUTIONS)
-    else:
-        dataset = lake.dataset("solutions", SOLUTIONS)
-        table = dataset.to_table(filter=pc.field("job_id") == job_id)
-    return [json.loads(text) for text in table.sort_by("rank").column("solution").to_pylist()]
 
 
 def solve_message(
@@ -291,7 +288,7 @@ def _file(
     lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, job: str, outcome: Outcome[Any]
 ) -> dict[str, Any]:
     """File the outcome: solutions first, then the result that says it is done."""
-    puzzle_id, run_id = game.puzzle_id(puzzle), f"ondemand-{job}"
+    puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
     head = {"job_id": job, "puzzle_id": puzzle_id, "game": game.name, "ask": str(ask)}
     if outcome.solutions:
         solutions = [
@@ -303,7 +300,7 @@ def _file(
             }
             for rank, solution in enumerate(outcome.solutions)
         ]
-        path = f"solutions/ondemand-{job}.parquet"
+        path = f"{SOLUTIONS_FOLDER}/{ONDEMAND_PREFIX}{job}.parquet"
         lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
     row = {
         **head,
@@ -343,7 +340,7 @@ def record_path(job_id: str) -> str:
 
 
 def _result_path(job_id: str) -> str:
-    return f"results/ondemand-{job_id}.parquet"
+    return f"{RESULTS_FOLDER}/{ONDEMAND_PREFIX}{job_id}.parquet"
 
 
 def _check_id(job_id: str) -> None:

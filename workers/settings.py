@@ -119,8 +119,6 @@ class Settings(BaseSettings):
     """Largest puzzle that travels in a message; a larger one becomes a run at once."""
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
     """An on-demand solve from which nothing was heard for this long is submitted again."""
-    result_expires_seconds: int = Field(default=3600, ge=1)
-    """How long Redis keeps the results of on-demand solves; the lake keeps them for ever."""
 
     server_start_seconds: float = Field(default=20.0, gt=0)
     workers_start_seconds: float = Field(default=300.0, gt=0)

@@ -98,7 +98,6 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 @app.task(  # type: ignore[untyped-decorator]
     base=NightgridTask,
     name=SOLVE_ONDEMAND,
-    ignore_result=False,
     # A child that dies hands the job to another; the attempts kept in the lake end that.
     retry_on_worker_lost=True,
     default_retry_delay=1,

@@ -1,6 +1,7 @@
 """On-demand solves, with a real interactive worker, and without any."""
 
 import time
+from contextlib import closing
 
 import pytest
 import toy_game as toy
@@ -17,6 +18,7 @@ from workers.keeper import Keeper
 from workers.messages import Traffic, Watch
 from workers.ondemand import open_records, record_path, result, solve_message, status, submit
 from workers.overview import overview, workers
+from workers.redis_keys import connect
 
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 
@@ -47,6 +49,16 @@ def test_a_job_goes_from_queue_to_result_and_leaves_no_record(lake, settings, ma
     )
     assert status(lake, job).state == "done"
     assert open_records(lake) == []
+
+
+def test_an_answer_is_found_without_a_look_at_those_to_other_jobs(lake, settings, mailbox):
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    # Whoever opened it would fail.
+    lake.write_bytes("results/ondemand-other.parquet", b"damaged")
+    lake.write_bytes("solutions/ondemand-other.parquet", b"damaged")
+    assert result(lake, job) is None
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["count"] == toy.count_of(1)
 
 
 def test_a_job_that_the_lake_can_answer_costs_no_message(lake, settings, mailbox):
@@ -192,6 +204,8 @@ def test_a_lost_message_is_sent_again_by_the_keeper(cluster, cluster_lake, monke
         patch.setattr("workers.ondemand.publish", lambda *_: None)
         job = submit(cluster_lake, puzzle(77_004), COUNT, settings=cluster)
     assert result(cluster_lake, job, timeout_s=30.0)["count"] == toy.count_of(77_004)
+    with closing(connect(cluster)) as client:
+        assert list(client.scan_iter("*celery-task-meta*")) == [], "answers lie in the lake alone"
 
 
 @pytest.mark.cluster
