@@ -59,6 +59,8 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.night --write
 	$(BIN)/python -m benchmarks.survival --write
 	$(BIN)/python -m benchmarks.chaos --write
+	$(BIN)/python -m benchmarks.soak --write
+	$(BIN)/python -m benchmarks.capacity --measure --write
 	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
 	$(BIN)/python -m benchmarks.strands_official --write

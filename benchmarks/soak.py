@@ -1,0 +1,310 @@
+"""Keep batch, on-demand solves and nights going together, and see that nothing grows.
+
+`python -m benchmarks.soak [--minutes 10] [--write]`: a count of generated boards, served by a
+Prefect server, keeps all cores busy for so long; meanwhile somebody submits a board every second
+and waits for its answer, and every minute a night of a growing archive runs under the same Prefect
+server. Every few seconds memory and open files of every process, Redis' keys and bytes, Prefect's
+database and half-written files are looked at. Exits with 1 if anything grew from the first third
+of the time to the last, or if a solve or a night failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from archive.lake import Lake
+from benchmarks.chaos_cluster import ROOT, wait_for
+from benchmarks.report import Section, finish
+from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends
+from flows import environment
+from solvers.algebra import Ask
+from solvers.errors import TransientError
+from solvers.pips.generator import generate, to_payload
+from solvers.pips.mix import LEVELS, PRESETS
+from workers.ondemand import result, submit
+from workers.processes import end_group, spawn
+from workers.settings import Settings
+from workers.supervisor import local_cluster
+
+SAMPLE_S = 3.0
+SUBMIT_S = 1.0
+NIGHT_S = 60.0
+ANSWER_S = 60.0
+SETTLE_S = 20.0
+"""Left out at the beginning: pools, caches and tables fill."""
+BOARDS_A_MINUTE = 30_000
+CORPUS = "pips:n={boards},mix=loose,dominoes=8,rows=4,seed=11"
+"""Five milliseconds each: much work for few rows, so that the count outlasts the time."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Load:
+    """What went on besides the batch."""
+
+    latencies_s: list[float] = field(default_factory=list)
+    late: int = 0
+    """Submitted boards without an answer within ANSWER_S."""
+    nights: int = 0
+    nights_failed: int = 0
+
+
+def main() -> int:
+    """Load everything for a while and report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak")
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nightgrid-soak-") as name:
+        folder = Path(name)
+        settings = Settings(
+            lake=str(folder / "lake"), games="pips", batch_processes=options.processes
+        )
+        environment.prepare()
+        with _prefect(folder) as (server, api), local_cluster(settings):
+            env = {
+                **os.environ,
+                **settings.environment(),
+                "PREFECT_HOME": str(folder / "prefect"),
+                "PREFECT_API_URL": api,
+                "PYTHONPATH": str(ROOT),
+            }
+            load, times, samples, jobs = _soak(folder, settings, env, server.pid, options.minutes)
+    return _report(load, times, samples, jobs, options)
+
+
+def _soak(
+    folder: Path, settings: Settings, env: dict[str, str], server: int, minutes: float
+) -> tuple[Load, list[float], list[Sample], int]:
+    boards = int(BOARDS_A_MINUTE * minutes)
+    lake = Lake.open(settings.lake)
+    command = ["count", CORPUS.format(boards=boards), "--lake", settings.lake, "--json"]
+    with _program(folder, "count", command, env) as batch:
+        # The boards are generated first.
+        parts = Path(settings.lake) / "runs"
+        wait_for(lambda: any(parts.glob("*/parts/*")) or batch.poll() is not None, "work", 600)
+        stop = threading.Event()
+        load = Load()
+        others = [
+            threading.Thread(target=_interact, args=(lake, settings, load, stop)),
+            threading.Thread(target=_nights, args=(folder, settings, env, load, stop)),
+        ]
+        for thread in others:
+            thread.start()
+        probe = Probe(
+            settings,
+            folder / "prefect" / "prefect.db",
+            {"count (driver)": batch.pid, "Prefect server": server},
+        )
+        times: list[float] = []
+        samples: list[Sample] = []
+        begun = time.monotonic()
+        try:
+            while time.monotonic() - begun < 60.0 * minutes:
+                if batch.poll() is not None:
+                    raise SystemExit(f"the count ended with {batch.returncode}, see {folder}")
+                time.sleep(SAMPLE_S)
+                if time.monotonic() - begun > SETTLE_S:
+                    times.append(time.monotonic() - begun)
+                    samples.append(probe.look())
+        finally:
+            stop.set()
+            for thread in others:
+                thread.join()
+    return load, times, samples, _rows_done(lake)
+
+
+def _rows_done(lake: Lake) -> int:
+    return sum(
+        rows for name in lake.list("runs") if "/parts/" in name for rows in lake.row_groups(name)
+    )
+
+
+def _interact(lake: Lake, settings: Settings, load: Load, stop: threading.Event) -> None:
+    """Submit a board that nobody has seen every second, and wait for its answer."""
+    for number in count():
+        due = time.monotonic() + SUBMIT_S
+        level = LEVELS[number % len(LEVELS)]
+        puzzle, _ = generate(PRESETS[level], 1_000_000 + number)
+        begun = time.monotonic()
+        try:
+            job = submit(lake, puzzle, Ask(kind="count"), settings=settings)
+            row = result(lake, job, timeout_s=ANSWER_S)
+        except TransientError:
+            row = None
+        if row is None:
+            load.late += 1
+        else:
+            load.latencies_s.append(time.monotonic() - begun)
+        if stop.wait(max(0.0, due - time.monotonic())):
+            return
+
+
+def _nights(
+    folder: Path, settings: Settings, env: dict[str, str], load: Load, stop: threading.Event
+) -> None:
+    """Run a night every minute, each with one new day."""
+    payloads = folder / "payloads"
+    payloads.mkdir()
+    for number in count():
+        due = time.monotonic() + NIGHT_S
+        date = dt.date(2026, 1, 1) + dt.timedelta(days=number)
+        boards = {level: generate(PRESETS[level], 7 * number + 1) for level in LEVELS}
+        (payloads / f"{date}.json").write_text(json.dumps(to_payload(date, boards)))
+        command = ["nightly", "--source", str(payloads), "--lake", settings.lake, "--json"]
+        with _program(folder, "night", command, env) as night:
+            while night.poll() is None and not stop.wait(0.2):
+                pass
+            if night.poll() is not None:
+                load.nights += 1
+                load.nights_failed += night.returncode != 0
+        if stop.wait(max(0.0, due - time.monotonic())):
+            return
+
+
+@contextmanager
+def _program(
+    folder: Path, name: str, words: list[str], env: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the command line as a process, ended with the block."""
+    command = [sys.executable, "-m", "service.cli", *words]
+    process = spawn(command, log_path=folder / f"{name}.log", env=env)
+    try:
+        yield process
+    finally:
+        end_group(process, (signal.SIGINT, 30.0))
+
+
+@contextmanager
+def _prefect(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run a Prefect server of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    env = {
+        **os.environ,
+        "PREFECT_HOME": str(folder / "prefect"),
+        "PREFECT_SERVER_API_PORT": port,
+    }
+    command = [sys.executable, "-m", "prefect", "server", "start"]
+    address = ["--host", "127.0.0.1", "--port", port]
+    server = spawn([*command, *address], log_path=folder / "prefect.log", env=env)
+    api = f"http://127.0.0.1:{port}/api"
+
+    def answers() -> bool:
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            return bool(urllib.request.urlopen(f"{api}/health", timeout=5).status == 200)
+        return False
+
+    try:
+        wait_for(answers, "the Prefect server", 120.0)
+        yield server, api
+    finally:
+        end_group(server, (signal.SIGINT, 20.0))
+
+
+def _report(
+    load: Load,
+    times: list[float],
+    samples: list[Sample],
+    rows: int,
+    options: argparse.Namespace,
+) -> int:
+    found = trends(times, samples)
+    section = Section(
+        name="soak",
+        title=f"Mixed load for {options.minutes:g} minutes",
+        command=f"python -m benchmarks.soak --minutes {options.minutes:g}",
+    )
+    section.table(
+        ("what", "unit", "first third", "last third", "highest", "slope / min", "grew"),
+        [
+            (
+                trend.what,
+                trend.of.unit,
+                f"{trend.first:,.1f}",
+                f"{trend.last:,.1f}",
+                f"{trend.highest:,.1f}",
+                f"{trend.slope:+,.2f}",
+                "yes" if trend.grew else "no",
+            )
+            for trend in found
+        ],
+    )
+    half = len(load.latencies_s) // 2
+    corpus = CORPUS.format(boards=int(BOARDS_A_MINUTE * options.minutes))
+    section.table(
+        ("on-demand solves", "answered", "late", "p50 ms", "p99 ms", "p50 of 1st half", "of 2nd"),
+        [
+            (
+                "a board a second",
+                len(load.latencies_s),
+                load.late,
+                *(_ms(load.latencies_s, q) for q in (50, 99)),
+                _ms(load.latencies_s[:half], 50),
+                _ms(load.latencies_s[half:], 50),
+            )
+        ],
+    )
+    section.say(
+        f"Meanwhile {options.processes} batch processes counted {rows:,} boards of "
+        f"`{corpus}` as one Prefect flow, and "
+        f"{load.nights} nights ran under the same Prefect server, {load.nights_failed} failed. "
+        f"Thirds: medians of {len(times)} samples, the first {SETTLE_S:g} s left out. Grew: by "
+        "more than its kind may (memory 5 % and 8 MiB, files 3, keys 10 % and 10, Redis' data "
+        "10 % and 1 MiB, Prefect's database 10 % and 4 MiB: it keeps what every flow run was). "
+        "Every process with those that it started."
+    )
+    section.say("![Mixed load](../docs/pictures/soak.svg)")
+    finish(section, to_results=options.write)
+    if options.write:
+        _draw(times, samples)
+    grew = [trend for trend in found if trend.grew]
+    return 1 if grew or load.late or load.nights_failed or not load.latencies_s else 0
+
+
+def _ms(seconds: list[float], percentile: float) -> str:
+    return f"{1e3 * np.percentile(seconds, percentile):,.0f}" if seconds else "-"
+
+
+def _draw(times: list[float], samples: list[Sample]) -> None:
+    from benchmarks.plots import picture
+
+    shown = ((RSS, "memory, MiB"), (FILES, "open files"), (KEYS, "keys in Redis"), (DATABASE, ""))
+    minutes = np.array(times) / 60.0
+    with picture("soak", 2, 2) as axes:
+        for axis, (kind, title) in zip(axes.flat, shown, strict=True):
+            names = sorted({name for sample in samples for name, of in sample if of is kind})
+            for name in names:
+                axis.plot(minutes, [s.get((name, kind), np.nan) for s in samples], label=name)
+            axis.set_title(title or "Prefect's database, MiB")
+            axis.set_xlabel("minutes")
+            axis.set_ylim(bottom=0)
+        axes[0][0].legend(loc="center left", bbox_to_anchor=(0.0, 0.62))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
+
+__all__ = ["Trend", "main"]
