@@ -7,10 +7,11 @@ import importlib
 import shlex
 import sys
 
-TABLES = ("published", "batch", "loose")
+TABLES = ("published", "batch", "loose", "loose_layers")
 _QUICK: dict[str, dict[str, object]] = {
     "published": {"repeats": 3, "cp_sat_limit": 1.0, "trees_limit": 1.0},
     "batch": {"boards": 5_000},
+    "loose_layers": {"boards": [(12, 0)], "stage_rows": [3_000, 30_000]},
     "loose": {"sizes": [16], "seeds": 1, "table_gb": 0.5, "seconds": 20.0},
 }
 
