@@ -19,6 +19,7 @@ from archive.ahead import ahead
 from archive.answers import FINAL, Answers, read_answers
 from archive.buckets import Buckets
 from archive.columns import arrays_of
+from archive.costs import learn_costs
 from archive.frontier import drop_frontiers, frontiers
 from archive.games import open_game
 from archive.jobs import keys_of
@@ -81,6 +82,8 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
         tables = _result_tables(run, answers, others, counts)
         written = _write(lake, result_path, tables, RESULTS)
+    if written:
+        learn_costs(lake, run)
     drop_frontiers(lake, run_id, frontiers(lake, run_id))
     done = {
         "run_id": run_id,

@@ -311,6 +311,13 @@ class Game(Protocol[P, S]):
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
 
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+        """Say of each row what may make it cheap or expensive beside what `cost_s` knows.
+
+        Returns the names of the features, and their values, (rows, features): cheap to tell from
+        the columns alone, and roughly in proportion to the logarithm of the time.
+        """
+
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
 

@@ -20,6 +20,7 @@ from solvers.algebra import (
     Status,
 )
 from solvers.errors import PermanentError
+from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
 from solvers.letterboxed.graph import COUNT_TOO_LARGE, OUT_OF_BYTES, REASONS
@@ -281,6 +282,11 @@ class LetterBoxedGame:
     ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
         return np.full(len(arrays["size"]), BOARD_S)
+
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+        """Tell of each row what its time depends on: its letters."""
+        names = ("letters", *LETTER_FEATURES)
+        return names, np.column_stack([arrays["size"], letter_features(arrays)])
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

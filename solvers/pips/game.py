@@ -24,7 +24,7 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
 from solvers.pips.check import solution_from_json, solution_to_json
-from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
+from solvers.pips.columns import FEATURES, features, from_arrays, kernel_columns, to_arrays
 from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_SECONDS
 from solvers.pips.endings import (
     REASON_OF_CODE,
@@ -276,6 +276,10 @@ class PipsGame:
         beyond = arrays["size"].astype(np.float64) - ORDINARY_SIZE
         cost: npt.NDArray[np.float64] = ORDINARY_S * np.exp2(np.clip(beyond, 0.0, 32.0))
         return cost
+
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+        """Tell of each row what its time depends on: dominoes, regions and what is free."""
+        return FEATURES, features(arrays)
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

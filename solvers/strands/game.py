@@ -20,6 +20,7 @@ from solvers.algebra import (
     Status,
 )
 from solvers.errors import PermanentError
+from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.columns import from_arrays, to_arrays
@@ -270,6 +271,12 @@ class StrandsGame:
     ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
         return np.full(len(arrays["size"]), BOARD_S)
+
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+        """Tell of each row what its time depends on: cells, words to find, letters."""
+        names = ("cells", "theme_words", *LETTER_FEATURES)
+        columns = [arrays["size"], arrays["theme_word_count"], letter_features(arrays)]
+        return names, np.column_stack(columns)
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

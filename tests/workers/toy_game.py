@@ -66,6 +66,9 @@ class ToyGame:
     def cost_s(self, arrays, ask):
         return np.full(len(arrays["size"]), 0.25e-3)
 
+    def features(self, arrays):
+        return ("size",), arrays["size"][:, None].astype(np.float64)
+
     def to_arrays(self, puzzles):
         table = puzzles_table(puzzles)
         from archive.columns import arrays_of

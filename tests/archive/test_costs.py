@@ -1,0 +1,124 @@
+"""What jobs are expected to take, learnt from runs."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from archive.columns import arrays_of
+from archive.costs import RUNS_KEPT, estimator, learn_costs, model_path, read_model
+from archive.lake import Lake
+from archive.puzzles import puzzles_table
+from archive.runfiles import read_json
+from archive.runs import finish_run, open_run, pending_chunks, plan_run
+from archive.tables import PARTS
+from solvers.algebra import Ask, Budget
+from solvers.pips.generator import generate_many
+from solvers.pips.mix import LEVELS, PRESETS
+from solvers.registry import game
+
+COUNT = Ask(kind="count")
+PIPS = game("pips")
+NAMES = PIPS.features(PIPS.to_arrays([]))[0]
+
+
+@pytest.fixture(scope="module")
+def boards():
+    drawn = generate_many(1, 240, [PRESETS[level] for level in LEVELS], 0)
+    return puzzles_table(PIPS, [puzzle for puzzle, _ in drawn])
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def true_s(arrays):
+    """What a machine takes that the game's own estimate knows nothing of."""
+    free = PIPS.features(arrays)[1][:, NAMES.index("free_cells")]
+    return 3e-5 * np.exp2(0.5 * arrays["size"] + 0.3 * free)
+
+
+def run_of(lake, table, status="solved", budget=None, slower=1.0):
+    run_id = plan_run(lake, PIPS, table, COUNT, budget or Budget())
+    for ref in pending_chunks(lake, open_run(lake, run_id)):
+        rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+        took_ns = (1e9 * slower * true_s(arrays_of(rows))).astype(np.int64)
+        part = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+        blank = {"truncated": False, "reason": "", "states": 1, "nodes": 1, "table_bytes": 1}
+        part = [
+            {**row, "status": status, "count": None if status == "over_budget" else 1, **blank}
+            | {"kernel_ns": int(ns)}
+            for row, ns in zip(part, took_ns, strict=True)
+        ]
+        lake.write_table(ref.part_path, pa.Table.from_pylist(part, PARTS))
+    finish_run(lake, run_id)
+    return run_id
+
+
+def errors(lake, table):
+    arrays = arrays_of(table)
+    return np.abs(np.log2(estimator(lake, PIPS, COUNT)(arrays) / true_s(arrays)))
+
+
+def test_what_a_run_took_tells_what_other_boards_will_take(lake, boards):
+    seen, unseen = boards.slice(0, 160), boards.slice(160)
+    before = errors(lake, unseen)
+    assert estimator(lake, PIPS, COUNT)(arrays_of(unseen)).tolist() == (
+        PIPS.cost_s(arrays_of(unseen), COUNT).tolist()
+    )
+    run_of(lake, seen)
+    after = errors(lake, unseen)
+    assert np.median(before) > 1
+    assert np.median(after) < 0.3
+    told = read_json(lake, model_path(PIPS, COUNT))
+    assert told["error_log2_p50"] > 1
+    run_of(lake, unseen)
+    assert read_json(lake, model_path(PIPS, COUNT))["error_log2_p50"] < 0.3
+
+
+def test_a_handful_of_rows_hardly_moves_what_the_game_says(lake, boards):
+    own_s = PIPS.cost_s(arrays_of(boards), COUNT)
+    run_of(lake, boards.slice(0, 1), slower=1000.0)
+    said_s = estimator(lake, PIPS, COUNT)(arrays_of(boards))
+    assert np.log2(said_s / own_s).max() < 5.0
+
+
+def test_jobs_over_budget_took_longer_than_is_known(lake, boards):
+    arrays = arrays_of(boards)
+    run_of(lake, boards.slice(0, 200))
+    before_s = estimator(lake, PIPS, COUNT)(arrays)
+    # Given up early: that they took less than expected says nothing.
+    run_of(lake, boards.slice(200), status="over_budget", budget=Budget(nodes=1), slower=1e-3)
+    assert np.abs(np.log2(estimator(lake, PIPS, COUNT)(arrays) / before_s)).max() < 0.3
+    run_of(lake, boards.slice(200), status="over_budget", budget=Budget(nodes=2), slower=1e3)
+    assert estimator(lake, PIPS, COUNT)(arrays).sum() > 1.5 * before_s.sum()
+
+
+def test_a_run_is_learnt_from_once_and_its_boards_decide_what_comes_first(lake, boards):
+    run_id = run_of(lake, boards)
+    told = lake.read_bytes(model_path(PIPS, COUNT))
+    learn_costs(lake, open_run(lake, run_id))
+    assert lake.read_bytes(model_path(PIPS, COUNT)) == told
+    assert read_json(lake, model_path(PIPS, COUNT))["runs"] == [run_id]
+    assert RUNS_KEPT > 1
+    again = open_run(lake, plan_run(lake, PIPS, boards, COUNT, Budget(nodes=7)))
+    assert again.job_count == 0
+    lake.delete(f"results/{run_id}.parquet")
+    again = open_run(lake, plan_run(lake, PIPS, boards, COUNT, Budget(nodes=7)))
+    path = f"runs/run={again.run_id}/manifest/seg-00000.parquet"
+    taken = true_s(arrays_of(pa.concat_tables(lake.iter_row_groups(path, boards.column_names))))
+    half = len(taken) // 2
+    assert taken[:half].sum() > 5 * taken[half:].sum()
+
+
+def test_what_was_learnt_of_other_features_is_nothing(lake, boards):
+    run_of(lake, boards)
+    assert read_model(lake, PIPS, COUNT, NAMES).rows == len(boards)
+    assert read_model(lake, PIPS, COUNT, ("another",)).rows == 0
+
+
+@pytest.mark.parametrize("name", ["pips", "strands", "letterboxed", "tiles"])
+def test_features_of_no_board_are_a_table_without_rows(name):
+    room = game(name)
+    names, features = room.features(room.to_arrays([]))
+    assert features.shape == (0, len(names))
