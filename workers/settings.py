@@ -94,6 +94,9 @@ class Settings(BaseSettings):
     """How long a worker waits for the result of a child that died."""
     liveness_interval_seconds: float = Field(default=2.0, gt=0)
     """A worker says that it lives this often ..."""
+    silent_seconds: float = Field(default=60.0, gt=0)
+    """A worker that lives and has said nothing for this long, while the server answers, is killed
+    by its supervisor and started again."""
     liveness_ttl_seconds: float = Field(default=10.0, gt=0)
     """... and counts as dead when it has said nothing for this long."""
 

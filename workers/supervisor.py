@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -19,7 +18,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -29,18 +28,23 @@ import redis
 
 from solvers.errors import TransientError
 from workers import server
+from workers.locks import alone
 from workers.processes import end_group, kill_group, spawn, wait
 from workers.queues import BATCH, INTERACTIVE, MAINTENANCE
 from workers.redis_keys import connect, living, say_dead, say_left
 from workers.settings import Settings
+from workers.silence import Silence
 
 SERVER = "server"
 KEEPER = "keeper"
 ROLES: tuple[str, ...] = (SERVER, BATCH, INTERACTIVE, KEEPER)
+WORKERS = frozenset({BATCH, INTERACTIVE})
 LOOK_SECONDS = 0.1
 RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Pause before a restart, by how often in a row the process died young."""
 YOUNG_SECONDS = 10.0
+ENDING_SECONDS = 5.0
+"""A supervisor whose owner was killed may need so long to end."""
 HOPELESS_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
 LOG_TAIL_BYTES = 2000
@@ -72,33 +76,52 @@ class Supervisor:
         self._settings = settings
         self._logs = settings.side_dir / "logs"
         self._state_path = settings.side_dir / "supervisor.json"
-        wanted = [role for role in ROLES if role in roles]
-        if SERVER in wanted and (not server.is_embedded(settings) or server.is_up(settings)):
-            # Someone else's server, or one that is running already.
-            wanted.remove(SERVER)
-        self._children = [Child(role=role, command=self._command(role)) for role in wanted]
+        self._roles = [role for role in ROLES if role in roles]
+        self._children = self._wanted()
         self._stopping = self._abandoned = False
+        self._silence = Silence(settings)
 
     def run(self, leash: int | None = None) -> None:
         """Start everything and look after it until a signal comes or the leash is let go.
 
-        `leash` is a file descriptor whose end means that our owner is gone.
+        `leash` is a file descriptor whose end means that our owner is gone. Raises TransientError
+        when another supervisor has our folder.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
-        fcntl_lock = _lock(self._settings) if self._has(SERVER) else None
+        # Whoever has nothing to look after, since the server runs, may stand beside another.
+        with _only_one(self._settings) if self._children else nullcontext():
+            self._children = self._wanted()
+            self._supervise(leash)
+
+    def _wanted(self) -> list[Child]:
+        """Name what is to be looked after: not someone else's server, or one that runs already."""
+        embedded = server.is_embedded(self._settings) and not server.is_up(self._settings)
+        roles = [role for role in self._roles if role != SERVER or embedded]
+        return [Child(role=role, command=self._command(role)) for role in roles]
+
+    def _supervise(self, leash: int | None) -> None:
         try:
             while not self._stopping:
                 for child in self._children:
                     self._look_after(child)
+                self._end_the_silent()
                 if leash is None:
                     time.sleep(LOOK_SECONDS)
                 elif select.select([leash], [], [], LOOK_SECONDS)[0]:
                     self._stopping = self._abandoned = not os.read(leash, 1)
         finally:
             self._stop(abandoned=self._abandoned)
-            if fcntl_lock is not None:
-                os.close(fcntl_lock)
+
+    def _end_the_silent(self) -> None:
+        """Kill workers that live and do not speak; they are buried and started as if they died."""
+        workers = {c.worker: c for c in self._children if c.role in WORKERS and c.process}
+        for name in self._silence.silent(workers):
+            process = workers[name].process
+            assert process is not None
+            _say(f"{name} {process.pid} has been silent for too long")
+            kill_group(process)
+            process.wait()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True
@@ -274,21 +297,26 @@ def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
     }
 
 
-def _lock(settings: Settings) -> int:
-    """Be the only one who starts this server.
-
-    Raises TransientError when another supervisor is about to.
-    """
-    settings.side_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(settings.side_dir / "server.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise TransientError(
-            f"another supervisor is starting the server of {settings.side_dir}"
-        ) from None
-    return descriptor
+@contextmanager
+def _only_one(settings: Settings) -> Iterator[None]:
+    """Hold the supervisor's folder, for which one that is just ending may be waited for."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    with ExitStack() as held:
+        while True:
+            state = supervisor_state(settings)
+            who = "" if state is None else f", process {state['supervisor_pid']},"
+            refusal = (
+                f"another supervisor{who} works in {settings.side_dir}; expected a "
+                "NIGHTGRID_VAR_DIR of its own for each on one machine"
+            )
+            try:
+                held.enter_context(alone(settings.side_dir, "supervisor", refusal))
+                break
+            except TransientError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(LOOK_SECONDS)
+        yield
 
 
 @contextmanager
@@ -366,7 +394,10 @@ def main() -> None:
     parser.add_argument("--roles", default=",".join(ROLES))
     options = parser.parse_args()
     leash = sys.stdin.fileno() if options.leash else None
-    Supervisor(Settings(), options.roles.split(",")).run(leash)
+    try:
+        Supervisor(Settings(), options.roles.split(",")).run(leash)
+    except TransientError as error:
+        raise SystemExit(str(error)) from error
 
 
 if __name__ == "__main__":

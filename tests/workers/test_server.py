@@ -17,7 +17,7 @@ from workers.app import app, client_app, configuration
 from workers.processes import end_group, spawn
 from workers.redis_keys import connect
 from workers.settings import SOCKET_PATH_BYTES, Settings
-from workers.supervisor import local_cluster, supervisor_state
+from workers.supervisor import child_environment, local_cluster, supervisor_state
 
 
 @pytest.mark.cluster
@@ -78,9 +78,43 @@ def test_a_second_cluster_shares_the_server_of_the_first(tmp_path):
 
 
 @pytest.mark.cluster
+def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
+    settings = quick_settings(tmp_path)
+    with local_cluster(settings, roles=("server",)):
+        owner = supervisor_state(settings)["supervisor_pid"]
+        done = subprocess.run(
+            [sys.executable, "-m", "workers.supervisor", "--roles", "batch"],
+            env=child_environment(settings),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert supervisor_state(settings)["supervisor_pid"] == owner
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"another supervisor, process {owner}, works in {settings.side_dir}; expected a "
+        "NIGHTGRID_VAR_DIR of its own for each on one machine\n",
+    )
+
+
+@pytest.mark.cluster
+def test_a_worker_that_stands_still_for_ever_is_replaced(tmp_path):
+    settings = quick_settings(tmp_path, silent_seconds=2.0)
+    with local_cluster(settings, roles=("server", "batch")):
+        before = pid_of(settings, "batch")
+        os.kill(before, signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while pid_of(settings, "batch") in (before, None):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert not is_alive(before)
+
+
+@pytest.mark.cluster
 def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
-        tmp_path, celery_app="no_such_module", workers_start_seconds=4.0, stop_seconds=1.0
+        tmp_path, celery_app="no_such_module", workers_start_seconds=12.0, stop_seconds=1.0
     )
     with (
         pytest.raises(TransientError, match="no_such_module"),
@@ -141,7 +175,7 @@ def test_lakes_have_side_folders_of_their_own(tmp_path):
 
 def test_celery_is_configured_as_measured():
     conf = configuration(Settings())
-    assert conf["accept_content"] == conf["result_accept_content"] == ["json"]
+    assert conf["accept_content"] == ["json"]
     assert conf["task_acks_late"]
     assert conf["task_ignore_result"]
     assert conf["worker_prefetch_multiplier"] == 1
@@ -151,13 +185,12 @@ def test_celery_is_configured_as_measured():
     assert transport["unacked_restore_interval"] == 2
     assert transport["unacked_restore_throttle"] == 1
     assert transport["global_keyprefix"] == "nightgrid:"
+    assert app.conf.result_backend is None
     assert client_app(Settings()).conf.result_backend is None
     app.loader.import_default_modules()
     ours = {name for name in app.tasks if name.startswith("nightgrid.")}
     assert ours == {"nightgrid.solve_chunk", "nightgrid.solve_ondemand", "nightgrid.sweep"}
-    assert [n for n in sorted(ours) if not app.tasks[n].ignore_result] == [
-        "nightgrid.solve_ondemand"
-    ]
+    assert all(app.tasks[name].ignore_result for name in ours)
 
 
 def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
