@@ -91,10 +91,10 @@ def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
             check=False,
         )
         assert supervisor_state(settings)["supervisor_pid"] == owner
-    assert (done.returncode, done.stderr) == (
-        1,
+    assert done.returncode == 1
+    assert done.stderr == (
         f"another supervisor, process {owner}, works in {settings.side_dir}; expected a "
-        "NIGHTGRID_VAR_DIR of its own for each on one machine\n",
+        "NIGHTGRID_VAR_DIR of its own for each on one machine\n"
     )
 
 
