@@ -31,12 +31,23 @@ PLAIN = CountSteps(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told how a count goes."""
+
+    on_slices: OnSlices | None = None
+    """While the corpus is made."""
+    on_corpus: Callable[[Corpus], None] | None = None
+    """When it is there."""
+    on_progress: OnProgress | None = None
+    """While its run is worked."""
+
+
+NOBODY = Watch()
+
+
 def run_count(
-    settings: CountSettings,
-    *,
-    prefect: bool | None = None,
-    on_progress: OnProgress | None = None,
-    on_slices: OnSlices | None = None,
+    settings: CountSettings, watch: Watch = NOBODY, *, prefect: bool | None = None
 ) -> CountReport:
     """Count a corpus to its end; a killed count is ended by calling this again.
 
@@ -47,26 +58,23 @@ def run_count(
     if prefect is None:
         prefect = environment.available()
     if not prefect:
-        return run_count_steps(settings, PLAIN, on_progress, on_slices)
+        return run_count_steps(settings, PLAIN, watch)
     if not environment.available():
         raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
     environment.prepare()
     from flows.count_tasks import run_count_flow
 
-    return run_count_flow(settings, on_progress, on_slices)
+    return run_count_flow(settings, watch)
 
 
-def run_count_steps(
-    settings: CountSettings,
-    do: CountSteps,
-    on_progress: OnProgress | None = None,
-    on_slices: OnSlices | None = None,
-) -> CountReport:
+def run_count_steps(settings: CountSettings, do: CountSteps, watch: Watch = NOBODY) -> CountReport:
     """Do the four steps in their order and report them."""
     begun = time.monotonic()
-    corpus = do.corpus(settings, on_slices)
+    corpus = do.corpus(settings, watch.on_slices)
+    if watch.on_corpus is not None:
+        watch.on_corpus(corpus)
     planned = do.plan(settings, corpus)
-    solved = do.solve(settings, planned, on_progress)
+    solved = do.solve(settings, planned, watch.on_progress)
     figures = counting.count_figures(settings, corpus, planned)
     return do.report(
         settings,
@@ -98,4 +106,12 @@ def run_count_steps(
     )
 
 
-__all__ = ["PLAIN", "CountReport", "CountSettings", "CountSteps", "run_count", "run_count_steps"]
+__all__ = [
+    "PLAIN",
+    "CountReport",
+    "CountSettings",
+    "CountSteps",
+    "Watch",
+    "run_count",
+    "run_count_steps",
+]

@@ -10,7 +10,7 @@ from prefect.exceptions import TerminationSignal
 
 from archive.corpus import Corpus, OnSlices
 from flows import artifacts, counting
-from flows.count import CountSteps, run_count_steps
+from flows.count import NOBODY, CountSteps, Watch, run_count_steps
 from flows.count_report import CountReport
 from flows.counting import CountSettings, CountStoppedError, OnProgress, PlannedCount, SolvedCount
 from flows.settings import ExecutorKind
@@ -19,9 +19,7 @@ from solvers.algebra import Ask
 from workers.driver import Progress
 from workers.settings import Settings
 
-_HERE: ContextVar[tuple[Settings, OnProgress | None, OnSlices | None] | None] = ContextVar(
-    "_HERE", default=None
-)
+_HERE: ContextVar[tuple[Settings, Watch] | None] = ContextVar("_HERE", default=None)
 """What a caller in this process hands over beside the flow's parameters."""
 
 
@@ -78,7 +76,7 @@ def count_flow(
 
     How workers work is read from NIGHTGRID_* in the environment.
     """
-    workers, on_progress, on_slices = _HERE.get() or (Settings(lake=lake), None, None)
+    workers, watch = _HERE.get() or (Settings(lake=lake), NOBODY)
     settings = CountSettings(
         corpus=corpus,
         game=game,
@@ -89,7 +87,7 @@ def count_flow(
         executor=executor,
         workers=workers,
     )
-    return run_count_steps(settings, TASKS, on_progress, on_slices)
+    return run_count_steps(settings, TASKS, watch)
 
 
 def parameters(settings: CountSettings) -> dict[str, Any]:
@@ -106,11 +104,9 @@ def parameters(settings: CountSettings) -> dict[str, Any]:
     }
 
 
-def run_count_flow(
-    settings: CountSettings, on_progress: OnProgress | None, on_slices: OnSlices | None
-) -> CountReport:
+def run_count_flow(settings: CountSettings, watch: Watch) -> CountReport:
     """Run the flow in this process, with these very settings."""
-    token = _HERE.set((settings.workers, on_progress, on_slices))
+    token = _HERE.set((settings.workers, watch))
     try:
         return cast("CountReport", count_flow(**parameters(settings)))
     except TerminationSignal as error:

@@ -188,7 +188,7 @@ def solve_count(
     if settings.resume:
         take_up_run(lake, run_id)
     elif is_cancelled(lake, run_id):
-        raise _stopped(lake, run_id, cancelled=True)
+        raise stopped(lake, run_id, cancelled=True)
     seen: list[Progress] = []
 
     def show(progress: Progress) -> None:
@@ -200,7 +200,7 @@ def solve_count(
     with executor(settings.executor, lake, settings.workers, game) as hands:
         summary = drive(lake, run_id, hands, show, settings=settings.workers)
     if not summary.finished:
-        raise _stopped(lake, run_id, cancelled=summary.cancelled)
+        raise stopped(lake, run_id, cancelled=summary.cancelled)
     first, last = (seen[0], seen[-1]) if seen else (None, None)
     return SolvedCount(
         chunks_worked=summary.chunks_total - summary.chunks_resumed,
@@ -244,7 +244,8 @@ def note_path(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> 
     return f"runs/count/{name}.json"
 
 
-def _stopped(lake: Lake, run_id: str, *, cancelled: bool) -> CountStoppedError:
+def stopped(lake: Lake, run_id: str, *, cancelled: bool = False) -> CountStoppedError:
+    """Say what is done of a run that stopped, what is left, and how to go on."""
     left = remains_of(lake, run_id)
     how = f"{left.chunks_done:,} chunks are done, {left.chunks_left:,} are left"
     if cancelled:

@@ -6,9 +6,9 @@ import contextlib
 import datetime as dt
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from archive.runs import Estimate
     from flows.count_report import CountReport
     from flows.counting import CountSettings
+    from workers.pace import Progress
 
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
@@ -172,36 +173,49 @@ def _bring(settings: CountSettings) -> Corpus:
 
 
 def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
-    from flows.count import run_count
+    from flows.count import Watch, run_count
     from flows.counting import CountStoppedError
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
-    # Before anything else: what is made or compiled here has its line of progress to itself.
-    corpus = _bring(settings)
-    warm(corpus.game, apart=settings.executor == "celery")
-    progress = ProgressLine()
-    told: set[str] = set()
+    slices, progress = SlicesLine(), ProgressLine()
+    told: list[str] = []
 
-    def show(state: Any) -> None:
+    def make_ready(corpus: Corpus) -> None:
+        slices.close()
+        warm(corpus.game, apart=settings.executor == "celery")
+
+    def show(state: Progress) -> None:
         if state.run_id not in told:
-            told.add(state.run_id)
+            told.append(state.run_id)
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
         progress(state)
 
+    watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
     try:
-        report = run_count(settings, prefect=prefect, on_progress=show)
-    except CountStoppedError as error:
+        report = run_count(settings, watch, prefect=prefect)
+    except (CountStoppedError, KeyboardInterrupt) as error:
+        slices.close()
         progress.close()
-        note(str(error))
+        note(_why_stopped(settings, error, told))
         return Exit.INTERRUPTED
     finally:
+        slices.close()
         progress.close()
     if json:
         emit(report.to_json())
     else:
         _say(report)
     return Exit.OK
+
+
+def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
+    """Say how far it came and how to go on, whoever obeyed the signal."""
+    from flows.counting import CountStoppedError, stopped
+
+    if isinstance(error, CountStoppedError) and error.run_id is not None:
+        return str(error)
+    return str(stopped(settings.lake, runs[-1])) if runs else "stopped; the same command goes on"
 
 
 def _say(report: CountReport) -> None:

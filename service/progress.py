@@ -97,7 +97,7 @@ class SlicesLine:
 
     def __init__(self) -> None:
         self._line = MovingLine()
-        self._begun = time.monotonic()
+        self._begun = 0.0
         self._first: int | None = None
 
     def __call__(self, done: int, total: int) -> None:
@@ -105,7 +105,7 @@ class SlicesLine:
         from workers.pace import clock_time
 
         if self._first is None:
-            self._first = done
+            self._begun, self._first = time.monotonic(), done
         seconds = time.monotonic() - self._begun
         made = done - self._first
         if done == total and seconds < BAR_PATIENCE_S:

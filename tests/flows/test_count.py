@@ -16,7 +16,7 @@ from archive.lake import Lake
 from archive.tables import CORPUS_ROWS, RESULTS
 from flows import count as counts
 from flows import counting
-from flows.count import CountReport, CountSettings, run_count
+from flows.count import CountReport, CountSettings, Watch, run_count
 from flows.counting import CountStoppedError
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
@@ -46,7 +46,7 @@ def settings(tmp_path: Path) -> Count:
 
 
 def run(settings: CountSettings, **others: Any) -> CountReport:
-    return run_count(settings, prefect=False, **others)
+    return run_count(settings, Watch(**others), prefect=False)
 
 
 def results(settings: CountSettings) -> pa.Table:

@@ -17,7 +17,15 @@ import httpx
 import pytest
 
 from flows import environment
-from flows.artifacts import FIGURES_KEY, PROGRESS_KEY, SUMMARY_KEY
+from flows.artifacts import (
+    CORPUS_KEY,
+    COUNT_PROGRESS_KEY,
+    COUNT_SPREAD_KEY,
+    COUNT_SUMMARY_KEY,
+    FIGURES_KEY,
+    PROGRESS_KEY,
+    SUMMARY_KEY,
+)
 from flows.nightly import run_nightly
 from tests.flows.nights import ROOT, in_a_process, results, said
 
@@ -153,6 +161,39 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     # Nothing was to be worked, so there is no progress to show.
     assert idle.keys() == {SUMMARY_KEY, FIGURES_KEY}
     assert "Nothing to solve" in idle[SUMMARY_KEY]["data"]
+
+
+def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distribution(
+    api, home, tmp_path
+):
+    words = ("count", "pips:n=40,mix=easy,seed=4", "--lake", str(tmp_path / "counted"))
+    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "service.cli", *words, "--inline", "--json"],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout)["statuses"] == {"solved": 40}
+    (run,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == words[-1]]
+    assert run["state"]["type"] == "COMPLETED"
+    tasks = ask(api, "task_runs", flow_runs={"id": {"any_": [run["id"]]}})
+    tasks.sort(key=lambda task: task["start_time"])
+    names = [task["name"].rsplit("-", 1)[0] for task in tasks]
+    assert names == ["corpus", "plan", "solve", "report"]
+    found = ask(api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+    shown = {artifact["key"]: artifact for artifact in found}
+    keys = {CORPUS_KEY, COUNT_PROGRESS_KEY, COUNT_SUMMARY_KEY, COUNT_SPREAD_KEY}
+    assert shown.keys() == keys
+    assert float(shown[COUNT_PROGRESS_KEY]["data"]) == 100.0
+    assert shown[COUNT_PROGRESS_KEY]["description"].startswith("40 of 40 jobs")
+    spread = json.loads(shown[COUNT_SPREAD_KEY]["data"])
+    assert sum(row["puzzles"] for row in spread) == 40
 
 
 def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
