@@ -1,5 +1,8 @@
 """Runs of real Pips boards, divided and merged, give what solving them whole gives."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 from conftest import quick_settings
 
@@ -7,10 +10,11 @@ import solvers.registry
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runs import plan_run
+from archive.stages import first_stage
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, canonical_json
 from solvers.pips.game import PIPS
-from solvers.pips.generator import generate_many
+from solvers.pips.generator import LOOSE, generate, generate_many
 from solvers.pips.mix import PRESETS
 from workers.driver import drive
 from workers.executors import InlineExecutor
@@ -51,3 +55,33 @@ def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
             table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank")
             found = [s["solution"] for s in table.to_pylist() if s["puzzle_id"] == puzzle.puzzle_id]
             assert found == [canonical_json(PIPS.solution_to_json(s)) for s in whole.solutions]
+
+
+@pytest.mark.parametrize(
+    ("carry_rows", "stage_rows", "layers", "table_bytes"),
+    [(200, 2000, 1, 2**31), (50, 2000, 2, 2**31), (2000, 500, 3, 2**31), (5000, 5000, 1, 2**18)],
+)
+def test_a_count_by_stages_is_the_count(
+    tmp_path, monkeypatch, carry_rows, stage_rows, layers, table_bytes
+):
+    monkeypatch.setattr("archive.planning.first_stage", partial(first_stage, carry_rows=carry_rows))
+    settings = quick_settings(
+        tmp_path, stage_carry_rows=carry_rows, stage_rows=stage_rows, stage_layers=layers
+    )
+    lake = Lake.open(settings.lake)
+    mix = replace(LOOSE, dominoes=((10, 1.0),), rows=4, cols=5)
+    puzzles = [generate(mix, 2)[0], generate(mix, 3)[0]][: 1 + (layers == 2)]
+    budget = Budget(table_bytes=table_bytes)
+    count = Ask(kind="count")
+    run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), count, budget, split_ahead=2)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    by_puzzle = {row["puzzle_id"]: row for row in rows}
+    for puzzle in puzzles:
+        row, whole = by_puzzle[puzzle.puzzle_id], PIPS.solve(puzzle, count)
+        assert (row["status"], row["count"]) == (str(whole.status), whole.count)
+        assert row["states"] >= whole.statistics.states
+        if layers == 1:
+            # Several parts may reach the full board.
+            assert row["states"] < whole.statistics.states + row["parts"]
+    assert any(row["parts"] > 6 for row in rows)
