@@ -6,7 +6,7 @@ A slice depends on the inputs alone, so it is the same bytes whoever makes it, h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,17 +215,25 @@ def _parquet(game: Game[Any, Any], base: Path, inputs: list[dict[str, Any]]) -> 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
     """Validate every row of a batch, as if it were a payload."""
     schema = PUZZLES[game.name]
-    columns, broken = {}, [""] * batch.num_rows
+    columns: dict[str, pa.Array] = {}
+    broken: dict[int, Fault] = {}
     for name in needed_columns(game.name):
         column = batch.column(name).combine_chunks()
-        for row in _null_rows(column):
-            broken[row] = broken[row] or name
+        for row in _rows_where(pc.is_null, column):
+            fault = Fault(level=None, rule="null", place=name, message="expected a value")
+            broken.setdefault(row, fault)
         columns[name] = _cast(column, schema.field(name), path)
+        if pa.types.is_list(schema.field(name).type):
+            # Python would read a negative number as one from the end.
+            for row in _rows_where(_is_negative, columns[name]):
+                message = "expected numbers of 0 or more"
+                fault = Fault(level=None, rule="negative", place=name, message=message)
+                broken.setdefault(row, fault)
     arrays = arrays_of(pa.table(columns))
     has = {name: batch.column(name).to_pylist() for name in batch.column_names if name in _TOLD}
     for row in range(batch.num_rows):
-        if broken[row]:
-            yield Fault(level=None, rule="null", place=broken[row], message="expected a value")
+        if row in broken:
+            yield broken[row]
             continue
         told = {name: values[row] for name, values in has.items()}
         yield _item(game, arrays, row, told)
@@ -256,15 +264,17 @@ def _item(
     return Published(date=None, level=None, puzzle=puzzle)
 
 
-def _null_rows(column: pa.Array) -> list[int]:
-    """Find the rows of a column that are null or hold a null."""
-    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist()
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        inner = pc.list_flatten(column)
-        if inner.null_count:
-            parents = pc.list_parent_indices(column)
-            rows += pc.unique(parents.filter(pc.is_null(inner))).to_pylist()
-    return rows
+def _rows_where(is_so: Callable[[pa.Array], pa.Array], column: pa.Array) -> list[int]:
+    """Find the rows of a column where something is so of the value, or of one in its list."""
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        return list(pc.indices_nonzero(is_so(column)).to_pylist())
+    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist() if is_so is pc.is_null else []
+    parents = pc.list_parent_indices(column).filter(is_so(pc.list_flatten(column)))
+    return [*rows, *pc.unique(parents).to_pylist()]
+
+
+def _is_negative(values: pa.Array) -> pa.Array:
+    return pc.less(values, pa.scalar(0, values.type))
 
 
 def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:

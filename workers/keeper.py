@@ -14,6 +14,7 @@ from typing import Any
 
 import redis
 
+from archive.cancelling import is_cancelled
 from archive.lake import Lake
 from archive.runfiles import read_done
 from solvers.errors import NightgridError
@@ -85,7 +86,7 @@ class Keeper:
         if run_id is not None:
             if read_done(self._lake, run_id) is not None:
                 self._lake.delete(record_path(job))
-            elif self._may_drive(run_id):
+            elif self._may_drive(run_id) and not is_cancelled(self._lake, run_id):
                 thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
                 self._drivers[run_id] = thread
                 thread.start()

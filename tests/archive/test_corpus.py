@@ -160,15 +160,16 @@ def test_a_corpus_is_its_contents_and_not_its_place(lake: Lake, write_archive: C
 
 
 def test_rows_of_parquet_are_validated_like_payloads(lake: Lake, tmp_path: Path):
-    table = boards(6)
+    table = boards(7)
     rows = table.to_pylist()
     rows[1]["domino_a"] = [5, *rows[1]["domino_a"][1:], 3]
     rows[2]["puzzle_id"] = rows[0]["puzzle_id"]
     rows[3]["cell_row"] = None
     rows[4]["region_type"] = [99 for _ in rows[4]["region_type"]]
+    rows[6]["cell_region"] = [-1, *rows[6]["cell_region"][1:]]
     path = tmp_path / "mine.parquet"
     loose = pa.schema([field.with_nullable(True) for field in PIPS_PUZZLES])
-    told = pa.Table.from_pylist(rows, loose).append_column("mine", pa.array(range(6)))
+    told = pa.Table.from_pylist(rows, loose).append_column("mine", pa.array(range(7)))
     pq.write_table(told, path)
     corpus = open_corpus(lake, str(path))
     kept = table.column("puzzle_id").to_pylist()
@@ -178,6 +179,7 @@ def test_rows_of_parquet_are_validated_like_payloads(lake: Lake, tmp_path: Path)
         (2, "puzzle-id"),
         (3, "null"),
         (4, "columns"),
+        (6, "negative"),
     ]
 
 
