@@ -33,9 +33,9 @@ more; where it came in from more, a layer less."""
 CARRIED = "carried"
 """Status of a part whose states go on in the next stage."""
 WORD_BYTES = 8
-ROOM_FACTOR = 4
-"""A part takes over so much that its states fit into its tables this many times: the layer it
-reaches, and the index, lie in them too."""
+ROOM_FACTOR = 2
+"""The states of a layer and of the next fit into a part's tables this many times: the index lies
+in them too, and nobody knows beforehand how many there will be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,9 @@ def next_stage(
     one = carried[0]
     rows = [sum(counts) for counts in zip(*(c.rows for c in carried), strict=True)]
     total = sum(rows)
-    room = _room(budget, one.row_words)
+    kept = sum(c.kept for c in carried)
+    # What a stage makes more, the next is likely to make more as well.
+    room = _room(budget, one.row_words, total / kept if one.step and kept else 1.0)
     if total <= min(sizes.carry_rows, room):
         carry_rows = max(1, min(sizes.carry_rows, room))
         whole = StagePart(
@@ -188,8 +190,10 @@ def _layers(carried: Sequence[Carried], most: int) -> int:
     return min(max(step, 1), most)
 
 
-def _room(budget: Budget, row_words: int) -> int:
-    return max(1, budget.table_bytes // (ROOM_FACTOR * WORD_BYTES * row_words))
+def _room(budget: Budget, row_words: int, growth: float = 1.0) -> int:
+    """Say how many states a part may take over, if they become `growth` times as many."""
+    layers = 1 + max(growth, 1.0)
+    return max(1, int(budget.table_bytes / (ROOM_FACTOR * layers * WORD_BYTES * row_words)))
 
 
 __all__ = [

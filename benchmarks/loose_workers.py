@@ -128,8 +128,19 @@ def staged(
     dominoes: int, seed: int, workers: int, table_bytes: int, options: argparse.Namespace
 ) -> dict[str, Any]:
     """Count a board by stages with real workers."""
+    with tempfile.TemporaryDirectory(prefix="nightgrid-loose-", dir=options.folder) as folder:
+        return _staged(dominoes, seed, workers, table_bytes, options, Path(folder))
+
+
+def _staged(
+    dominoes: int,
+    seed: int,
+    workers: int,
+    table_bytes: int,
+    options: argparse.Namespace,
+    folder: Path,
+) -> dict[str, Any]:
     pips = game("pips")
-    folder = Path(tempfile.mkdtemp(prefix="nightgrid-loose-", dir=options.folder))
     changes = {n: v for n in ("stage_rows", "stage_layers") if (v := getattr(options, n))}
     settings = Settings(lake=str(folder / "lake"), batch_processes=workers, games="pips", **changes)
     lake = Lake.open(settings.lake)
@@ -139,6 +150,8 @@ def staged(
         begun = time.perf_counter()
         run_id = plan_run(lake, pips, table, COUNT, budget, split_ahead=2)
         watcher = Watcher(lake, run_id)
+        watcher.look(None)
+        started = sum(watcher.cpu.values())
         drive(lake, run_id, CeleryExecutor(settings), watcher.look, settings=settings)
         wall = time.perf_counter() - begun
         watcher.look(None)
@@ -149,7 +162,7 @@ def staged(
         "states": row["states"],
         "parts": row["parts"],
         "wall": wall,
-        "cpu": sum(watcher.cpu.values()),
+        "cpu": sum(watcher.cpu.values()) - started,
         "kernel": row["kernel_ns"] / 1e9,
         "table": row["table_bytes"],
         "peak": max(watcher.memory.values(), default=0),
