@@ -13,12 +13,11 @@ import pyarrow.compute as pc
 from archive.lake import Lake
 from archive.results import find_results_of
 from archive.runfiles import read_done
-from archive.tables import PUZZLES, RESULTS
+from archive.tables import PUZZLES
 from solvers.algebra import Ask, Game
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
-_BATCH_ROWS = 65_536
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class Figures:
     longest_ns: int = 0
     longest_puzzle: str | None = None
 
-    def add(self, rows: pa.RecordBatch | pa.Table) -> None:
+    def add(self, rows: pa.Table) -> None:
         """Take more result rows in."""
         if not rows.num_rows:
             return
@@ -56,7 +55,7 @@ class Figures:
             at = pc.index(rows.column("kernel_ns"), longest).as_py()
             self.longest_ns, self.longest_puzzle = longest, rows.column("puzzle_id")[at].as_py()
 
-    def _add_counts(self, rows: pa.RecordBatch | pa.Table) -> None:
+    def _add_counts(self, rows: pa.Table) -> None:
         counts = rows.column("count")
         told = counts.drop_null()
         if not len(told):
@@ -106,13 +105,11 @@ def figures_of_puzzles(lake: Lake, game: Game[Any, Any], ask: Ask, paths: Sequen
     return figures
 
 
-def _results_of_run(lake: Lake, run_id: str) -> Iterator[pa.RecordBatch]:
+def _results_of_run(lake: Lake, run_id: str) -> Iterator[pa.Table]:
     done = read_done(lake, run_id)
     if done is None or not done["results"]:
         return
-    yield from lake.dataset(done["results"], RESULTS).to_batches(
-        list(_COLUMNS), batch_size=_BATCH_ROWS, batch_readahead=1, fragment_readahead=1
-    )
+    yield from lake.iter_row_groups(done["results"], _COLUMNS)
 
 
 def _tally(values: pa.Array | pa.ChunkedArray) -> dict[Any, int]:

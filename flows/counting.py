@@ -7,10 +7,12 @@ same call.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any
 
 from archive.cancelling import Remains, is_cancelled, remains_of, take_up_run
+from archive.child_processes import pool_of
 from archive.corpus import Corpus, OnSlices, open_corpus
 from archive.counted import Figures, figures_of_puzzles, figures_of_run
 from archive.games import bind_game
@@ -20,7 +22,7 @@ from archive.runs import Estimate, estimate_run, open_run, plan_run, read_done
 from flows.cluster import executor
 from flows.settings import ExecutorKind
 from solvers.algebra import Ask, Game, canonical_json, digest
-from solvers.errors import NightgridError, PermanentError
+from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.registry import WORD_GAMES, check_ask
 from workers.driver import Progress, drive
 from workers.settings import Settings
@@ -118,7 +120,21 @@ def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> 
 
 
 def plan_count(settings: CountSettings, corpus: Corpus) -> PlannedCount:
-    """Take up the run that an earlier call has begun over this corpus, or plan it."""
+    """Take up the run that an earlier call has begun over this corpus, or plan it.
+
+    With workers that is done in a process of its own: planning wants the game's kernels and room
+    for many puzzles at once, the driver neither.
+    """
+    if settings.executor == "inline":
+        return _plan(settings, corpus)
+    try:
+        with pool_of(1) as pool:
+            return pool.submit(_plan, settings, corpus).result()
+    except BrokenProcessPool as error:
+        raise TransientError("the process that planned the count was killed") from error
+
+
+def _plan(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     lake = settings.lake
     game = count_game(settings, corpus)
     note = note_path(settings, corpus, game)
