@@ -38,7 +38,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@search_kernel
+@inlined_kernel
 def hash_key(words: Any, keys: Any, at: int) -> np.uint64:
     """Mix a key's words into 64 bits, of which the high ones are good."""
     h = keys[at, 0] * np.uint64(0x9E3779B97F4A7C15)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import search_kernel
+from solvers.compiling import inlined_kernel, search_kernel
 from solvers.pips.board import (
     CHILD,
     EDGE,
@@ -37,14 +37,14 @@ ZERO = np.uint64(0)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@search_kernel
+@inlined_kernel
 def node_of(board: Any, keys: Any, at: int, layer: int) -> int:
     """Read the node in the forest of tilings out of a key of this layer."""
     word = keys[at, board.node_word] >> np.uint64(board.node_shift)
     return board.layer[layer] + np.int64(word & np.uint64(board.node_mask))
 
 
-@search_kernel
+@inlined_kernel
 def type_mask(types: int, word: int) -> np.uint64:
     """Mask the bits of a key word that say which domino types are left."""
     here = types - 64 * word
@@ -55,7 +55,7 @@ def type_mask(types: int, word: int) -> np.uint64:
     return (ONE << np.uint64(here)) - ONE
 
 
-@search_kernel
+@inlined_kernel
 def progress(board: Any, keys: Any, at: int, g: int) -> int:
     """Read a region's progress out of a key."""
     bits = board.field_bits[g]
@@ -63,7 +63,7 @@ def progress(board: Any, keys: Any, at: int, g: int) -> int:
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
 
 
-@search_kernel
+@inlined_kernel
 def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
     """Read a region's progress, 0 for none or for a region of which every cell is free.
 
@@ -172,7 +172,7 @@ def _sum_extremes(board: Any, values: int, most: int) -> None:
             break
 
 
-@search_kernel
+@inlined_kernel
 def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
     """Return a region's progress after `pip` (index v) with `rest` cells then free; -1 if dead.
 
@@ -210,7 +210,7 @@ def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
     return 0 if rest == 0 else done | (1 << v)
 
 
-@search_kernel
+@inlined_kernel
 def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> int:
     # Both halves of a domino in one region, `rest` cells free afterwards.
     kind = board.kind[g]
@@ -225,7 +225,7 @@ def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> i
     return _advance(board, g, done, rest, board.pips[a] + board.pips[b], b)
 
 
-@search_kernel
+@inlined_kernel
 def _field_clear(board: Any, g: int) -> np.uint64:
     return ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << np.uint64(board.field_shift[g]))
 
@@ -348,7 +348,7 @@ def expand(
     return count - base
 
 
-@search_kernel
+@inlined_kernel
 def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) -> None:
     # The copies beyond the first go first, so that a type's bit says whether any is left.
     if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
