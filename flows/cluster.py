@@ -13,7 +13,7 @@ from workers.executors import CeleryExecutor, Executor, InlineExecutor
 from workers.queues import BATCH
 from workers.redis_keys import connect, living
 from workers.settings import Settings
-from workers.supervisor import local_cluster
+from workers.supervisor import SERVER, local_cluster
 
 
 @contextmanager
@@ -31,7 +31,9 @@ def executor(kind: ExecutorKind, lake: Lake, settings: Settings, game: str) -> I
     elif batch_is_served(settings):
         yield from _celery(settings)
     else:
-        with local_cluster(settings.model_copy(update={"games": game})):
+        # Nobody asks workers of our own anything else: they end with the block.
+        alone = settings.model_copy(update={"games": game})
+        with local_cluster(alone, roles=(SERVER, BATCH)):
             yield from _celery(settings)
 
 
