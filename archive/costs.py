@@ -3,12 +3,11 @@
 The logarithm of a job's kernel time over what its game expects (`Game.cost_s`) is regressed on the
 game's features of the board, by ridge regression: with few rows the game's own estimate stands.
 Jobs over budget took longer than is known: they count as that, or as expected if that is more. A
-model is a few moments, to which every finished run adds a sample of its jobs.
+model is a few moments, to which every finished run adds the sample that its planner has kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,16 +16,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.columns import arrays_of
-from archive.games import open_game
+from archive.jobs import Keys, ids_of
 from archive.lake import Lake
-from archive.runfiles import Run, read_json, write_json
+from archive.runfiles import Run, folder, read_json, write_json
 from archive.tables import RESULTS
 from solvers.algebra import Arrays, Ask, Game, Status, digest
 
-SAMPLE_ROWS = 32_768
-"""Jobs of a run that a model learns from, about."""
-SAMPLE_CHUNKS = 64
+SAMPLE_JOBS = 2048
+"""Jobs of a run that a model learns from, at most."""
 RIDGE = 5.0
 """Rows that the game's own estimate is worth, for the factor before it and for each feature."""
 MEMORY_ROWS = 200_000
@@ -43,7 +40,6 @@ _NEVER_WORKED = pa.array([str(Status.INVALID), str(Status.POISON)], pa.string())
 _COLUMNS = ("job_id", "status", "kernel_ns")
 
 Floats = npt.NDArray[np.float64]
-Estimator = Callable[[Arrays], Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +120,38 @@ class CostModel:
 _SUMS = ("spent_s", "expected_s", "runs")
 
 
-def model_path(game: Game[Any, Any], ask: Ask) -> str:
-    """Name the file of what is known of a question to a game, as it is bound."""
-    words = (game.name, game.rules, game.lexicon_id, game.solver_version, ask.kind)
-    return f"costs/{game.name}-{digest('costs', *words)}.json"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What jobs have in common that take alike."""
+
+    game: str
+    rules: str
+    lexicon_id: str
+    solver_version: str
+    kind: str
+    """Of the ask."""
+
+    @property
+    def path(self) -> str:
+        """Where the lake has what is known of it."""
+        fields = (self.game, self.rules, self.lexicon_id, self.solver_version, self.kind)
+        return f"costs/{self.game}-{digest('costs', *fields)}.json"
 
 
-def read_model(lake: Lake, game: Game[Any, Any], ask: Ask, names: tuple[str, ...]) -> CostModel:
+def question_of(asked: Game[Any, Any] | Run, ask: Ask) -> Question:
+    """Name the question that a run asks, or that is asked of a game as it is bound."""
+    return Question(
+        game=asked.game if isinstance(asked, Run) else asked.name,
+        rules=asked.rules,
+        lexicon_id=asked.lexicon_id,
+        solver_version=asked.solver_version,
+        kind=ask.kind,
+    )
+
+
+def read_model(lake: Lake, question: Question, names: tuple[str, ...]) -> CostModel:
     """Read what is known of a question; nothing, if nobody has learnt of these features."""
-    told = read_json(lake, model_path(game, ask))
+    told = read_json(lake, question.path)
     width = len(names) + 1
     if told is None or tuple(told["names"]) != names:
         return CostModel(
@@ -147,51 +166,86 @@ def read_model(lake: Lake, game: Game[Any, Any], ask: Ask, names: tuple[str, ...
     return CostModel(**{**told, **arrays, "names": names, "runs": runs})
 
 
-def estimator(lake: Lake, game: Game[Any, Any], ask: Ask) -> Estimator:
-    """Return what estimates the seconds that each row of columns takes one core."""
-    model: CostModel | None = None
+class Estimator:
+    """Estimates what jobs take while a run is planned, and keeps a sample of them to learn from."""
 
-    def estimate(arrays: Arrays) -> Floats:
-        nonlocal model
-        names, features = game.features(arrays)
-        if model is None:
-            model = read_model(lake, game, ask, names)
-        own_s = game.cost_s(arrays, ask)
-        if not model.rows:
+    def __init__(self, lake: Lake, game: Game[Any, Any], ask: Ask) -> None:
+        self._lake, self._game, self._ask = lake, game, ask
+        self._model: CostModel | None = None
+        self._stride = 1
+        self._keys = np.empty((0, 2), np.uint64)
+        self._own_s = np.empty(0)
+        self._features: Floats | None = None
+
+    def expect(self, keys: Keys, arrays: Arrays) -> Floats:
+        """Estimate the seconds that each row of columns takes one core; `keys` name the jobs."""
+        names, features = self._game.features(arrays)
+        if self._model is None or self._features is None:
+            self._model = read_model(self._lake, question_of(self._game, self._ask), names)
+            self._features = np.empty((0, len(names)))
+        own_s = np.maximum(self._game.cost_s(arrays, self._ask), COST_BOUNDS_S[0])
+        self._keys = np.concatenate([self._keys, keys])
+        self._own_s = np.concatenate([self._own_s, own_s])
+        self._features = np.concatenate([self._features, features])
+        self._thin()
+        if not self._model.rows:
             return own_s
-        found_s = model.factor * own_s * np.exp2(model.log2_over(features)) + ROW_S
+        found_s = self._model.factor * own_s * np.exp2(self._model.log2_over(features)) + ROW_S
         return np.clip(found_s, *COST_BOUNDS_S)
 
-    return estimate
+    def _thin(self) -> None:
+        """Keep the jobs whose id a power of two divides: the same, whenever they come."""
+        assert self._features is not None
+        while True:
+            kept = self._keys[:, 1] % np.uint64(self._stride) == 0
+            self._keys, self._own_s = self._keys[kept], self._own_s[kept]
+            self._features = self._features[kept]
+            if len(self._keys) <= SAMPLE_JOBS:
+                return
+            self._stride *= 2
+
+    def keep_sample(self, run_id: str) -> None:
+        """Put the sample into the run's folder."""
+        if self._model is None or self._features is None:
+            return
+        sample = {
+            "names": list(self._model.names),
+            "job_ids": ids_of(self._keys).to_pylist(),
+            "own_s": self._own_s.round(9).tolist(),
+            "features": self._features.round(6).tolist(),
+        }
+        write_json(self._lake, _sample_path(run_id), sample)
+
+
+def _sample_path(run_id: str) -> str:
+    return f"{folder(run_id)}/sample.json"
 
 
 def learn_costs(lake: Lake, run: Run) -> None:
-    """Add a sample of a run's jobs to what is known of its question, once.
+    """Add a run's sample of jobs to what is known of its question, once.
 
-    Its results lie in the lake. Nothing is learnt of a solver that is not the present one.
+    Its results lie in the lake. Runs that were planned by earlier versions have no sample.
     """
-    game = open_game(lake, run.game, run.rules, run.lexicon_id)
-    if game.solver_version != run.solver_version:
+    sample = read_json(lake, _sample_path(run.run_id))
+    if sample is None:
         return
-    rows = _sample(lake, run)
-    took = _took(lake, run, rows.column("job_id").combine_chunks())
-    at = pc.index_in(rows.column("job_id"), value_set=took.column("job_id").combine_chunks())
-    rows, took = rows.filter(pc.is_valid(at)), took.take(at.drop_null())
-    arrays = arrays_of(rows)
-    names, features = game.features(arrays)
-    model = read_model(lake, game, run.ask, names)
-    if not len(features) or run.run_id in model.runs:
+    question = question_of(run, run.ask)
+    model = read_model(lake, question, tuple(sample["names"]))
+    took = _took(lake, run, pa.array(sample["job_ids"], pa.string()))
+    if not took.num_rows or run.run_id in model.runs:
         return
+    place = {job: i for i, job in enumerate(sample["job_ids"])}
+    at = np.array([place[job] for job in took.column("job_id").to_pylist()])
     learnt = model.learn(
-        features,
-        np.maximum(game.cost_s(arrays, run.ask), COST_BOUNDS_S[0]),
+        np.array(sample["features"], np.float64)[at],
+        np.array(sample["own_s"], np.float64)[at],
         took.column("kernel_ns").to_numpy() / 1e9,
         pc.equal(took.column("status"), str(Status.OVER_BUDGET)).to_numpy(),
     )
     told = asdict(learnt)
     told |= {name: value.tolist() for name, value in told.items() if isinstance(value, np.ndarray)}
     told["runs"] = [*model.runs, run.run_id][-RUNS_KEPT:]
-    write_json(lake, model_path(game, run.ask), told)
+    write_json(lake, question.path, told)
 
 
 def _took(lake: Lake, run: Run, jobs: pa.Array) -> pa.Table:
@@ -202,21 +256,3 @@ def _took(lake: Lake, run: Run, jobs: pa.Array) -> pa.Table:
         wanted = pc.is_in(rows.column("job_id"), value_set=jobs)
         found.append(rows.filter(pc.and_not(wanted, never)))
     return pa.concat_tables(found)
-
-
-def _sample(lake: Lake, run: Run) -> pa.Table:
-    """Read the boards of some chunks from all over the plan, each job once."""
-    path = f"runs/run={run.run_id}/manifest/seg-00000.parquet"
-    sizes = run.segments[0].chunk_rows
-    chunks = min(len(sizes), SAMPLE_CHUNKS)
-    tables = []
-    rows = 0
-    # Expensive chunks stand at the front of a batch and cheap ones at its end.
-    for i in np.random.default_rng(len(sizes)).permutation(len(sizes))[:chunks].tolist():
-        tables.append(lake.read_row_group(path, i))
-        rows += sizes[i]
-        if rows >= SAMPLE_ROWS:
-            break
-    table = pa.concat_tables(tables)
-    _, first = np.unique(table.column("job_no").to_numpy(), return_index=True)
-    return table.take(pa.array(np.sort(first)))

@@ -23,7 +23,7 @@ from archive.ahead import ahead
 from archive.answers import read_answers
 from archive.chunking import cut
 from archive.columns import arrays_of
-from archive.costs import estimator
+from archive.costs import Estimator
 from archive.games import keep_game
 from archive.jobs import Keys, KeySet, ids_of, name_jobs
 from archive.lake import Lake, conform
@@ -38,7 +38,7 @@ from archive.runfiles import (
 )
 from archive.stages import first_stage
 from archive.tables import manifest_schema
-from solvers.algebra import Arrays, Ask, Budget, Game, canonical_json, digest
+from solvers.algebra import Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
 
 SPLIT_AHEAD_MAX = 4096
@@ -111,6 +111,7 @@ def plan_run(
             plan.write_manifest()
     except _AlreadyPlannedError:
         return plan.run_id
+    plan.estimator.keep_sample(plan.run_id)
     write_json(
         lake,
         f"{folder(plan.run_id)}/plan.json",
@@ -194,6 +195,7 @@ class _Plan:
             for table in tables
             for start in range(0, table.num_rows, BATCH_ROWS)
         )
+        self.estimator = Estimator(lake, game, ask)
         self._seen = KeySet()
         self._key_sum = np.zeros(2, np.uint64)
         self._open_count = 0
@@ -255,7 +257,6 @@ class _Plan:
     def _open_jobs(self) -> Iterator[_Jobs]:
         """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
         answers = read_answers(self._lake, self._game.name, self._ask, self._budget)
-        estimate = estimator(self._lake, self._game, self._ask)
         for table in self._tables:
             if pc.any(pc.not_equal(table.column("game"), self._game.name)).as_py():
                 raise PermanentError(f"expected puzzles of game {self._game.name!r} only")
@@ -266,7 +267,7 @@ class _Plan:
             self.answered_count += int((fresh & ~is_open).sum())
             self._open_count += int(is_open.sum())
             if is_open.any():
-                yield self._jobs(table, keys, is_open, estimate)
+                yield self._jobs(table, keys, is_open)
             del table, keys
             give_back()
 
@@ -275,7 +276,6 @@ class _Plan:
         table: pa.Table,
         keys: Keys,
         is_open: npt.NDArray[np.bool_],
-        estimate: Callable[[Arrays], npt.NDArray[np.float64]],
     ) -> _Jobs:
         if not is_open.all():
             table, keys = table.filter(pa.array(is_open)), keys[is_open]
@@ -291,7 +291,7 @@ class _Plan:
         }
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
-        cost_s = estimate(arrays_of(table))
+        cost_s = self.estimator.expect(keys, arrays_of(table))
         self._tell_largest(table, cost_s)
         return _Jobs(rows, cost_s)
 
@@ -315,7 +315,9 @@ class _Plan:
         divided = len(cost_s) if self._split_ahead > 1 else int((cost_s >= DIVIDE_S).sum())
         for row in order[:divided].tolist():
             yield from self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row]))
-        rows = jobs.rows.take(pa.array(order[divided:]))
+        rows = jobs.rows
+        if divided or (np.diff(order) < 0).any():
+            rows = rows.take(pa.array(order[divided:]))
         bounds = cut(cost_s[divided:], left_s, self._worker_count, len(self.chunk_cost_s))
         for start, stop in bounds:
             numbers = np.arange(self.job_count, self.job_count + stop - start)

@@ -5,6 +5,8 @@ runs/run=<id>/plan.json                          planner   what is asked; writte
               manifest/seg-00000.parquet         planner, then driver; row group i = chunk i;
                                                            its metadata say why it exists;
                                                            never written over
+              sample.json                        planner   jobs and their features, to learn
+                                                           from what they will have taken
               started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
               parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
               frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of
-from archive.costs import COST_BOUNDS_S, read_model
+from archive.costs import COST_BOUNDS_S, question_of, read_model
 from archive.lake import Lake
 from archive.runfiles import Run, open_run
 from archive.tables import RESULTS
@@ -56,7 +56,7 @@ def figures(runs: list[Run], rows: pa.Table) -> tuple[object, ...]:
     names, features = room.features(arrays)
     order = np.random.default_rng(SEED).permutation(len(rows))
     seen, unseen = order[: len(order) // 2], order[len(order) // 2 :]
-    model = read_model(Lake.open("no-such-lake"), room, run.ask, names)
+    model = read_model(Lake.open("no-such-lake"), question_of(room, run.ask), names)
     model = model.learn(features[seen], own_s[seen], took_s[seen], np.zeros(len(seen), np.bool_))
     own_error = np.abs(np.log2(took_s / own_s))[unseen]
     median_s = own_s * np.exp2(model.log2_over(features))

@@ -84,6 +84,8 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     return Puzzle(regions=tuple(regions), dominoes=tuple(dominoes))
 
 
+_PIPS_TOLD_APART = 1023
+"""Most pips of a half for which `features` tells dominoes apart."""
 FEATURES = ("dominoes", "distinct_dominoes", "regions", "free_cells", "largest_region")
 """What the time for a board depends on: see `features`."""
 
@@ -96,24 +98,19 @@ def features(arrays: Arrays) -> npt.NDArray[np.float64]:
     board_of_cell = np.repeat(np.arange(boards), cells)
     region_of_cell = arrays["region_type.offsets"][board_of_cell] + arrays["cell_region.values"]
     free = arrays["region_type.values"][region_of_cell] == _CODES[RegionType.EMPTY]
-    largest = np.zeros(boards, np.int64)
     sizes = np.bincount(region_of_cell, minlength=len(arrays["region_type.values"]))
-    np.maximum.at(largest, np.repeat(np.arange(boards), regions), sizes)
-    board_of_domino = np.repeat(np.arange(boards), np.diff(arrays["domino_a.offsets"]))
+    largest = np.zeros(boards, np.int64)
+    if boards:
+        largest = np.maximum.reduceat(sizes, arrays["region_type.offsets"][:-1])
     halves = np.stack([arrays["domino_a.values"], arrays["domino_b.values"]]).astype(np.int64)
-    kinds = np.column_stack([board_of_domino, halves.min(axis=0), halves.max(axis=0)])
-    distinct = np.bincount(_first_of_equal(kinds), minlength=boards)
+    halves = np.minimum(halves, _PIPS_TOLD_APART)
+    board_of_domino = np.repeat(np.arange(boards), np.diff(arrays["domino_a.offsets"]))
+    kinds = np.sort((board_of_domino << 20) | (halves.min(axis=0) << 10) | halves.max(axis=0))
+    another = np.diff(kinds, prepend=-1) != 0
+    distinct = np.bincount(kinds[another] >> 20, minlength=boards)
     free_cells = np.bincount(board_of_cell[free], minlength=boards)
     columns = (arrays["size"], distinct, regions, free_cells, largest)
     return np.column_stack(columns).astype(np.float64)
-
-
-def _first_of_equal(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the first column of every row that differs from all before it."""
-    ranked = rows[np.lexsort(rows.T[::-1])]
-    fresh = np.ones(len(ranked), np.bool_)
-    fresh[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-    return ranked[fresh, 0]
 
 
 def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:

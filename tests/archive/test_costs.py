@@ -4,8 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from archive import costs
 from archive.columns import arrays_of
-from archive.costs import RUNS_KEPT, estimator, learn_costs, model_path, read_model
+from archive.costs import Estimator, learn_costs, question_of, read_model
+from archive.jobs import ids_of, name_jobs
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runfiles import read_json
@@ -18,6 +20,7 @@ from solvers.registry import game
 
 COUNT = Ask(kind="count")
 PIPS = game("pips")
+MODEL = question_of(PIPS, COUNT)
 NAMES = PIPS.features(PIPS.to_arrays([]))[0]
 
 
@@ -55,52 +58,52 @@ def run_of(lake, table, status="solved", budget=None, slower=1.0):
     return run_id
 
 
+def expected_s(lake, table):
+    keys = name_jobs(PIPS, table.column("puzzle_id"), COUNT)
+    return Estimator(lake, PIPS, COUNT).expect(keys, arrays_of(table))
+
+
 def errors(lake, table):
-    arrays = arrays_of(table)
-    return np.abs(np.log2(estimator(lake, PIPS, COUNT)(arrays) / true_s(arrays)))
+    return np.abs(np.log2(expected_s(lake, table) / true_s(arrays_of(table))))
 
 
 def test_what_a_run_took_tells_what_other_boards_will_take(lake, boards):
     seen, unseen = boards.slice(0, 160), boards.slice(160)
     before = errors(lake, unseen)
-    assert estimator(lake, PIPS, COUNT)(arrays_of(unseen)).tolist() == (
-        PIPS.cost_s(arrays_of(unseen), COUNT).tolist()
-    )
+    assert expected_s(lake, unseen).tolist() == (PIPS.cost_s(arrays_of(unseen), COUNT).tolist())
     run_of(lake, seen)
     after = errors(lake, unseen)
     assert np.median(before) > 1
     assert np.median(after) < 0.3
-    told = read_json(lake, model_path(PIPS, COUNT))
+    told = read_json(lake, MODEL.path)
     assert told["error_log2_p50"] > 1
     run_of(lake, unseen)
-    assert read_json(lake, model_path(PIPS, COUNT))["error_log2_p50"] < 0.3
+    assert read_json(lake, MODEL.path)["error_log2_p50"] < 0.3
 
 
 def test_a_handful_of_rows_hardly_moves_what_the_game_says(lake, boards):
     own_s = PIPS.cost_s(arrays_of(boards), COUNT)
     run_of(lake, boards.slice(0, 1), slower=1000.0)
-    said_s = estimator(lake, PIPS, COUNT)(arrays_of(boards))
+    said_s = expected_s(lake, boards)
     assert np.log2(said_s / own_s).max() < 5.0
 
 
 def test_jobs_over_budget_took_longer_than_is_known(lake, boards):
-    arrays = arrays_of(boards)
     run_of(lake, boards.slice(0, 200))
-    before_s = estimator(lake, PIPS, COUNT)(arrays)
+    before_s = expected_s(lake, boards)
     # Given up early: that they took less than expected says nothing.
     run_of(lake, boards.slice(200), status="over_budget", budget=Budget(nodes=1), slower=1e-3)
-    assert np.abs(np.log2(estimator(lake, PIPS, COUNT)(arrays) / before_s)).max() < 0.3
+    assert np.abs(np.log2(expected_s(lake, boards) / before_s)).max() < 0.3
     run_of(lake, boards.slice(200), status="over_budget", budget=Budget(nodes=2), slower=1e3)
-    assert estimator(lake, PIPS, COUNT)(arrays).sum() > 1.5 * before_s.sum()
+    assert expected_s(lake, boards).sum() > 1.5 * before_s.sum()
 
 
 def test_a_run_is_learnt_from_once_and_its_boards_decide_what_comes_first(lake, boards):
     run_id = run_of(lake, boards)
-    told = lake.read_bytes(model_path(PIPS, COUNT))
+    told = lake.read_bytes(MODEL.path)
     learn_costs(lake, open_run(lake, run_id))
-    assert lake.read_bytes(model_path(PIPS, COUNT)) == told
-    assert read_json(lake, model_path(PIPS, COUNT))["runs"] == [run_id]
-    assert RUNS_KEPT > 1
+    assert lake.read_bytes(MODEL.path) == told
+    assert read_json(lake, MODEL.path)["runs"] == [run_id]
     again = open_run(lake, plan_run(lake, PIPS, boards, COUNT, Budget(nodes=7)))
     assert again.job_count == 0
     lake.delete(f"results/{run_id}.parquet")
@@ -113,8 +116,26 @@ def test_a_run_is_learnt_from_once_and_its_boards_decide_what_comes_first(lake, 
 
 def test_what_was_learnt_of_other_features_is_nothing(lake, boards):
     run_of(lake, boards)
-    assert read_model(lake, PIPS, COUNT, NAMES).rows == len(boards)
-    assert read_model(lake, PIPS, COUNT, ("another",)).rows == 0
+    assert read_model(lake, MODEL, NAMES).rows == len(boards)
+    assert read_model(lake, MODEL, ("another",)).rows == 0
+
+
+def test_the_sample_is_the_same_jobs_however_they_come(lake, boards, monkeypatch):
+    monkeypatch.setattr(costs, "SAMPLE_JOBS", 50)
+    keys = name_jobs(PIPS, boards.column("puzzle_id"), COUNT)
+    kept = []
+    for step in (240, 7):
+        estimator = Estimator(lake, PIPS, COUNT)
+        for start in range(0, 240, step):
+            part = slice(start, start + step)
+            estimator.expect(keys[part], arrays_of(boards.slice(start, step)))
+        estimator.keep_sample("0" * 32)
+        sample = read_json(lake, f"runs/run={'0' * 32}/sample.json")
+        assert set(sample["job_ids"]) < set(ids_of(keys).to_pylist())
+        assert len(sample["features"]) == len(sample["own_s"]) == len(sample["job_ids"])
+        kept.append(sample)
+    assert kept[0] == kept[1]
+    assert 10 <= len(kept[0]["job_ids"]) <= 50
 
 
 @pytest.mark.parametrize("name", ["pips", "strands", "letterboxed", "tiles"])
