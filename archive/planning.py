@@ -219,6 +219,7 @@ class _Plan:
 
     def write_manifest(self) -> None:
         """Stream the chunks into the first segment; a run without jobs has none."""
+        give_back()
         chunks = ahead(self.chunks(self._check_unplanned))
         first = next(chunks, None)
         if first is None:
