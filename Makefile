@@ -59,6 +59,7 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.night --write
 	$(BIN)/python -m benchmarks.survival --write
 	$(BIN)/python -m benchmarks.chaos --write
+	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
 	$(BIN)/python -m benchmarks.capacity --measure --write
 	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write

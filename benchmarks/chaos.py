@@ -35,6 +35,11 @@ BLOWS = 10
 STORMS = 3
 HOUR_S = 3600
 CUT_S = 6.0
+SILENT_S = 4.0
+RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
+"""What one fault may cost at most; a storm's faults come before others are recovered from."""
+LENIENT = frozenset({"storm", "disk", "network", "replaced"})
+"""What is gone for a while, or struck again and again, is not held to it."""
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
 """Holds the lake and the server's data, and little else."""
@@ -178,12 +183,35 @@ def _cut_off(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> A
         return runs.run(made, boards, faults.cut_off(network, CUT_S), seed=seed, expected=expected)
 
 
+def _redelivered(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Kill a host while the driver sends nothing again: Redis hands its messages out again."""
+    mute = {"NIGHTGRID_CHAOS_MUTE": "1", "NIGHTGRID_CHUNK_OVERDUE_SECONDS": "100000"}
+    with cluster(folder, environment={**PAUSE, **mute}) as made:
+        return runs.run(made, boards, faults.kill_host, seed=seed, expected=expected)
+
+
+def _replaced(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Stop all workers for ever: only their replacement can end the run."""
+    with cluster(folder, environment=PAUSE, silent_seconds=SILENT_S) as made:
+        return runs.run(made, boards, faults.stop_for_ever, seed=seed, expected=expected)
+
+
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
+    "redelivered": ("kill -9 of a host, and the driver sends nothing again", _redelivered),
+    "replaced": ("SIGSTOP of every worker, for ever", _replaced),
     "guilty": ("a board that segfaults and one that never ends", _guilty),
     "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
     "disk": ("disk full, of lake, server and logs", _full),
     "network": (f"a host cut off for {CUT_S:g} s, then healed", _cut_off),
 }
+
+
+STRUCK = frozenset(
+    what for name, (what, _) in {**PLAIN, **APART}.items() if name not in ("nothing", "guilty")
+)
+HELD = frozenset(
+    what for name, (what, _) in {**PLAIN, **APART}.items() if name not in {*LENIENT, "nothing"}
+)
 
 
 def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argparse.Namespace) -> int:
@@ -197,6 +225,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         (
             "fault",
             "struck",
+            "in hand",
             "chunks",
             "executions",
             "duplicate",
@@ -210,6 +239,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
             (
                 what,
                 len(found.blows),
+                found.in_hand,
                 found.chunks,
                 found.executions,
                 found.duplicates,
@@ -235,8 +265,14 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         f"{QUICK['hard_limit_seconds']:g} s, liveness {QUICK['liveness_ttl_seconds']:g} s."
     )
     finish(section, to_results=options.write)
-    bad = [found for _, found in worked if found.lost or found.doubled or found.differing]
-    return 1 if bad else 0
+    bad = [what for what, found in worked if found.lost or found.doubled or found.differing]
+    # A blow that hits nothing proves nothing.
+    idle = [what for what, found in worked if what in STRUCK and not found.in_hand]
+    late = [what for what, found in worked if what in HELD and (found.recovery_s or 0) > RECOVERY_S]
+    for what, names in (("rows", bad), ("nothing in hand", idle), ("recovery", late)):
+        if names:
+            print(f"FAILED, {what}: {'; '.join(names)}")
+    return 1 if bad or idle or late else 0
 
 
 if __name__ == "__main__":

@@ -94,6 +94,14 @@ def stop_worker(scene: Scene) -> None:
         _signal(pid, signal.SIGCONT)
 
 
+def stop_for_ever(scene: Scene) -> None:
+    """Stop every worker, and never let one go on."""
+    pids = [pid for host in scene.cluster.hosts for pid in host.group()]
+    with scene.strike("workers stopped"):
+        for pid in pids:
+            _signal(pid, signal.SIGSTOP)
+
+
 def drive_twice(scene: Scene) -> None:
     """Start a second driver of the run on another host."""
     with scene.strike("second driver"):

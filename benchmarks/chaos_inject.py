@@ -10,6 +10,7 @@ NIGHTGRID_CHAOS_DIR        folder of the files below
 NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
 NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
+NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos_bugs.py`
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
 
@@ -66,19 +67,24 @@ def _install_faults() -> None:
         return solve_rows(game, run, rows, settings)
 
     def deadly_link(staged: Path, target: Path) -> bool:
-        if target.parent.name == "parts" and _claim(folder / DIE_BEFORE_RENAME):
+        if target.parent.name == "parts" and claim_death():
             os.kill(os.getpid(), signal.SIGKILL)
         return link(staged, target)
 
-    def scarce_put(*arguments: Any) -> bool:
+    def scarce_put(*arguments: Any, **others: Any) -> bool:
         if (folder / DISK_FULL).exists():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return put(*arguments)
+        return put(*arguments, **others)
 
     chunks.write_start = noted_start
     disk.put = scarce_put
     chunks.solve_rows = faulty_rows
     disk.link = deadly_link
+
+
+def claim_death() -> bool:
+    """Tell whether this process is the one that is to die while it files a part."""
+    return _claim(Path(os.environ["NIGHTGRID_CHAOS_DIR"]) / DIE_BEFORE_RENAME)
 
 
 def _ids(name: str) -> set[str]:
@@ -96,6 +102,8 @@ def _claim(path: Path) -> bool:
 install_double()
 if "NIGHTGRID_CHAOS_DIR" in os.environ:
     _install_faults()
+if "NIGHTGRID_CHAOS_BUG" in os.environ:
+    importlib.import_module("benchmarks.chaos_bugs").install(os.environ["NIGHTGRID_CHAOS_BUG"])
 
 from workers import tasks  # noqa: E402 - the faults come first
 

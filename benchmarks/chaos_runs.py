@@ -161,6 +161,11 @@ class Aftermath:
     nothing got done after it."""
     seconds: float
 
+    @property
+    def in_hand(self) -> int:
+        """Count the chunks that somebody was at when a blow fell."""
+        return sum(len(blow.held) for blow in self.blows)
+
 
 def run(
     cluster: Cluster,
@@ -171,6 +176,7 @@ def run(
     game: str = "pips",
     seed: int = 1,
     attempts_max: int | None = None,
+    run_s: float = RUN_S,
 ) -> Aftermath:
     """Work the boards in the cluster's lake, which is emptied before, and strike once midway.
 
@@ -197,7 +203,7 @@ def run(
         scene.middle()
         fault(scene)
         for driver in scene.drivers:
-            driver.wait(RUN_S)
+            driver.wait(run_s)
     except (TimeoutError, subprocess.TimeoutExpired) as error:
         raise SystemExit(f"the run did not end: {error}") from error
     finally:
