@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from archive.frontier import (
     write_frontier,
 )
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Run, read_segment
+from archive.runfiles import ChunkRef, Run, read_attempts, read_segment
 from archive.stages import CARRIED, Carried, StagePart
 from archive.tables import PARTS
 from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
@@ -83,7 +84,13 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     """
     if part.layer == 0:
         count.begin()
-        return 1
+        _, begins = count.by_bucket()
+        first, last = part.buckets
+        if begins[first] < begins[last]:
+            return 1
+        # Half of a first part: the empty board falls into a bucket of the other half.
+        count.clear()
+        return 0
     count.clear()
     came = 0
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
@@ -100,6 +107,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
             gone = [s for s in before if s == source or not lake.exists(frontier_path(s))]
             for chunk in gone:
                 # Neither is there without the other, and a chunk without its part is not done.
+                # Who worked it before is not at it any more.
+                attempt = read_attempts(lake, chunk).attempt
+                lake.delete(replace(chunk, attempt=attempt).started_path)
                 lake.delete(chunk.part_path)
                 lake.delete(frontier_path(chunk))
             raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toy_game as toy
 import toy_layers
@@ -14,14 +15,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from archive import planning
 from archive.frontier import frontier_path, frontiers
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, open_run
 from archive.runs import plan_run
 from archive.stages import stage_part
 from archive.tables import PARTS
-from solvers.errors import PermanentError
-from workers import chunks
+from solvers.errors import PermanentError, TransientError
+from workers import chunks, reconciler
 from workers.barriers import Barriers
 from workers.chunks import solve_chunk
 from workers.driver import drive
@@ -298,6 +300,80 @@ def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undistu
     assert result_rows(lake, run_id) == undisturbed
 
 
+def test_a_first_part_whose_time_was_up_is_halved_and_counts_once(tmp_path, monkeypatch):
+    advance = toy_layers.ToyLayers.advance
+    paused = []
+
+    def stand_still(self, first, last, rows_max=None):
+        if first == 0 and not paused:
+            paused.append(self)
+            return first, "the budget of seconds ran out"
+        return advance(self, first, last, rows_max)
+
+    monkeypatch.setattr(toy_layers.ToyLayers, "advance", stand_still)
+    lake, run_id = count_in(tmp_path, layered(2))
+    row = row_of(lake, run_id, 2)
+    assert paused
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
+    tmp_path, undisturbed, monkeypatch
+):
+    add, failures = reconciler.add_segment, []
+
+    def fail(lake, run_id, number, kind, *args):
+        if kind == "stage" and len(failures) < 4:
+            failures.append(number)
+            raise TransientError("no space left on device")
+        return add(lake, run_id, number, kind, *args)
+
+    monkeypatch.setattr(reconciler, "TRANSIENT_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(reconciler, "add_segment", fail)
+    lake, run_id = count_in(tmp_path, layered(2))
+    assert len(failures) == 4
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
+    deleted = []
+
+    def delete(executor, ref):
+        lake = executor._lake
+        if stage_of(lake, ref) == 6 and not deleted:
+            # As a worker would that stood still since it missed the states of that chunk.
+            done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.part_path)]
+            deleted.append(next(r for r in done if stage_of(lake, r) == 3))
+            lake.delete(deleted[0].part_path)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(delete))
+    assert deleted
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_chunk_that_is_to_be_worked_again_is_nobodys(tmp_path):
+    lost = []
+
+    def lose(executor, ref):
+        lake = executor._lake
+        if stage_of(lake, ref) == 3 and not lost:
+            sources = [
+                ChunkRef(run_id=ref.run_id, segment=s, chunk=c)
+                for s, c in frontiers(lake, ref.run_id)
+            ]
+            lost.extend(source for source in sources if stage_of(lake, source) == 2)
+            assert all(lake.exists(source.started_path) for source in lost)
+            for source in lost:
+                lake.delete(frontier_path(source))
+            with pytest.raises(TransientError, match=f"{len(lost)} chunks are worked again"):
+                solve_chunk(lake, ref, executor._settings, "one")
+            assert not any(lake.exists(source.started_path) for source in lost)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    assert lost
+    assert row_of(lake, run_id, 2)["count"] == toy_layers.walks(2)
+
+
 def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
     seen = []
 
@@ -372,6 +448,27 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed):
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_path, monkeypatch):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
+    with monkeypatch.context() as patch:
+        patch.setattr(toy.ToyGame, "cost_s", lambda _self, arrays, _ask: np.full(1, 60.0))
+        patch.setattr(planning, "write_json", die)
+        with pytest.raises(Killed):
+            plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
+    # Runs have ended meanwhile, and it is known that such boards take little time.
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
+    assert open_run(lake, run_id).divided_count == 1
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def die(*_args):
+    raise Killed
 
 
 @pytest.mark.cluster
