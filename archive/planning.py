@@ -7,7 +7,6 @@ beside the batches: 16 bytes a job, to know it again.
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -33,6 +32,7 @@ from archive.runfiles import (
     folder,
     part_row,
     read_json,
+    read_segment,
     stream_segment,
     write_json,
 )
@@ -105,10 +105,12 @@ def plan_run(
     """
     plan = _Plan(lake, game, puzzles, ask, budget, worker_count, split_ahead)
     try:
-        with contextlib.suppress(SegmentTakenError):
-            # A planner that died, or one that plans the same jobs just now, may have been faster:
-            # its chunks hold the same jobs.
+        try:
             plan.write_manifest()
+        except SegmentTakenError:
+            # A planner that died, or one that plans the same jobs just now, was faster: its chunks
+            # hold the same jobs, cut and divided by what it expected of them.
+            plan.take_manifest()
     except _AlreadyPlannedError:
         return plan.run_id
     plan.estimator.keep_sample(plan.run_id)
@@ -233,6 +235,17 @@ class _Plan:
         stream_segment(
             self._lake, lambda: self.run_id, "plan", all_chunks(), self.chunk_cost_s, first.schema
         )
+
+    def take_manifest(self) -> None:
+        """Tell of the chunks that stand in the lake, not of those that were made."""
+        segment = read_segment(self._lake, self.run_id, 0)
+        self.chunk_cost_s = list(segment.chunk_cost_s)
+        path = f"{folder(self.run_id)}/manifest/seg-00000.parquet"
+        divided: set[int] = set()
+        for rows in self._lake.iter_row_groups(path, ["job_no", "part_path"]):
+            is_part = pc.not_equal(rows.column("part_path"), "")
+            divided.update(rows.column("job_no").filter(is_part).to_pylist())
+        self.divided_count = len(divided)
 
     def _check_unplanned(self) -> None:
         """Raise _AlreadyPlannedError if the lake has the run, once all jobs are known."""
