@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from archive.cancelling import is_cancelled
 from archive.finishing import finish_run
 from archive.lake import Lake
-from archive.runfiles import SegmentTakenError, read_done, read_segments
+from archive.runfiles import Run, SegmentTakenError, done_places, read_done, read_segments
 from solvers.errors import TransientError
 from workers.executors import Executor
 from workers.locks import alone
@@ -73,7 +73,8 @@ def drive(
         driver = Reconciler(lake, run_id, executor, watch, settings)
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):
-                # A driver on another machine has added to the run: go on from what it is now.
+                # A driver on another machine has added to the run, or parts of it are gone: go on
+                # from what it is now.
                 driver = Reconciler(lake, run_id, executor, watch, settings)
             elif not stop.is_set():
                 done = _patiently(lambda: finish_run(lake, run_id), settings)
@@ -137,8 +138,16 @@ def _worked(driver: Reconciler, lake: Lake, stop: threading.Event, settings: Set
         driver.work(stop)
     except SegmentTakenError:
         return False
-    run = driver.run
-    return run.segments == _patiently(lambda: read_segments(lake, run.run_id), settings)
+    return stop.is_set() or _patiently(lambda: _is_done(lake, driver.run), settings)
+
+
+def _is_done(lake: Lake, run: Run) -> bool:
+    """Tell whether a run has no more segments than these, and no chunk in them is to be worked."""
+    if run.segments != read_segments(lake, run.run_id):
+        return False
+    # A worker that stood still may have taken back a chunk whose states it had missed long ago.
+    done = done_places(lake, run.run_id)
+    return all(ref.place in done for ref in run.chunks())
 
 
 def _patiently(step: Callable[[], Found], settings: Settings) -> Found:

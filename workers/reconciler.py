@@ -364,13 +364,14 @@ class Reconciler:
                 self._barriers.arrive(place, more)
             if chunks:
                 self._add("split", origins, chunks)
+            for place, chunk in zip(origins, chunks, strict=True):
+                numbers: list[Any] = chunk.column("job_no").to_pylist()
+                self._expanded.setdefault(place, set()).update(numbers)
+            self._plan_stages()
         except BaseException:
+            # They are read again, so that nobody takes the run to be at its end.
             self._unread = reading + self._unread
             raise
-        for place, chunk in zip(origins, chunks, strict=True):
-            numbers: list[Any] = chunk.column("job_no").to_pylist()
-            self._expanded.setdefault(place, set()).update(numbers)
-        self._plan_stages()
 
     def _plan_stages(self) -> None:
         """Let staged counts go on whose every part is done."""
