@@ -13,6 +13,7 @@ from typing import Any
 from archive import fetch as fetching
 from archive import gold
 from archive import normalise as normalising
+from archive.cancelling import cancelled_path
 from archive.editions import editions_path
 from archive.games import bind_game
 from archive.lake import Lake
@@ -235,6 +236,11 @@ def solve(
             run = first
             while run.job_count:
                 summary = drive(lake, run.run_id, hands, on_progress, settings=settings.workers)
+                if summary.cancelled:
+                    raise NightStoppedError(
+                        f"run {run.run_id} is cancelled; nights go on with it when "
+                        f"{cancelled_path(run.run_id)} is deleted from the lake"
+                    )
                 if not summary.finished:
                     raise NightStoppedError(
                         f"asked to stop in run {run.run_id}; the next night goes on with it"

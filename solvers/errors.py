@@ -28,6 +28,10 @@ class InvalidPuzzleError(PermanentError):
         self.place = place
         self.detail = message
 
+    def __reduce__(self) -> tuple[type[InvalidPuzzleError], tuple[str, str, str]]:
+        """Let it be raised again in another process: its text alone does not make it."""
+        return type(self), (self.rule, self.place, self.detail)
+
 
 def json_kind(value: object) -> str:
     """Say what kind of JSON value something is, in the words of messages."""
