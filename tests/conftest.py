@@ -28,7 +28,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     A file stays together, for its fixtures. Those that start servers and workers mostly wait, and
     have time limits: they come first, and only as many at a time as there are groups of them.
     """
-    if config.getoption("dist", "no") == "no":
+    # What the processes that share tests are told: there `dist` is "no" again.
+    if not getattr(config.option, "loadgroup", False):
         return
     groups = {item: _group(item) for item in items}
     for item, group in groups.items():
