@@ -61,14 +61,18 @@ class StagePart:
             **more,
         }
 
-    def halves(self) -> list[StagePart]:
-        """Divide the part in two; a single bucket is not divided."""
+    def halves(self, reached: int) -> list[StagePart]:
+        """Divide in two a part that came as far as layer `reached`; a single bucket is not divided.
+
+        Both stop at the same layer, as all parts of a stage do, whatever they find on their way.
+        """
         first, last = self.buckets
         middle = (first + last) // 2
         if middle == first:
             return [self]
+        until = max(reached, self.layer + 1) if self.until is None else self.until
         return [
-            StagePart(layer=self.layer, buckets=part, until=self.until, carry_rows=self.carry_rows)
+            StagePart(layer=self.layer, buckets=part, until=until)
             for part in ((first, middle), (middle, last))
         ]
 

@@ -52,7 +52,7 @@ def carry(
         last = count.layers if part.until is None else part.until
         reached, reason = count.advance(part.layer, last, part.carry_rows)
     if reason:
-        row = _stopped(head, part, reason)
+        row = _stopped(head, part, reached, reason)
     elif reached < count.layers and len(count.rows):
         states, begins = count.by_bucket()
         write_frontier(lake, ref, reached, states, begins, count.layout)
@@ -116,8 +116,8 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     return came
 
 
-def _stopped(head: Row, part: StagePart, reason: str) -> Row:
-    halves = part.halves()
+def _stopped(head: Row, part: StagePart, reached: int, reason: str) -> Row:
+    halves = part.halves(reached)
     if BUDGET not in reason or len(halves) == 1:
         return part_row(head, str(Status.OVER_BUDGET), reason)
     children = canonical_json([half.to_json() for half in halves])

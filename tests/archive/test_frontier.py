@@ -178,9 +178,12 @@ def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
     ]
 
 
-def test_a_single_bucket_is_not_halved():
-    assert part(3, 4).halves() == [part(3, 4)]
-    assert part(3, 6).halves() == [part(3, 4), part(4, 6)]
+def test_halves_of_a_part_stop_at_one_layer_and_a_single_bucket_is_not_halved():
+    assert part(3, 4).halves(2) == [part(3, 4)]
+    assert part(3, 6).halves(2) == [part(3, 4), part(4, 6)]
+    free = StagePart(layer=5, buckets=(0, 2), until=None, carry_rows=9)
+    for reached, until in ((5, 6), (6, 6), (8, 8)):
+        assert {half.until for half in free.halves(reached)} == {until}
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,30 @@ def test_a_first_part_whose_time_was_up_is_halved_and_counts_once(tmp_path, monk
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
 
 
+def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, monkeypatch):
+    widths = (2, 4, 8, 8, 4, 8, 16, 32, 32, 1)
+
+    def children(number, layer, place):
+        # Few states in the middle, which become many again.
+        return [(place * 7 + step * step * 11 + number) % widths[layer] for step in range(2)]
+
+    advance = toy_layers.ToyLayers.advance
+    paused = []
+
+    def stand_still(self, first, last, rows_max=None):
+        if first == 5 and last == toy_layers.LAYERS and not paused:
+            paused.append(self)
+            return first, "the budget of seconds ran out"
+        return advance(self, first, last, rows_max)
+
+    monkeypatch.setattr(toy_layers, "children", children)
+    monkeypatch.setattr(toy_layers.ToyLayers, "advance", stand_still)
+    lake, run_id = count_in(tmp_path, layered(2), stage_carry_rows=5, stage_parts_min=1)
+    row = row_of(lake, run_id, 2)
+    assert paused
+    assert (row["status"], row["count"]) == ("solved", 2**toy_layers.LAYERS)
+
+
 def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
     tmp_path, undisturbed, monkeypatch
 ):
