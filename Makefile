@@ -37,7 +37,7 @@ demo: $(READY) ## install, run the nightly job over the bundled archive, show wh
 	$(BIN)/nightgrid demo
 
 test: $(READY) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
-	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadgroup \
+	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadscope \
 	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
 lint: $(READY) ## check style, types and the floors of the house

@@ -6,12 +6,13 @@ import os
 import random
 import secrets
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
-WORKERS_GROUP, NIGHTS_GROUP = WAITING_GROUPS = ("clusters of workers", "clusters of nights")
+WAITING_FOLDERS = ("tests/workers", "tests/flows")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -22,26 +23,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say which tests one process runs when several share them.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose tests mostly wait."""
+    items.sort(key=lambda item: _share(item.nodeid) not in WAITING_FOLDERS)
 
-    A file stays together, for its fixtures. Those that start servers and workers mostly wait, and
-    have time limits: they come first, and only as many at a time as there are groups of them.
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let one process run the tests of a file, for its fixtures.
+
+    Those of folders that start servers and workers have time limits: each such folder is one
+    process's, so that only as many clusters run at a time.
     """
-    # What the processes that share tests are told: there `dist` is "no" again.
-    if not getattr(config.option, "loadgroup", False):
-        return
-    groups = {item: _group(item) for item in items}
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: groups[item] not in WAITING_GROUPS)
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shares(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _share(nodeid)
+
+    return Shares(config, log)
 
 
-def _group(item: pytest.Item) -> str:
-    place = item.path.relative_to(ROOT / "tests")
-    if item.get_closest_marker("cluster") is None and item.get_closest_marker("prefect") is None:
-        return place.as_posix()
-    return WORKERS_GROUP if place.parts[0] == "workers" else NIGHTS_GROUP
+def _share(nodeid: str) -> str:
+    file = nodeid.split("::")[0]
+    folder = file.rpartition("/")[0]
+    return folder if folder in WAITING_FOLDERS else file
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
