@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     stage_parts_min: int = Field(default=STAGE_PARTS_MIN, ge=1, le=1024)
     """Parts that a stage is divided into at least, if it is divided."""
     stage_layers: int = Field(default=STAGE_LAYERS, ge=1)
-    """Layers that a stage goes on before its parts exchange states."""
+    """Layers that a stage goes on at most before its parts exchange states."""
 
     hard_limit_seconds: float = Field(default=120.0, gt=0)
     """A task that runs longer is killed with its child process."""
