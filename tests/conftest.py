@@ -44,7 +44,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def _share(nodeid: str) -> str:
-    file = nodeid.split("::")[0]
+    file = nodeid.split("::", maxsplit=1)[0]
     folder = file.rpartition("/")[0]
     return folder if folder in WAITING_FOLDERS else file
 
