@@ -3,6 +3,7 @@
 import os
 import signal
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -493,6 +494,20 @@ def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_p
 
 def die(*_args):
     raise Killed
+
+
+def test_two_drivers_at_once_count_once(tmp_path, undisturbed):
+    both = [small_settings(tmp_path, var_dir=tmp_path / name) for name in ("one", "other")]
+    lake = Lake.open(both[0].lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+
+    def work(settings):
+        own = Lake.open(settings.lake)
+        return drive(own, run_id, InlineExecutor(own, settings), settings=settings).finished
+
+    with ThreadPoolExecutor(len(both)) as pool:
+        assert list(pool.map(work, both)) == [True, True]
+    assert result_rows(lake, run_id) == undisturbed
 
 
 @pytest.mark.cluster
