@@ -105,7 +105,8 @@ def open_corpus(
     if not done["puzzles"]:
         raise PermanentError(
             f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; "
-            f"{done['quarantined']:,} rows are in {folder(inputs.corpus_id)}/quarantine"
+            f"what broke a rule ({done['quarantined']:,}) is in "
+            f"{lake.url}/{folder(inputs.corpus_id)}/quarantine"
         )
     slices = range(inputs.slices)
     return Corpus(
@@ -123,7 +124,7 @@ def _puzzles_of(lake: Lake, game: str) -> Corpus:
     paths = tuple(name for name in lake.list(puzzles_folder(game)) if name.endswith(".parquet"))
     rows = [sum(lake.row_groups(path)) for path in paths]
     if not sum(rows):
-        raise PermanentError(f"{lake.url} holds no puzzle of {game}; expected some")
+        raise PermanentError(f"{lake.url} holds no puzzle of {game}; expected some, or --game")
     # Puzzles are only ever added to the lake: as long as it has as many, they are the same.
     return Corpus(
         corpus_id=digest("corpus", LAKE, game, *map(str, rows)),

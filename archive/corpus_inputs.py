@@ -52,6 +52,12 @@ class Inputs:
     """CORPUS_INPUTS; None for a generator."""
 
 
+def check_spec(spec: str, game: str | None = None) -> None:
+    """Check what takes no reading of files: a generator's options, whether there is such a path."""
+    if is_generator_spec(spec) or not Path(spec).expanduser().exists():
+        read_inputs(spec, game)
+
+
 def read_inputs(spec: str, game: str | None = None) -> Inputs:
     """Read what a spec other than `lake` names.
 

@@ -18,6 +18,8 @@ from solvers.algebra import Ask, Game
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
+_DIGITS_WRITTEN = 9
+"""Longer counts are told by their number of digits."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,6 +80,9 @@ class Figures:
         """List how many rows have how many solutions, from few to many."""
         found = [("0", self.digits[0]), ("1", self.unique), ("2 to 9", self.digits[1])]
         for digits in range(2, max(self.digits, default=0) + 1):
+            if digits > _DIGITS_WRITTEN:
+                found.append((f"{digits} digits", self.digits[digits]))
+                continue
             low = 10 ** (digits - 1)
             found.append((f"{low:,} to {10 * low - 1:,}", self.digits[digits]))
         return [(span, number) for span, number in found if number]

@@ -112,7 +112,10 @@ def _pips(spec: Generated) -> _Make:
     for name in mix.split("+"):
         known = (PUBLISHED, *PRESETS)
         names += LEVELS if _choice("mix", name, known) == PUBLISHED else [name]
-    mixes = [replace(PRESETS[name], **changes) for name in names]
+    try:
+        mixes = [replace(PRESETS[name], **changes) for name in names]
+    except PermanentError as error:
+        raise PermanentError(f"generator spec {str(spec)!r:.80}: {error}") from error
 
     def make(start: int, stop: int) -> Iterator[Board]:
         made = generate_many(spec.seed, stop - start, mixes, start)

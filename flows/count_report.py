@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,10 +75,14 @@ class CountReport:
         ]
         known = f"; {self.already_known:,} were known already" if self.already_known else ""
         rate = self.jobs_per_second
-        pace = f", {rate:,.0f} a second" if rate else ""
+        pace = f", {_rate(rate)} a second" if rate else ""
+        unsettled = (Status.INVALID, Status.OVER_BUDGET, Status.POISON)
+        why = any(self.figures.statuses[status.value] for status in unsettled)
+        noun = "puzzle" if self.planned == 1 else "puzzles"
         return (
-            f"{self.planned:,} {self.game} puzzles answered in {self.solve_seconds:.1f} s{pace} "
+            f"{self.planned:,} {self.game} {noun} answered in {self.solve_seconds:.1f} s{pace} "
             f"({', '.join(endings)}){known}."
+            + (" The column reason of the results says why some have no answer." if why else "")
         )
 
     def query(self) -> str:
@@ -96,6 +101,13 @@ class CountReport:
             f"{select} FROM '{rows}' c JOIN '{results}' r USING (puzzle_id) "
             f"WHERE {conditions} ORDER BY r.count DESC LIMIT 10"
         )
+
+    def command(self) -> str:
+        """Write the query as a command for a shell."""
+        query = self.query()
+        if set(query) & set('"\\$`!'):
+            return f"python -c {shlex.quote(f'import duckdb; print(duckdb.sql({query!r}))')}"
+        return f'python -c "import duckdb; print(duckdb.sql(\\"{query}\\"))"'
 
     def rows_of_figures(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
@@ -124,7 +136,7 @@ class CountReport:
         if self.failures:
             shown.append(("failures of chunks", f"{self.failures:,}"))
         if self.jobs_per_second is not None and self.states_per_second is not None:
-            shown.append(("jobs a second", f"{self.jobs_per_second:,.0f}"))
+            shown.append(("jobs a second", _rate(self.jobs_per_second)))
             shown.append(("states a second", f"{self.states_per_second:,.0f}"))
         if self.solve_seconds:
             shown.append(("seconds of solving", f"{self.solve_seconds:.1f}"))
@@ -165,3 +177,8 @@ class CountReport:
             lines += [f"| {span} | {number:,} |" for span, number in spread]
         lines += ["", *(f"- {name}: `{path}`" for name, path in self.paths.items())]
         return "\n".join([*lines, "", f"`{self.query()}`", ""])
+
+
+def _rate(number: float) -> str:
+    """Write how many a second: to two digits where they are few."""
+    return f"{number:,.0f}" if number >= 10 or not number else f"{number:.2g}"

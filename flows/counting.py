@@ -16,6 +16,7 @@ from archive.child_processes import pool_of
 from archive.corpus import Corpus, OnSlices, open_corpus
 from archive.counted import Figures, figures_of_puzzles, figures_of_run
 from archive.games import bind_game
+from archive.generated import is_generator_spec
 from archive.lake import Lake
 from archive.runfiles import folder, read_json, write_json
 from archive.runs import Estimate, estimate_run, open_run, plan_run, read_done
@@ -23,7 +24,8 @@ from flows.cluster import executor
 from flows.settings import ExecutorKind
 from solvers.algebra import Ask, Game, canonical_json, digest
 from solvers.errors import NightgridError, PermanentError, TransientError
-from solvers.registry import WORD_GAMES, check_ask
+from solvers.lexicon.lexicon import Lexicon
+from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask
 from workers.driver import Progress, drive
 from workers.settings import Settings
 
@@ -238,7 +240,13 @@ def count_figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount
 
 def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
     """Bind the corpus's game to the rules and words of the count."""
-    return bind_game(corpus.game, settings.rules, settings.lexicon, settings.lake)
+    words: Lexicon | str | None = settings.lexicon
+    if words is None and corpus.game in OWN_WORDS and is_generator_spec(corpus.name):
+        # Generated boards bring no words of their own.
+        from archive.lexicons import default_lexicon
+
+        words = default_lexicon()
+    return bind_game(corpus.game, settings.rules, words, settings.lake)
 
 
 def note_path(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> str:
@@ -263,7 +271,8 @@ def note_path(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> 
 def stopped(lake: Lake, run_id: str, *, cancelled: bool = False) -> CountStoppedError:
     """Say what is done of a run that stopped, what is left, and how to go on."""
     left = remains_of(lake, run_id)
-    how = f"{left.chunks_done:,} chunks are done, {left.chunks_left:,} are left"
+    done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
+    how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left"
     if cancelled:
         text = f"run {run_id} is cancelled: {how}; the same command with --resume goes on"
     else:

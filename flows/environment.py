@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib.util import find_spec
+
+from solvers.errors import NightgridError
 
 SERVER_START_S = 120
 """A temporary server answered after 5-17 s on a quiet machine; Prefect's default gives up at 20."""
@@ -21,6 +24,9 @@ _QUIET = {
 }
 
 
+_RUN_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
+
+
 def available() -> bool:
     """Tell whether Prefect is installed, without importing it."""
     return find_spec("prefect") is not None
@@ -34,3 +40,12 @@ def prepare() -> None:
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
+    for logger in _RUN_LOGGERS:
+        logging.getLogger(logger).addFilter(_without_trace)
+
+
+def _without_trace(record: logging.LogRecord) -> bool:
+    """Take the traceback from an error that has been put into one sentence."""
+    if record.exc_info and isinstance(record.exc_info[1], NightgridError):
+        record.exc_info = None
+    return True

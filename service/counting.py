@@ -105,10 +105,14 @@ def count(
         try:
             if dry_run:
                 return _dry_run(settings, json=json)
-            return _count(settings, prefect=False if no_prefect else None, json=json)
+            code = _count(settings, prefect=False if no_prefect else None, json=json)
         except KeyboardInterrupt:
             note("stopped; the same command goes on")
-            return Exit.INTERRUPTED
+            code = Exit.INTERRUPTED
+    if code == Exit.INTERRUPTED:
+        # Told above, in more words than anybody further out has.
+        raise typer.Abort
+    return code
 
 
 def _settings(
@@ -122,11 +126,14 @@ def _settings(
     inline: bool,
     resume: bool,
 ) -> CountSettings:
-    from archive.corpus_inputs import read_inputs
+    from archive.corpus_inputs import check_spec, read_inputs
     from flows.counting import CountSettings
     from solvers.algebra import Ask
 
     rules.check()
+    # Told at once, not after Prefect's server has started.
+    if corpus != "lake":
+        check_spec(corpus, game)
     of = game
     if of is None and rules.said():
         # Which rules there are depends on the game, which the corpus tells.
@@ -222,14 +229,16 @@ def _say(report: CountReport) -> None:
     say_table(("what", "figure"), report.rows_of_figures(), numbers=("figure",))
     figures = report.figures
     spread = figures.distribution()
-    if spread:
-        _say_spread("solutions", spread)
+    # Whoever asks for the first one, or for so many, is not told how many there are.
+    counted = report.ask != "first" and not report.ask.startswith("all(")
+    if spread and report.ask != "first":
+        _say_spread("solutions" if counted else "solutions found", spread)
     values = sorted(figures.values.items())
     if values:
         rows = [(f"{value:,}", number) for value, number in values[:VALUES_SHOWN]]
         more = sum(number for _, number in values[VALUES_SHOWN:])
         _say_spread("fewest", [*rows, ("more", more)] if more else rows)
-    if figures.largest_count is not None:
+    if counted and figures.largest_count is not None:
         say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
     if figures.longest_puzzle is not None:
         say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
@@ -242,7 +251,7 @@ def _say(report: CountReport) -> None:
         say(f"  {name:<{width}}  {path}")
     say()
     say("Ask it more, for example with DuckDB:")
-    say(f"  {report.query()}")
+    say(f"  {report.command()}")
 
 
 def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:

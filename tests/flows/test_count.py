@@ -176,3 +176,32 @@ def test_nothing_of_a_corpus_that_is_there_is_made_again(settings: Count):
     before = settings().lake.list()
     assert counting.bring_corpus(settings()).paths == made.paths
     assert settings().lake.list() == before
+
+
+def test_generated_boards_of_letters_take_the_default_words():
+    from types import SimpleNamespace
+
+    from archive.lexicons import default_lexicon
+    from flows.counting import count_game
+
+    spec = "letterboxed:n=2,seed=1"
+    settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
+    game = count_game(settings, SimpleNamespace(name=spec, game="letterboxed"))
+    assert game.lexicon_id == default_lexicon().lexicon_id
+
+
+def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
+    caplog: pytest.LogCaptureFixture,
+):
+    import logging
+
+    from flows import environment
+
+    environment.prepare()
+    log = logging.getLogger("prefect.flow_runs")
+    for error in (CountStoppedError("stopped run x"), ValueError("a fault")):
+        record = log.makeRecord(
+            log.name, logging.ERROR, __file__, 1, "%r", (error,), (type(error), error, None)
+        )
+        assert log.filter(record)
+        assert (record.exc_info is None) == isinstance(error, CountStoppedError)

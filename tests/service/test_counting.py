@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,10 +58,13 @@ def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: 
 
 
 def test_the_line_for_duckdb_that_people_get_works(invoke: Invoke, folder: str):
-    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("duckdb")
     _, out, _ = invoke("count", folder, *PLAIN)
-    line = out.splitlines()[-1].strip()
-    found = duckdb.sql(line).fetchall()
+    python, option, program = shlex.split(out.splitlines()[-1])
+    assert (python, option) == ("python", "-c")
+    printed: list[Any] = []
+    exec(program, {"print": printed.append})
+    found = printed[0].fetchall()
     assert sorted((row[0], row[3], row[-1]) for row in found) == [
         ("a.json", "easy", PAIR_COUNT),
         ("a.json", "hard", 0),
@@ -98,6 +103,7 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     code, out, err = invoke("count", SPEC, *PLAIN)
     assert (code, out) == (130, "")
     assert "is cancelled: 0 chunks are done" in err
+    assert "interrupted" not in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert "is cancelled" in out
     code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")
@@ -165,3 +171,29 @@ def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureF
     line(3, 3)
     line.close()
     assert capsys.readouterr().err.splitlines() == ["corpus: 0 of 3 slices, 0.0 s"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "trouble"),
+    [
+        ("pips:n=5,mix=foo", "mix is 'foo'"),
+        ("pips:n=5,mix=loose,dominoes=11-12,rows=4", "generator spec 'pips:n=5,dominoes=11-12"),
+        ("nowhere", "does not exist"),
+    ],
+)
+def test_a_corpus_that_is_none_is_told_before_anything_starts(
+    invoke: Invoke, spec: str, trouble: str
+):
+    code, out, err = invoke("count", spec)
+    assert (code, out) == (3, "")
+    assert err.startswith("nightgrid: ")
+    assert err.count("\n") == 1
+    assert trouble in err
+
+
+def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(invoke: Invoke):
+    code, out, _ = invoke("count", "pips:n=5,seed=3", *PLAIN, "--ask", "first")
+    assert code == 0
+    assert "(5 solved)." in out
+    assert "Most solutions" not in out
+    assert 'python -c "import duckdb; print(duckdb.sql(' in out
