@@ -256,7 +256,8 @@ def _item(
     except InvalidPuzzleError as error:
         return Fault(level=None, rule=error.rule, place=error.place, message=error.detail)
     except (PermanentError, *_BROKEN) as error:
-        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {error}")
+        why = "its lists do not fit one another" if isinstance(error, IndexError) else error
+        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {why}")
     name = game.puzzle_id(puzzle)
     if told.get("puzzle_id") not in (None, name):
         message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
