@@ -179,11 +179,12 @@ STORM: tuple[Callable[[Scene], None], ...] = (
 
 
 def storm(blows: int, kinds: Sequence[Callable[[Scene], None]] = STORM) -> Callable[[Scene], None]:
-    """Make a fault of many, drawn at random."""
+    """Make a fault of many, drawn at random: the first as soon as anybody is at work."""
 
     def strike(scene: Scene) -> None:
-        for _ in range(blows):
-            time.sleep(scene.random.uniform(*STORM_PAUSES_S))
+        for number in range(blows):
+            if number > 0:
+                time.sleep(scene.random.uniform(*STORM_PAUSES_S))
             if scene.over():
                 return
             scene.random.choice(kinds)(scene)
