@@ -81,27 +81,19 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
             message = "expected a JSON object, or a page that sets window.gameData"
             return [Fault(level=None, rule="no-game-data", place="", message=message)]
         data = data if inner is None else inner
-    strict = expected is not None
-    return read_one(
-        data,
-        expected,
-        _LEVEL,
-        lambda keyed, date, level: _read_puzzle(keyed, date, level, strict=strict),
-    )
+    return read_one(data, expected, _LEVEL, _read_puzzle)
 
 
 def _read_list(data: bytes) -> list[Published | Fault]:
     return read_list(data, "sides as texts", lambda value: Puzzle.from_json({"sides": value}))
 
 
-def _read_puzzle(
-    keyed: Mapping[str, Member], date: dt.date | None, level: str | None, *, strict: bool
-) -> Published:
+def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
     obj = values_of(keyed, GAME)
     if obj.get("sides") is None:
         raise InvalidPuzzleError("null-puzzle", "sides", "expected a list of sides; there is none")
     puzzle = Puzzle.from_json(obj)
-    if strict:
+    if level is not None:
         _check_published(puzzle, obj.get("dictionary"))
     return Published(
         date=date,

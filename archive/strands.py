@@ -75,27 +75,19 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
     if data.lstrip()[:1] == b"<":
         message = "expected a JSON object, got XML: there is no puzzle for this date"
         return [Fault(level=None, rule="xml-answer", place="", message=message)]
-    strict = expected is not None
-    return read_one(
-        data,
-        expected,
-        _LEVEL,
-        lambda keyed, date, level: _read_puzzle(keyed, date, level, strict=strict),
-    )
+    return read_one(data, expected, _LEVEL, _read_puzzle)
 
 
 def _read_list(data: bytes) -> list[Published | Fault]:
     return read_list(data, "rows as texts", lambda value: Puzzle.from_json({"board": value}))
 
 
-def _read_puzzle(
-    keyed: Mapping[str, Member], date: dt.date | None, level: str | None, *, strict: bool
-) -> Published:
+def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
     obj = values_of(keyed, GAME)
     if all(obj.get(key) is None for key in BOARD_KEYS):
         raise InvalidPuzzleError("null-puzzle", _BOARD, "expected a list of rows; there is none")
     board = Puzzle.from_json(obj)
-    if strict and (board.row_count, board.column_count) != (ROWS, COLUMNS):
+    if level is not None and (board.row_count, board.column_count) != (ROWS, COLUMNS):
         raise InvalidPuzzleError(
             "board-size",
             _BOARD,

@@ -10,7 +10,6 @@ from archive.corpus import Corpus, OnSlices
 from flows import counting, environment
 from flows.count_report import CountReport
 from flows.counting import CountSettings, OnProgress, PlannedCount, SolvedCount
-from solvers.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +54,8 @@ def run_count(
     TransientError when a later call may succeed, PermanentError when it will not, and
     CountStoppedError when a signal asked this process to stop or the run is cancelled.
     """
-    if prefect is None:
-        prefect = environment.available()
-    if not prefect:
+    if not environment.enter(prefect):
         return run_count_steps(settings, PLAIN, watch)
-    if not environment.available():
-        raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
-    environment.prepare()
     from flows.count_tasks import run_count_flow
 
     return run_count_flow(settings, watch)

@@ -1,4 +1,4 @@
-"""Prefect's environment: offline, silent, JSON only. Call `prepare` before Prefect is imported."""
+"""Prefect's environment: offline, silent, JSON only. Call `enter` before Prefect is imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import os
 from importlib.util import find_spec
 
-from solvers.errors import NightgridError
+from solvers.errors import NightgridError, PermanentError
 
 SERVER_START_S = 120
 """A temporary server answered after 5-17 s on a quiet machine; Prefect's default gives up at 20."""
@@ -30,6 +30,20 @@ _RUN_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
 def available() -> bool:
     """Tell whether Prefect is installed, without importing it."""
     return find_spec("prefect") is not None
+
+
+def enter(prefect: bool | None) -> bool:
+    """Decide whether to run under Prefect, and prepare its environment if so.
+
+    None means under Prefect if it is installed. Raises PermanentError when it is wanted and is not
+    installed.
+    """
+    wanted = available() if prefect is None else prefect
+    if wanted:
+        if not available():
+            raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
+        prepare()
+    return wanted
 
 
 def prepare() -> None:

@@ -51,14 +51,9 @@ def run_games(
     process to stop.
     """
     check_games(nights)
-    if prefect is None:
-        prefect = environment.available()
     with one_night(nights[0].workers):
-        if not prefect:
+        if not environment.enter(prefect):
             return work_games(nights, PLAIN, on_progress, on_report)
-        if not environment.available():
-            raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
-        environment.prepare()
         from flows.tasks import run_games_flow
 
         return run_games_flow(nights, on_progress, on_report)

@@ -12,7 +12,6 @@ from flows import environment, steps
 from flows.report import NightlyReport
 from flows.settings import NightlySettings
 from solvers.algebra import Status
-from solvers.errors import PermanentError
 from workers.locks import alone
 from workers.settings import Settings
 
@@ -54,8 +53,6 @@ def run_nightly(
     when every date asked for failed), PermanentError when it will not, and NightStoppedError when a
     signal asked this process to stop.
     """
-    if prefect is None:
-        prefect = environment.available()
     with one_night(settings.workers):
         return _run(settings, prefect, on_progress)
 
@@ -69,13 +66,10 @@ def one_night(workers: Settings) -> AbstractContextManager[None]:
 
 
 def _run(
-    settings: NightlySettings, prefect: bool, on_progress: steps.OnProgress | None
+    settings: NightlySettings, prefect: bool | None, on_progress: steps.OnProgress | None
 ) -> NightlyReport:
-    if not prefect:
+    if not environment.enter(prefect):
         return run_steps(settings, PLAIN, on_progress)
-    if not environment.available():
-        raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
-    environment.prepare()
     from flows.tasks import run_flow
 
     return run_flow(settings, on_progress)

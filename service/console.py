@@ -51,6 +51,17 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def say_end(sentence: str, paths: Mapping[str, str]) -> None:
+    """Write what a job came to, and where the Parquet lies that it wrote."""
+    say()
+    say(sentence)
+    say()
+    say("The Parquet lies in:")
+    width = max((len(name) for name in paths), default=0)
+    for name, path in paths.items():
+        say(f"  {name:<{width}}  {path}")
+
+
 def say_drawing(drawing: Drawing) -> None:
     """Write a drawing to standard output, in colour where there is colour."""
     if not (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):

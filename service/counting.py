@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.console import duration, emit, note, plural, say, say_table
+from service.console import duration, emit, note, plural, say, say_end, say_table
 from service.exits import Exit
 from service.nights import Inline, Plain
 from service.options import BatchProcesses, GameName, Json, LakeOption, check_game, read_settings
@@ -242,13 +242,7 @@ def _say(report: CountReport) -> None:
         say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
     if figures.longest_puzzle is not None:
         say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
-    say()
-    say(report.sentence())
-    say()
-    say("The Parquet lies in:")
-    width = max((len(name) for name in report.paths), default=0)
-    for name, path in report.paths.items():
-        say(f"  {name:<{width}}  {path}")
+    say_end(report.sentence(), report.paths)
     say()
     say("Ask it more, for example with DuckDB:")
     say(f"  {report.command()}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.console import complain, emit, note, say, say_table
+from service.console import complain, emit, note, say, say_end, say_table
 from service.exits import Exit
 from service.options import (
     BatchProcesses,
@@ -136,7 +136,7 @@ def nightly(
             title=game_title(report.game) if len(nights) > 1 else None,
             numbers=("figure",),
         )
-        _say_end(report)
+        say_end(report.sentence(), report.paths)
         if len(nights) > 1:
             say()
 
@@ -183,7 +183,7 @@ def demo(
             return
         say_counts(counts, official_ranks(store, report.game), game=report.game)
         say_runtimes(store, report.game)
-        _say_end(report)
+        say_end(report.sentence(), report.paths)
         say()
 
     return _run(nights, show, prefect=False if no_prefect else None)
@@ -286,13 +286,3 @@ def _note_failures(report: NightlyReport) -> None:
     for trouble in (report.source_trouble, report.failure):
         if trouble:
             complain(f"{report.game}: {trouble}")
-
-
-def _say_end(report: NightlyReport) -> None:
-    say()
-    say(report.sentence())
-    say()
-    say("The Parquet lies in:")
-    width = max((len(name) for name in report.paths), default=0)
-    for name, path in report.paths.items():
-        say(f"  {name:<{width}}  {path}")

@@ -59,6 +59,19 @@ def api(home: Path) -> Iterator[str]:
             end(server, signal.SIGINT)
 
 
+def nightgrid(home: Path, api: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line under this Prefect server."""
+    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "service.cli", *words],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
 def answers(url: str) -> bool:
     try:
         return httpx.get(url, timeout=5).is_success
@@ -107,16 +120,8 @@ def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home):
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     settings = night("x")
     words = ("nightly", "--source", url, "--lake", settings.workers.lake, "--inline", "--json")
-    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
 
-    done = subprocess.run(
-        [sys.executable, "-m", "service.cli", *words, "--to", "2025-08-18"],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    done = nightgrid(home, api, *words, "--to", "2025-08-18")
 
     assert done.returncode == 1, done.stderr[-3000:]
     assert json.loads(done.stdout)["source_failed"] is True
@@ -167,16 +172,8 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     api, home, tmp_path
 ):
     words = ("count", "pips:n=40,mix=easy,seed=4", "--lake", str(tmp_path / "counted"))
-    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
 
-    done = subprocess.run(
-        [sys.executable, "-m", "service.cli", *words, "--inline", "--json"],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=150,
-        check=False,
-    )
+    done = nightgrid(home, api, *words, "--inline", "--json")
 
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout)["statuses"] == {"solved": 40}
