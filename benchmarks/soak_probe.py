@@ -39,7 +39,7 @@ FILES = Watched(unit="open files", share=0.0, least=3.0)
 KEYS = Watched(unit="keys", share=0.1, least=10.0)
 STAGED = Watched(unit="files", share=0.0, least=5.0)
 REDIS = Watched(unit="MiB of data", share=0.1, least=1.0)
-DATABASE = Watched(unit="MiB", share=0.1, least=4.0)
+DATABASE = Watched(unit="MiB", share=0.1, least=0.5)
 Sample = Mapping[tuple[str, Watched], float]
 
 
@@ -63,7 +63,9 @@ class Probe:
         sample |= self._redis()
         staging = Path(self._settings.lake) / STAGING
         sample["lake, half-written", STAGED] = sum(1 for _ in _files(staging))
-        sample["Prefect's database", DATABASE] = _database_bytes(self._prefect) / MIB
+        rows, file = _database_bytes(self._prefect)
+        sample["Prefect's database", DATABASE] = rows / MIB
+        sample["Prefect's database, its file", DATABASE] = file / MIB
         return sample
 
     def _processes(self) -> dict[str, list[int]]:
@@ -109,8 +111,8 @@ def _files(folder: Path) -> Iterable[Path]:
     return folder.iterdir() if folder.is_dir() else ()
 
 
-def _database_bytes(path: Path) -> int:
-    """Count the bytes that rows take: pages of the file less those that are free."""
+def _database_bytes(path: Path) -> tuple[int, int]:
+    """Count the bytes that rows take and those of the file: deleted rows leave free pages in it."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
             pages, free, size = (
@@ -118,8 +120,8 @@ def _database_bytes(path: Path) -> int:
                 for what in ("page_count", "freelist_count", "page_size")
             )
     except sqlite3.Error:
-        return 0
-    return int((pages - free) * size)
+        return 0, 0
+    return (pages - free) * size, pages * size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

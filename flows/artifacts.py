@@ -23,6 +23,10 @@ from workers.pace import PaceKeeper, told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""
+UPDATE_SHARE = 0.05
+"""Of the time so far: the longer it takes, the less often it is shown, as every update is a row ..."""
+UPDATE_INTERVAL_MAX_S = 30.0
+"""... but never less often than this."""
 PROGRESS_KEY = "nightly-progress"
 SUMMARY_KEY = "nightly-summary"
 FIGURES_KEY = "nightly-figures"
@@ -35,6 +39,7 @@ CORPUS_KEY = "count-corpus"
 class ShareBar:
     """A progress artifact, made at the first call and updated at most every UPDATE_INTERVAL_S.
 
+    What takes long is updated less often, UPDATE_INTERVAL_MAX_S at most apart.
     A server that cannot be reached costs the picture, never the work.
     """
 
@@ -45,6 +50,7 @@ class ShareBar:
         self._what = what
         self._clock = clock
         self._artifact_id: Any = None
+        self._begun_s: float | None = None
         self._next_s = 0.0
 
     def __call__(self, done: int, total: int, told: Callable[[], str] | None = None) -> None:
@@ -52,7 +58,10 @@ class ShareBar:
         now_s = self._clock()
         if now_s < self._next_s and done < total:
             return
-        self._next_s = now_s + UPDATE_INTERVAL_S
+        if self._begun_s is None:
+            self._begun_s = now_s
+        wait_s = max(UPDATE_INTERVAL_S, UPDATE_SHARE * (now_s - self._begun_s))
+        self._next_s = now_s + min(wait_s, UPDATE_INTERVAL_MAX_S)
         percent = 100.0 * done / total if total else 100.0
         description = f"{total:,} {self._what}" if told is None else told()
         try:

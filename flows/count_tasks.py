@@ -9,7 +9,7 @@ from prefect import flow
 from prefect.exceptions import TerminationSignal
 
 from archive.corpus import Corpus, OnSlices
-from flows import artifacts, counting
+from flows import artifacts, counting, history
 from flows.count import NOBODY, CountSteps, Watch, run_count_steps
 from flows.count_report import CountReport
 from flows.counting import CountSettings, CountStoppedError, OnProgress, PlannedCount, SolvedCount
@@ -77,6 +77,7 @@ def count_flow(
     How workers work is read from NIGHTGRID_* in the environment.
     """
     workers, watch = _HERE.get() or (Settings(lake=lake), NOBODY)
+    history.keep(workers.flow_history_days)
     settings = CountSettings(
         corpus=corpus,
         game=game,

@@ -12,7 +12,7 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
 from archive.fetch import REFRESH_DAYS
-from flows import artifacts, steps
+from flows import artifacts, history, steps
 from flows.games import OnReport, check_games, work_games
 from flows.nightly import Steps, one_night, run_steps
 from flows.report import GamesReport, NightlyReport
@@ -120,6 +120,7 @@ def nightly_flow(
     environment.
     """
     workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
+    history.keep(workers.flow_history_days)
     settings = NightlySettings(
         source=source,
         game=game,
@@ -145,6 +146,7 @@ def games_flow(
     A game is what `nightly` takes, without lake and executor. Fails at the end when a game failed.
     """
     workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
+    history.keep(workers.flow_history_days)
     nights = [_settings(game, workers, executor) for game in games]
     check_games(nights)
     with _alone(workers):

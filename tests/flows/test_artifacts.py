@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from uuid import uuid4
 
 import httpx
@@ -57,6 +58,23 @@ def test_progress_is_shown_at_most_every_two_seconds(shown):
 
     assert artifacts.UPDATE_INTERVAL_S == 2.0
     assert shown == [0.0, 30.0, 50.0]
+
+
+def test_what_takes_hours_is_shown_less_often_but_twice_a_minute(shown):
+    now_s = 0.0
+    bar = artifacts.ProgressBar(clock=lambda: now_s)
+
+    bar(progress(0))
+    times = []
+    while now_s < 7200.0:
+        now_s += 1.0
+        before = len(shown)
+        bar(progress(1))
+        times += [now_s] * (len(shown) - before)
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+
+    assert (min(gaps), max(gaps)) == (2.0, 30.0)
+    assert gaps == sorted(gaps)
 
 
 def test_the_end_is_always_shown(shown):

@@ -26,6 +26,7 @@ from flows.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
+from flows.history import TAG
 from flows.nightly import run_nightly
 from tests.flows.nights import ROOT, in_a_process, results, said
 
@@ -85,6 +86,14 @@ def wait_for(is_so, process: subprocess.Popen[bytes]) -> None:
         assert process.poll() is None, f"exited with {process.returncode}"
         assert time.monotonic() < deadline, f"not so within {START_S} s"
         time.sleep(0.1)
+
+
+def wait_until(is_so) -> bool:
+    """Give the server time for what it does after it has answered."""
+    deadline = time.monotonic() + START_S
+    while not (so := is_so()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return bool(so)
 
 
 def end(process: subprocess.Popen[bytes], number: int) -> None:
@@ -166,6 +175,42 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     # Nothing was to be worked, so there is no progress to show.
     assert idle.keys() == {SUMMARY_KEY, FIGURES_KEY}
     assert "Nothing to solve" in idle[SUMMARY_KEY]["data"]
+
+
+def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
+    source, night, api, home
+):
+    settings = night(source(1))
+
+    def a_night(**environ: str) -> None:
+        said(
+            in_a_process(
+                settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api, **environ
+            )
+        )
+
+    a_night()
+    (old,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake]
+    assert old["tags"] == [TAG]
+    other = httpx.post(
+        f"{api}/flow_runs/",
+        json={"flow_id": old["flow_id"], "tags": ["other"], "state": {"type": "COMPLETED"}},
+    )
+    other.raise_for_status()
+    a_night(NIGHTGRID_FLOW_HISTORY_DAYS="0")
+    kept = {run["id"] for run in ask(api, "flow_runs")}
+    assert {old["id"], other.json()["id"]} <= kept
+    a_night(NIGHTGRID_FLOW_HISTORY_DAYS="0.0000001")
+
+    left = {run["id"]: run for run in ask(api, "flow_runs")}
+    assert other.json()["id"] in left
+    (new,) = [run for run in left.values() if run["tags"] == [TAG]]
+    assert new["id"] not in kept
+    for what in ("task_runs", "artifacts"):
+        of_runs = {row["flow_run_id"] for row in ask(api, what)}
+        assert of_runs == {new["id"]}, what
+    of_old = {"flow_run_id": {"any_": [old["id"]]}}
+    assert wait_until(lambda: not ask(api, "logs", logs=of_old))
 
 
 def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distribution(
