@@ -24,7 +24,7 @@ from workers.pace import PaceKeeper, told_of
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""
 UPDATE_SHARE = 0.05
-"""Of the time so far: the longer it takes, the less often it is shown, as every update is a row ..."""
+"""Of the time so far: what takes longer is shown less often, as every update is a row ..."""
 UPDATE_INTERVAL_MAX_S = 30.0
 """... but never less often than this."""
 PROGRESS_KEY = "nightly-progress"

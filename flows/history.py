@@ -45,7 +45,9 @@ def keep(days: float) -> int:
 def _forget(client: SyncPrefectClient, days: float) -> int:
     before = dt.datetime.now(dt.UTC) - dt.timedelta(days=days)
     ours = FlowRunFilter(
-        tags=FlowRunFilterTags(all_=[TAG]), end_time=FlowRunFilterEndTime(before_=before)
+        tags=FlowRunFilterTags(all_=[TAG]),
+        # Prefect's own type for times, to which it turns any.
+        end_time=FlowRunFilterEndTime.model_validate({"before_": before}),
     )
     old = client.read_flow_runs(flow_run_filter=ours, limit=DELETE_RUNS)
     for run in old:

@@ -124,8 +124,8 @@ class Settings(BaseSettings):
     """An on-demand solve from which nothing was heard for this long is submitted again."""
 
     flow_history_days: float = Field(default=90.0, ge=0)
-    """Flow runs that ended so long ago are deleted from Prefect's server, with their task runs, logs
-    and artifacts, when the next one begins; 0 keeps them for good."""
+    """Flow runs that ended so long ago are deleted from Prefect's server, with all that is theirs,
+    when the next one begins; 0 keeps them for good."""
 
     server_start_seconds: float = Field(default=20.0, gt=0)
     workers_start_seconds: float = Field(default=300.0, gt=0)

@@ -177,9 +177,7 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     assert "Nothing to solve" in idle[SUMMARY_KEY]["data"]
 
 
-def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
-    source, night, api, home
-):
+def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(source, night, api, home):
     settings = night(source(1))
 
     def a_night(**environ: str) -> None:
@@ -192,10 +190,8 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
     a_night()
     (old,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake]
     assert old["tags"] == [TAG]
-    other = httpx.post(
-        f"{api}/flow_runs/",
-        json={"flow_id": old["flow_id"], "tags": ["other"], "state": {"type": "COMPLETED"}},
-    )
+    stranger = {"flow_id": old["flow_id"], "tags": ["other"], "parameters": {"lake": ""}}
+    other = httpx.post(f"{api}/flow_runs/", json={**stranger, "state": {"type": "COMPLETED"}})
     other.raise_for_status()
     a_night(NIGHTGRID_FLOW_HISTORY_DAYS="0")
     kept = {run["id"] for run in ask(api, "flow_runs")}
