@@ -6,10 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 
 @contextmanager
@@ -28,20 +27,6 @@ def pool_of(processes: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def call_apart(work: Callable[..., Any], *arguments: Any) -> bool:
-    """Call a function in a process of its own, whose memory is given back; tell if it went well."""
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_run, args=(work, arguments))
-    process.start()
-    try:
-        process.join()
-    except BaseException:
-        process.terminate()
-        process.join()
-        raise
-    return process.exitcode == 0
-
-
 def begin() -> None:
     """Leave Ctrl-C to the parent, and end with it however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -54,8 +39,3 @@ def begin() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _run(work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    begin()
-    work(*arguments)

@@ -18,8 +18,10 @@ import numpy.typing as npt
 from solvers.cache_folder import cache_base
 from solvers.lexicon.compile import COMPILE_VERSION, sealed
 from solvers.lexicon.lexicon import Lexicon
+from solvers.lexicon.text import digest_of
 
 CONTENTS = "contents.json"
+TEXT = "words.txt"
 SOURCES = "sources"
 """Folder of notes that say which lexicon a source (a word list, a release of wordfreq) became."""
 STAGED_KEPT_S = 3600.0
@@ -68,6 +70,27 @@ def keep(lexicon: Lexicon) -> Lexicon:
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     return cached(lexicon.lexicon_id) or lexicon
+
+
+def text(lexicon_id: str) -> bytes | None:
+    """Read a lexicon's canonical text, or return None when this machine has no sound copy."""
+    try:
+        found = (_folder(lexicon_id) / TEXT).read_bytes()
+    except OSError:
+        return None
+    return found if digest_of(found) == lexicon_id else None
+
+
+def keep_text(lexicon_id: str, text: bytes) -> None:
+    """Put a lexicon's text beside its arrays: to spell it anew takes half a second."""
+    path = _folder(lexicon_id) / TEXT
+    staged = path.with_name(f".{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        staged.write_bytes(text)
+        staged.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
 
 
 def known(source: str) -> Lexicon | None:

@@ -69,7 +69,11 @@ def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
     """Write a lexicon's text to the lake, unless it is there."""
     path = lake_path(lexicon.lexicon_id)
     if not lake.exists(path):
-        lake.write_bytes(path, text_of(lexicon))
+        text = lexicon_cache.text(lexicon.lexicon_id)
+        if text is None:
+            text = text_of(lexicon)
+            lexicon_cache.keep_text(lexicon.lexicon_id, text)
+        lake.write_bytes(path, text)
 
 
 def lake_path(lexicon_id: str) -> str:

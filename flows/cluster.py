@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 
 import redis
 
@@ -13,28 +13,41 @@ from workers.executors import CeleryExecutor, Executor, InlineExecutor
 from workers.queues import BATCH
 from workers.redis_keys import connect, living
 from workers.settings import Settings
-from workers.supervisor import SERVER, local_cluster
+from workers.supervisor import SERVER, beginning_cluster
+
+Ready = Callable[[], object]
+"""Waits until somebody is there to do the work. Raises TransientError when nobody comes."""
 
 
 @contextmanager
-def executor(kind: ExecutorKind, lake: Lake, settings: Settings, game: str) -> Iterator[Executor]:
-    """Open an executor for the length of a `with` block; workers of our own load that game alone.
+def workers_ahead(kind: ExecutorKind, settings: Settings, game: str) -> Iterator[Ready]:
+    """Begin to start workers of our own where an executor would, and yield what waits for them.
 
-    Raises TransientError when workers of our own do not become ready.
+    Something else can be done while they start. They load that game alone and end with the block.
     """
-    if kind == "inline":
-        hands: Executor = InlineExecutor(lake, settings)
-        try:
-            yield hands
-        finally:
-            hands.close()
-    elif batch_is_served(settings):
-        yield from _celery(settings)
+    if kind == "inline" or batch_is_served(settings):
+        yield lambda: None
     else:
-        # Nobody asks workers of our own anything else: they end with the block.
+        # Nobody asks workers of our own anything else.
         alone = settings.model_copy(update={"games": game})
-        with local_cluster(alone, roles=(SERVER, BATCH)):
-            yield from _celery(settings)
+        with beginning_cluster(alone, roles=(SERVER, BATCH)) as ready:
+            yield ready
+
+
+@contextmanager
+def executor(
+    kind: ExecutorKind, lake: Lake, settings: Settings, game: str, ready: Ready | None = None
+) -> Iterator[Executor]:
+    """Open an executor for the length of a `with` block, when there is somebody to do the work.
+
+    `ready` is what `workers_ahead` gave; without it, workers of our own are started now, if any
+    are needed. Raises TransientError when they do not become ready.
+    """
+    with ExitStack() as ending:
+        (ready or ending.enter_context(workers_ahead(kind, settings, game)))()
+        hands = InlineExecutor(lake, settings) if kind == "inline" else CeleryExecutor(settings)
+        with closing(hands):
+            yield hands
 
 
 def batch_is_served(settings: Settings) -> bool:
@@ -44,11 +57,3 @@ def batch_is_served(settings: Settings) -> bool:
             return any(BATCH in about["queues"] for about in living(client, settings).values())
         except redis.RedisError:
             return False
-
-
-def _celery(settings: Settings) -> Iterator[Executor]:
-    hands = CeleryExecutor(settings)
-    try:
-        yield hands
-    finally:
-        hands.close()

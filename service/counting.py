@@ -6,7 +6,7 @@ import contextlib
 import datetime as dt
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,7 @@ from service.console import duration, emit, note, plural, say, say_end, say_tabl
 from service.exits import Exit
 from service.nights import Inline, Plain
 from service.options import BatchProcesses, GameName, Json, LakeOption, check_game, read_settings
-from service.progress import ProgressLine, SlicesLine, warm
+from service.progress import READY_PATIENCE_S, ProgressLine, SlicesLine, patient, warm
 from service.rule_options import GameRules, with_game_rules
 from solvers.errors import PermanentError
 
@@ -187,12 +187,24 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []
+    begun: list[Callable[[], None]] = []
+    waiting = contextlib.ExitStack()
 
     def make_ready(corpus: Corpus) -> None:
         slices.close()
-        warm(corpus.game, apart=settings.executor == "celery")
+        if settings.executor == "inline":
+            warm(corpus.game)
+        else:
+            # Workers compile them before they take work, and this process needs none.
+            text = (
+                f"still planning, or starting workers; kernels of {corpus.game} that were never "
+                "compiled here take a minute or two, once"
+            )
+            begun.append(waiting.enter_context(patient(text, READY_PATIENCE_S)))
 
     def show(state: Progress) -> None:
+        for cancel in begun:
+            cancel()
         if state.run_id not in told:
             told.append(state.run_id)
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
@@ -200,7 +212,8 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
 
     watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
     try:
-        report = run_count(settings, watch, prefect=prefect)
+        with waiting:
+            report = run_count(settings, watch, prefect=prefect)
     except (CountStoppedError, KeyboardInterrupt) as error:
         slices.close()
         progress.close()

@@ -24,7 +24,9 @@ BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
 WARM_PATIENCE_S = 2.0
-"""Kernels that are only loaded are ready sooner than this."""
+"""Kernels that are only loaded are ready sooner than this ..."""
+READY_PATIENCE_S = 20.0
+"""... and so is a plan of a few thousand puzzles together with workers for it."""
 
 
 class MovingLine:
@@ -203,31 +205,27 @@ def describe(progress: Progress, pace: Pace | None = None) -> str:
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress, pace or Pace())}"
 
 
-def warm(name: str, *, apart: bool = False) -> None:
+def warm(name: str) -> None:
     """Compile or load a game's kernels; say so if it takes long, which it does once a machine.
 
-    Before workers are started this saves them from compiling the same kernels side by side; with
-    `apart` they are not loaded into this process, which does not need them then.
+    Before workers are started this saves them from compiling the same kernels side by side.
     """
-    text = (
-        f"loading or compiling the kernels of {name}: compiling happens once, and after an update"
-    )
-    timer = threading.Timer(WARM_PATIENCE_S, note, (text,))
+    with patient(
+        f"loading or compiling the kernels of {name}: compiling happens once, and after an update",
+        WARM_PATIENCE_S,
+    ):
+        from solvers.registry import game
+
+        game(name).warm()
+
+
+@contextmanager
+def patient(text: str, seconds: float) -> Iterator[Callable[[], None]]:
+    """Say a text if the body goes on for so long, unless what it gives was called before that."""
+    timer = threading.Timer(seconds, note, (text,))
     timer.daemon = True
     timer.start()
     try:
-        if apart:
-            from archive.child_processes import call_apart
-
-            # If that fails, so will the workers, and they can say why.
-            call_apart(_warm, name)
-        else:
-            _warm(name)
+        yield timer.cancel
     finally:
         timer.cancel()
-
-
-def _warm(name: str) -> None:
-    from solvers.registry import game
-
-    game(name).warm()

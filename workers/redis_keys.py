@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from archive.runfiles import ChunkRef
 from solvers.errors import PermanentError, TransientError
 from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+
+if TYPE_CHECKING:
+    # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
+    from archive.runfiles import ChunkRef
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -86,6 +89,8 @@ def next_announcements(
 
 def parse_announcement(text: str) -> Announcement:
     """Read an announcement as `announce` wrote it."""
+    from archive.runfiles import ChunkRef
+
     value = json.loads(text)
     ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
     if value["event"] not in ("done", "failed", "transient", "lost"):

@@ -320,27 +320,41 @@ def _only_one(settings: Settings) -> Iterator[None]:
 
 
 @contextmanager
-def local_cluster(
+def beginning_cluster(
     settings: Settings, *, roles: Sequence[str] = ROLES
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Run the embedded server and supervised workers for the length of a `with` block.
 
     They are children of a supervisor on a leash: even if this process is killed, they end.
-    Yields the supervisor once server and workers are ready. Raises TransientError, with the end
-    of the logs, when they do not become ready in time.
+    Yields at once, while they start, what waits until server and workers are ready and gives the
+    supervisor; it raises TransientError, with the end of the logs, when they do not become ready
+    in time.
     """
     log_path = settings.side_dir / "logs" / "supervisor.log"
     command = [sys.executable, "-m", "workers.supervisor", "--leash", "--roles", ",".join(roles)]
     process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
-    try:
+
+    def ready() -> subprocess.Popen[bytes]:
         _wait_ready(settings, process, roles)
-        yield process
+        return process
+
+    try:
+        yield ready
     finally:
         # Nobody drives any more: nothing is worth waiting for.
         if process.stdin is not None:
             process.stdin.close()
         wait(process, 2 * settings.stop_seconds + 5.0)
         end_group(process)
+
+
+@contextmanager
+def local_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
+    with beginning_cluster(settings, roles=roles) as ready:
+        yield ready()
 
 
 def _wait_ready(settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]) -> None:

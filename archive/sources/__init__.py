@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
-from archive.sources.page import PageSource
-from archive.sources.web import HttpSource, Politeness
 from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from archive.sources.page import PageSource
+    from archive.sources.web import HttpSource, Politeness
 
 __all__ = [
     "Answer",
@@ -20,6 +23,15 @@ __all__ = [
     "Source",
     "open_source",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: a folder needs no HTTP library, nor does whoever fetches nothing.
+    if name in ("HttpSource", "PageSource", "Politeness"):
+        from archive.sources import page, web
+
+        return getattr(page if name == "PageSource" else web, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
@@ -44,6 +56,9 @@ def open_source(
     Raises PermanentError when it is neither, and for a URL of a game that nobody publishes.
     """
     if "://" in address:
+        from archive.sources.page import PageSource
+        from archive.sources.web import HttpSource, Politeness
+
         if game not in PUBLISHED_AT:
             # The address is left out: it may hold a password.
             raise PermanentError(

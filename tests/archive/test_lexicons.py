@@ -181,6 +181,26 @@ def test_a_lexicon_is_written_to_the_lake_once(word_list, lake, monkeypatch):
     assert lake.list("lexicons") == [lake_path(here.lexicon_id)]
 
 
+def test_a_text_that_is_kept_beside_the_arrays_is_not_spelled_again_unless_it_is_damaged(
+    word_list, tmp_path, cache, monkeypatch
+):
+    here = lexicon_from_file(word_list)
+    lakes = [Lake.open(str(tmp_path / name)) for name in ("first", "second", "third")]
+    spelled = []
+    spell = lexicons.text_of
+    monkeypatch.setattr(lexicons, "text_of", lambda it: spelled.append(it) or spell(it))
+
+    keep_lexicon(lakes[0], here)
+    keep_lexicon(lakes[1], here)
+    assert len(spelled) == 1
+    (cache / here.lexicon_id / lexicon_cache.TEXT).write_bytes(b"BOARD")
+    keep_lexicon(lakes[2], here)
+
+    assert len(spelled) == 2
+    path = lake_path(here.lexicon_id)
+    assert {digest_of(lake.read_bytes(path)) for lake in lakes} == {here.lexicon_id}
+
+
 def test_the_default_needs_no_lake(small_default, lake, other_machine):
     wanted = default_lexicon().lexicon_id
     other_machine("elsewhere")

@@ -3,6 +3,8 @@ from __future__ import annotations
 import datetime as dt
 import email.utils
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +24,7 @@ from archive.sources import (
 )
 from solvers.errors import PermanentError
 
+ROOT = Path(__file__).resolve().parents[2]
 DATE = dt.date(2026, 1, 2)
 BODY = b'{"printDate": "2026-01-02"}'
 
@@ -407,3 +410,12 @@ def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
 def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match="is not a folder"):
         open_source(str(tmp_path / "nowhere"))
+
+
+def test_a_folder_needs_no_http_library():
+    program = (
+        "import sys; from archive.sources import open_source; open_source('.');"
+        "import flows.settings; assert 'httpx' not in sys.modules;"
+        "from archive.sources import HttpSource; assert 'httpx' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -6,10 +6,11 @@ import dataclasses
 
 import pytest
 
+from archive.lake import Lake
 from flows import cluster
 from flows.nightly import run_nightly
 from tests.flows.nights import results
-from workers.supervisor import BATCH, SERVER, local_cluster
+from workers.supervisor import BATCH, SERVER, local_cluster, supervisor_state
 
 pytestmark = pytest.mark.cluster
 
@@ -44,9 +45,31 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery, monkeypatc
 
     with local_cluster(settings.workers, roles=(SERVER, BATCH)):
         assert cluster.batch_is_served(settings.workers)
-        monkeypatch.delattr(cluster, "local_cluster")
+        monkeypatch.delattr(cluster, "beginning_cluster")
         report = run_nightly(settings, prefect=False)
         assert cluster.batch_is_served(settings.workers)
 
     assert report.solved == 6
     assert results(settings).equals(results(inline))
+
+
+def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_celery):
+    workers = on_celery[0].workers
+
+    with cluster.workers_ahead("celery", workers, "pips") as ready:
+        assert not cluster.batch_is_served(workers)
+        with cluster.executor("celery", Lake.open(workers.lake), workers, "pips", ready):
+            assert cluster.batch_is_served(workers)
+        assert cluster.batch_is_served(workers)
+
+    assert not cluster.batch_is_served(workers)
+
+
+def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
+    workers = on_celery[0].workers
+
+    with cluster.workers_ahead("celery", workers, "pips"):
+        pass
+
+    assert not cluster.batch_is_served(workers)
+    assert supervisor_state(workers) is None
