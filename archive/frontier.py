@@ -96,10 +96,13 @@ def write_frontier(
     lake.write_spill(frontier_path(ref), fill)
 
 
-def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart, layout: str) -> Iterator[Rows]:
+def read_frontier(
+    lake: Lake, ref: ChunkRef, part: StagePart, layout: str
+) -> Iterator[tuple[Rows, npt.NDArray[np.int64]]]:
     """Read the states of a part's buckets that one chunk has left, a batch at a time.
 
-    A batch is good until the next is asked for. Raises LostFrontierError, and PermanentError for
+    Each batch comes with where in it each of the part's buckets begins, and where the last ends.
+    It is good until the next is asked for. Raises LostFrontierError, and PermanentError for
     states whose words mean something else to this machine.
     """
     path = frontier_path(ref)
@@ -107,9 +110,11 @@ def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart, layout: str) -> It
         with lake.open_parquet(path) as file:
             about = _about(file, part, path)
             other = about["layout"] != layout
-            start, stop = (about["begins"][bucket] for bucket in part.buckets)
+            first, last = part.buckets
+            begins = np.array(about["begins"][first : last + 1], np.int64)
             if not other:
-                yield from _batches(file, start, stop)
+                for at, rows in _batches(file, int(begins[0]), int(begins[-1])):
+                    yield rows, np.clip(begins - at, 0, len(rows))
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
     if other:
@@ -127,13 +132,13 @@ def _about(file: pq.ParquetFile, part: StagePart, path: str) -> dict[str, Any]:
     return about
 
 
-def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[Rows]:
+def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[tuple[int, Rows]]:
     words = len(file.schema_arrow)
     if start == stop:
         return
     size = file.metadata.row_group(0).num_rows
-    batch = np.empty((BATCH_GROUPS * size, words), np.uint64)
     first, last = start // size, -(-stop // size)
+    batch = np.empty((min(BATCH_GROUPS, last - first) * size, words), np.uint64)
     for group in range(first, last, BATCH_GROUPS):
         groups = list(range(group, min(group + BATCH_GROUPS, last)))
         table = file.read_row_groups(groups, use_threads=False)
@@ -143,7 +148,8 @@ def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[Rows]:
                 batch[at : at + len(piece), word] = piece.to_numpy()
                 at += len(piece)
         before = group * size
-        yield batch[max(start - before, 0) : min(stop - before, table.num_rows)]
+        at = max(start - before, 0)
+        yield before + at, batch[at : min(stop - before, table.num_rows)]
 
 
 def frontiers(lake: Lake, run_id: str) -> list[Place]:

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
 from functools import cache
+from typing import Any
 
-_MMAP_THRESHOLD = -3
-"""glibc's number for the size from which on a buffer is mapped by itself."""
-MAPPED_BYTES = 131_072
-"""As at the start: left alone, glibc raises it to the largest buffer ever freed."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""glibc's numbers for the free memory from which on it returns some, and for the size from which
+on a buffer is mapped by itself."""
+MAPPED_BYTES = TRIM_BYTES = 131_072
+"""As at the start: left alone, glibc raises them to the largest buffer ever freed."""
+KEPT_MAPPED_BYTES, KEPT_BYTES = 2**25, 2**26
+"""What `keep_freed` raises them to, the former as far as glibc allows."""
 
 
 @cache
-def _trim() -> Callable[[int], int]:
-    """Set the C library up to return what is freed, and find what makes it return the rest."""
+def _library() -> Any:
     library = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
-    trim: Callable[[int], int] | None = getattr(library, "malloc_trim", None)
-    if library is None or trim is None:
-        return lambda _: 0
-    library.mallopt(_MMAP_THRESHOLD, MAPPED_BYTES)
-    return trim
+    return library if hasattr(library, "malloc_trim") else None
+
+
+def keep_freed() -> None:
+    """Let the C library keep what is freed for what is allocated next, until `give_back`.
+
+    Parquet files are read and written through many short-lived buffers. To get the pages of each
+    from the system anew takes longer than to fill them.
+    """
+    library = _library()
+    if library is not None:
+        library.mallopt(_MMAP_THRESHOLD, KEPT_MAPPED_BYTES)
+        library.mallopt(_TRIM_THRESHOLD, KEPT_BYTES)
 
 
 def give_back() -> None:
@@ -30,4 +40,8 @@ def give_back() -> None:
     Parquet files are read and written in many pieces that are larger than what it would return by
     itself: between two batches of a plan a driver would keep as much as it uses.
     """
-    _trim()(0)
+    library = _library()
+    if library is not None:
+        library.mallopt(_MMAP_THRESHOLD, MAPPED_BYTES)
+        library.mallopt(_TRIM_THRESHOLD, TRIM_BYTES)
+        library.malloc_trim(0)

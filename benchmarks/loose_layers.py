@@ -85,7 +85,9 @@ def by_stages(count: LayeredCount, budget: Budget, sizes: StageSizes) -> Cost:
             count.clear()
             for rows_of, begins in before:
                 taken = rows_of[begins[first] : begins[last]]
-                assert cost.timed("gather", count.gather, taken), "no room"
+                inside = begins[first : last + 1] - begins[first]
+                assert cost.timed("gather", count.hold, taken, inside), "no room"
+            assert cost.timed("gather", count.gather_held), "no room"
             cost.met += len(count.rows)
             until = count.layers if part.until is None else part.until
             arguments = (part.layer, until, part.carry_rows)

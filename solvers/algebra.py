@@ -212,8 +212,21 @@ class LayeredCount(Protocol):
     def clear(self) -> None:
         """Forget every state."""
 
+    def renew(self) -> None:
+        """Forget every state and what was spent: the budget holds for what comes now."""
+
     def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
         """Add states of one layer to those gathered since `clear`; False if there is no room."""
+
+    def hold(self, rows: npt.NDArray[np.uint64], begins: npt.NDArray[np.int64]) -> bool:
+        """Keep states that are sorted by bucket for `gather_held`; False if there is no room.
+
+        `begins` tells where each bucket of a range begins, and where the last one ends; the range
+        is the same for all that is held.
+        """
+
+    def gather_held(self) -> bool:
+        """Gather the states that are held, bucket by bucket; False if there is no room."""
 
     def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
         """Carry the present states of layer `first` on to `last`, or to the first layer after it

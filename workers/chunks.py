@@ -28,6 +28,7 @@ from solvers.errors import PermanentError
 from workers.rows import Row, outcome_row, part_row
 from workers.settings import Settings
 from workers.stages import BUDGET, carry
+from workers.tables import kept_tables
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
@@ -65,6 +66,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
+        kept_tables.drop()
         part = solve_rows(game, run, rows, settings)
     else:
         part = carry(lake, ref, run, _planned_for(game, run), rows, stage)

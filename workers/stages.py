@@ -17,12 +17,14 @@ from archive.frontier import (
     write_frontier,
 )
 from archive.lake import Lake
+from archive.memory import keep_freed
 from archive.runfiles import ChunkRef, Run, read_attempts, read_segment
 from archive.stages import CARRIED, Carried, StagePart
 from archive.tables import PARTS
 from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
 from solvers.errors import PermanentError, TransientError
 from workers.rows import Row, outcome_row, part_row
+from workers.tables import kept_tables
 
 BUDGET = "budget"
 """Stands in the reason of an over_budget outcome that smaller parts may avoid; a count too large
@@ -41,9 +43,26 @@ def carry(
     """
     (head,) = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
     puzzle = game.from_arrays(arrays_of(rows), 0)
-    count = game.layered(puzzle, run.budget)
+    key = (lake.url, run.run_id, head["job_id"])
+    count = kept_tables.take(key) or game.layered(puzzle, run.budget)
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
+    keep_freed()
+    row = _carried(lake, ref, run, game, head, puzzle, part, count)
+    kept_tables.keep(key, count)
+    return None if row is None else pa.Table.from_pylist([row], PARTS)
+
+
+def _carried(
+    lake: Lake,
+    ref: ChunkRef,
+    run: Run,
+    game: Game[Any, Any],
+    head: Row,
+    puzzle: Any,
+    part: StagePart,
+    count: LayeredCount,
+) -> Row | None:
     came = _gather(lake, ref, count, part)
     if came is None:
         return None
@@ -73,7 +92,7 @@ def carry(
         row = outcome_row(game, run.ask, head, game.merge(puzzle, run.ask, [whole]))
     spent = count.statistics
     row |= {name: getattr(spent, name) for name in ("states", "nodes", "kernel_ns", "table_bytes")}
-    return pa.Table.from_pylist([row], PARTS)
+    return row
 
 
 def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> int | None:
@@ -96,9 +115,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
     for source in before:
         try:
-            for states in read_frontier(lake, source, part, count.layout):
+            for states, begins in read_frontier(lake, source, part, count.layout):
                 came += len(states)
-                if not count.gather(states):
+                if not count.hold(states, begins):
                     return -1
         except LostFrontierError as error:
             if lake.exists(ref.part_path):
@@ -113,7 +132,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 lake.delete(chunk.part_path)
                 lake.delete(frontier_path(chunk))
             raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
-    return came
+    return came if count.gather_held() else -1
 
 
 def _stopped(head: Row, part: StagePart, reached: int, reason: str) -> Row:

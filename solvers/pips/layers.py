@@ -64,10 +64,11 @@ AHEAD_ROWS = 32
 
 
 @search_kernel
-def gather(words: Any, arena: Any, index: Any, slots: int, here: int, rows: Any) -> Any:
+def gather(words: Any, arena: Any, index: Any, slots: int, here: int, rows: Any, runs: Any) -> Any:
     """Add states to the first `here` rows of the arena, which `slots` of the index find.
 
-    Equal states become one. `rows` may lie in the arena itself, behind what has been gathered.
+    Equal states become one. `rows` may lie in the arena itself, behind what has been gathered and
+    will be. runs (n, 2) int64 says from where to where rows are taken, one run after the other.
     Returns (states, slots), states -1 if there is no room; slots 0 before the first call.
     """
     width = len(words)
@@ -79,32 +80,34 @@ def gather(words: Any, arena: Any, index: Any, slots: int, here: int, rows: Any)
     shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
     if first:
         index_again(words, arena, index, slots, shift, here, False)
-    for r in range(len(rows)):
-        if r % AHEAD_ROWS == 0 and slots >= PREFETCH_SLOTS:
-            stop = min(r + AHEAD_ROWS, len(rows))
-            ask_ahead(words, arena, index, rows, r, stop, shift, False)
-        mixed = hash_key(words, rows, r)
-        slot, row = find(words, arena, index, slots, mixed, shift, rows, r, False)
-        if row >= 0:
-            hi, lo = add(
-                arena[row, width], arena[row, width + 1], rows[r, width], rows[r, width + 1]
-            )
-            arena[row, width] = hi
-            arena[row, width + 1] = lo
-            continue
-        if here == len(arena):
-            return -1, slots
-        for i in range(width + 2):
-            arena[here, i] = rows[r, i]
-        index[slot] = entry_of(mixed, here)
-        here += 1
-        if 2 * here > slots:
-            if 2 * slots <= len(index):
-                slots *= 2
-                shift -= np.uint64(1)
-                index_again(words, arena, index, slots, shift, here, False)
-            elif 8 * here > 7 * slots:
+    for run in range(len(runs)):
+        begin, end = runs[run, 0], runs[run, 1]
+        for r in range(begin, end):
+            if (r - begin) % AHEAD_ROWS == 0 and slots >= PREFETCH_SLOTS:
+                stop = min(r + AHEAD_ROWS, end)
+                ask_ahead(words, arena, index, rows, r, stop, shift, False)
+            mixed = hash_key(words, rows, r)
+            slot, row = find(words, arena, index, slots, mixed, shift, rows, r, False)
+            if row >= 0:
+                hi, lo = add(
+                    arena[row, width], arena[row, width + 1], rows[r, width], rows[r, width + 1]
+                )
+                arena[row, width] = hi
+                arena[row, width + 1] = lo
+                continue
+            if here == len(arena):
                 return -1, slots
+            for i in range(width + 2):
+                arena[here, i] = rows[r, i]
+            index[slot] = entry_of(mixed, here)
+            here += 1
+            if 2 * here > slots:
+                if 2 * slots <= len(index):
+                    slots *= 2
+                    shift -= np.uint64(1)
+                    index_again(words, arena, index, slots, shift, here, False)
+                elif 8 * here > 7 * slots:
+                    return -1, slots
     return here, slots
 
 
@@ -125,6 +128,8 @@ class LayeredCount:
         self._scratch = scratch
         self._spent = Statistics(kernel_ns=taken_ns, engine="layers")
         self._size = self._side = self._slots = self._layer = 0
+        self._held: list[npt.NDArray[np.int64]] = []
+        self._held_rows = 0
         if scratch is not None:
             self._of = Buckets.of(scratch.board, scratch.forest, scratch.words)
             self.layout = _layout(scratch)
@@ -154,21 +159,67 @@ class LayeredCount:
 
     def clear(self) -> None:
         """Forget every state."""
-        self._size = self._side = self._slots = self._layer = 0
+        self._size = self._side = self._slots = self._layer = self._held_rows = 0
+        self._held = []
+
+    def renew(self) -> None:
+        """Forget every state and what was spent, as if the board had just been taken up."""
+        self.clear()
+        self._spent = Statistics(engine="layers")
 
     def gather(self, rows: Rows) -> bool:
         """Add states of one layer to those gathered since `clear`; False if the table is full."""
+        return self._gather(rows, np.array([[0, len(rows)]]), 0)
+
+    def hold(self, rows: Rows, begins: npt.NDArray[np.int64]) -> bool:
+        """Keep states that are sorted by bucket for `gather_held`; False if the table is full.
+
+        `begins` tells where each bucket begins, and where the last one ends; it says so of the same
+        buckets in every call.
+        """
+        scratch = self._scratch
+        if scratch is None:
+            return True
+        arena = scratch.arena
+        if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
+            if not self.gather_held():
+                return False
+            if self._size + 2 * len(rows) > len(arena):
+                return self.gather(rows)
+        # From the arena's end backwards: what is gathered grows towards it from the start.
+        stop = len(arena) - self._held_rows
+        self._held_rows += len(rows)
+        arena[stop - len(rows) : stop] = rows
+        self._held.append(begins + (stop - len(rows)))
+        return True
+
+    def gather_held(self) -> bool:
+        """Gather the states that are held, bucket by bucket; False if the table is full.
+
+        What lies together leads to states that lie together: carrying a layer on in this order
+        finds more of what it needs in the cache.
+        """
+        scratch, held, held_rows = self._scratch, self._held, self._held_rows
+        self._held, self._held_rows = [], 0
+        if scratch is None or not held_rows:
+            return True
+        begins = np.array(held) - (len(scratch.arena) - held_rows)
+        runs = np.stack([begins[:, :-1].T.ravel(), begins[:, 1:].T.ravel()], axis=1)
+        runs = np.ascontiguousarray(runs[runs[:, 0] < runs[:, 1]])
+        return self._gather(scratch.arena[-held_rows:], runs, held_rows)
+
+    def _gather(self, rows: Rows, runs: npt.NDArray[np.int64], beside: int) -> bool:
         scratch = self._scratch
         if scratch is None:
             return True
         begun = time.perf_counter_ns()
         size, slots = gather(
-            scratch.words, scratch.arena, scratch.index, self._slots, self._size, rows
+            scratch.words, scratch.arena, scratch.index, self._slots, self._size, rows, runs
         )
         self._slots = int(slots)
         full = size < 0
         self._size = len(scratch.arena) if full else int(size)
-        self._spend(begun, peak=self._size, slots=self._slots)
+        self._spend(begun, peak=min(self._size + beside, len(scratch.arena)), slots=self._slots)
         return not full
 
     def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:

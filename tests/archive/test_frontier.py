@@ -48,7 +48,7 @@ def part(first, last, layer=5):
 
 
 def read(lake, wanted, ref=REF):
-    batches = [batch.copy() for batch in read_frontier(lake, ref, wanted, "here")]
+    batches = [batch.copy() for batch, _ in read_frontier(lake, ref, wanted, "here")]
     return np.concatenate(batches) if batches else np.empty((0, 4), np.uint64)
 
 
@@ -61,8 +61,14 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
     write_frontier(lake, REF, 5, rows, begins, "here")
     for first in range(BUCKETS):
         for last in range(first + 1, BUCKETS + 1):
-            found = [batch.copy() for batch in read_frontier(lake, REF, part(first, last), "here")]
-            assert all(len(batch) <= 3 * 64 for batch in found)
+            found = []
+            sizes = np.zeros(last - first, np.int64)
+            for batch, inside in read_frontier(lake, REF, part(first, last), "here"):
+                assert len(batch) <= 3 * 64
+                assert (inside[0], inside[-1]) == (0, len(batch))
+                sizes += np.diff(inside)
+                found.append(batch.copy())
+            np.testing.assert_array_equal(sizes, np.diff(begins[first : last + 1]))
             expected = rows[begins[first] : begins[last]]
             assert sum(map(len, found)) == len(expected)
             if len(expected):
