@@ -22,6 +22,9 @@ STAGE_ROWS = 1_500_000
 """States that one part of a stage takes over, about: a second or so. Parts of 300,000 to 1,000,000
 cost about the same for each state, but the small ones write 1.23 times the states there are and the
 large ones 1.08 times (`python -m benchmarks.loose_layers`)."""
+STAGE_TAIL = 4
+"""Where a part has more states than go on by themselves, a stage's last is cut into so many smaller
+ones: where what is worked last is small, workers end at about the same time."""
 STAGE_PARTS_MIN = 4
 """Parts of a stage that is divided at all, so that several workers end at about the same time."""
 STAGE_LAYERS = 2
@@ -174,8 +177,11 @@ def next_stage(
     until = min(one.layer + _layers(carried, sizes.layers), one.layers)
     into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, room)))
     before = [0, *accumulate(rows)]
+    shares = [i * total // into for i in range(into + 1)]
+    if into > 1 and total // into > sizes.carry_rows:
+        shares += [total - i * total // (into * STAGE_TAIL) for i in range(1, STAGE_TAIL)]
     # The bucket before which so many states lie, or nearly.
-    cuts = sorted({bisect_left(before, i * total // into) for i in range(into + 1)} | {len(rows)})
+    cuts = sorted({bisect_left(before, share) for share in shares} | {len(rows)})
     found = [
         (StagePart(layer=one.layer, buckets=(a, b), until=until), before[b] - before[a])
         for a, b in pairwise(cuts)

@@ -166,13 +166,22 @@ def test_a_stage_takes_over_every_state_once(
 
 def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
     rows = carried(*[10_000] * 256)
-    sizes = StageSizes(stage_rows=300_000, parts_min=4)
+    sizes = StageSizes(stage_rows=300_000, parts_min=4, carry_rows=1_000_000)
     parts = next_stage([rows], sizes, Budget())
     assert len(parts) == 9
     assert max(size for _, size in parts) <= 300_000
     small = next_stage([rows], sizes, Budget(table_bytes=4 * 8 * 4 * 100_000))
     assert len(small) == 26
     assert max(size for _, size in small) <= 100_000
+
+
+def test_the_last_of_many_large_parts_is_cut_into_small_ones():
+    rows = carried(*[1_000] * 1000)
+    sizes = StageSizes(stage_rows=200_000, parts_min=4, carry_rows=100_000)
+    found = [size for _, size in next_stage([rows], sizes, Budget())]
+    assert found == [200_000] * 4 + [50_000] * 4
+    few = replace(sizes, carry_rows=300_000)
+    assert [size for _, size in next_stage([rows], few, Budget())] == [200_000] * 5
 
 
 def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
