@@ -30,8 +30,10 @@ def keep(days: float) -> int:
 
     With them go their task runs, logs and artifacts; Prefect's events are the server's own to
     delete. Gives how many were deleted; `days` 0 deletes nothing. A server that cannot be reached
-    costs the deleting, never the work.
+    costs the deleting, never the work; outside of a flow run there is nothing to do.
     """
+    if flow_run.id is None:
+        return 0
     try:
         with get_client(sync_client=True) as client:
             marks = sorted({*flow_run.tags, TAG})

@@ -54,14 +54,14 @@ class Settings(BaseSettings):
     budget_table_bytes: int = Field(default=2 * 1024**3, ge=1)
     budget_seconds: float = Field(default=90.0, gt=0)
     """What one job or part may spend at most; also the longest a chunk of one row runs."""
-    batch_row_nodes: int = Field(default=20_000_000, ge=1)
+    batch_row_nodes: int = Field(default=5_000_000, ge=1)
     batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)
-    batch_row_seconds: float = Field(default=0.25, gt=0)
+    batch_row_seconds: float = Field(default=0.0625, gt=0)
     """What one row of a chunk of many may spend; over it, the row gets a chunk of its own."""
     batch_row_cost_factor: float = Field(default=10.0, ge=0)
     """A row may take this many times the seconds that its game expects, where that is more; its
     nodes grow with its seconds."""
-    batch_slice_rows: int = Field(default=256, ge=1)
+    batch_slice_rows: int = Field(default=1024, ge=1)
     """Rows given to a kernel at once: between slices a chunk looks at the clock. Fewer where rows
     may take longer than `batch_row_seconds`, so that a slice takes no longer."""
     batch_chunk_seconds: float = Field(default=30.0, gt=0)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from solvers.algebra import Arrays
 from solvers.errors import PermanentError
-from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region, RegionType
+from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
 
 CELL_LISTS = ("cell_row", "cell_col", "cell_region")
 REGION_LISTS = ("region_type", "region_target")
@@ -84,35 +84,6 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     return Puzzle(regions=tuple(regions), dominoes=tuple(dominoes))
 
 
-_PIPS_TOLD_APART = 1023
-"""Most pips of a half for which `features` tells dominoes apart."""
-FEATURES = ("dominoes", "distinct_dominoes", "regions", "free_cells", "largest_region")
-"""What the time for a board depends on: see `features`."""
-
-
-def features(arrays: Arrays) -> npt.NDArray[np.float64]:
-    """Tell of each board the FEATURES: (boards, 5). Free cells have a region without a rule."""
-    boards = len(arrays["size"])
-    cells = np.diff(arrays["cell_region.offsets"])
-    regions = np.diff(arrays["region_type.offsets"])
-    board_of_cell = np.repeat(np.arange(boards), cells)
-    region_of_cell = arrays["region_type.offsets"][board_of_cell] + arrays["cell_region.values"]
-    free = arrays["region_type.values"][region_of_cell] == _CODES[RegionType.EMPTY]
-    sizes = np.bincount(region_of_cell, minlength=len(arrays["region_type.values"]))
-    largest = np.zeros(boards, np.int64)
-    if boards:
-        largest = np.maximum.reduceat(sizes, arrays["region_type.offsets"][:-1])
-    halves = np.stack([arrays["domino_a.values"], arrays["domino_b.values"]]).astype(np.int64)
-    halves = np.minimum(halves, _PIPS_TOLD_APART)
-    board_of_domino = np.repeat(np.arange(boards), np.diff(arrays["domino_a.offsets"]))
-    kinds = np.sort((board_of_domino << 20) | (halves.min(axis=0) << 10) | halves.max(axis=0))
-    another = np.diff(kinds, prepend=-1) != 0
-    distinct = np.bincount(kinds[another] >> 20, minlength=boards)
-    free_cells = np.bincount(board_of_cell[free], minlength=boards)
-    columns = (arrays["size"], distinct, regions, free_cells, largest)
-    return np.column_stack(columns).astype(np.float64)
-
-
 def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
     """Pick the arrays that kernels read, in the order in which `model.load` takes them.
 
@@ -123,12 +94,12 @@ def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
     """
     groups = []
     for names in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
-        offsets = np.require(arrays[f"{names[0]}.offsets"], np.int32, ["C", "W"])
-        values = [np.require(arrays[f"{name}.values"], DTYPES[name], ["C", "W"]) for name in names]
+        offsets = _writable(arrays[f"{names[0]}.offsets"], np.int32)
+        values = [_writable(arrays[f"{name}.values"], DTYPES[name]) for name in names]
         if (
             len(offsets) == 0
             or offsets[0] < 0
-            or (np.diff(offsets) < 0).any()
+            or (offsets[1:] < offsets[:-1]).any()
             or any(offsets[-1] > len(column) for column in values)
         ):
             raise PermanentError(
@@ -136,7 +107,8 @@ def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
                 "the values"
             )
         for name in names[1:]:
-            if not np.array_equal(arrays[f"{name}.offsets"], offsets):
+            others = arrays[f"{name}.offsets"]
+            if len(others) != len(offsets) or (others != offsets).any():
                 raise PermanentError(
                     f"column {name}: expected the same offsets as {names[0]}, got others"
                 )
@@ -144,3 +116,10 @@ def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
     if len({len(group[-1]) for group in groups}) != 1:
         raise PermanentError("expected as many boards in the columns of cells, regions, dominoes")
     return tuple(array for group in groups for array in group)
+
+
+def _writable(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
+    """Copy an array unless it is of this type, in one piece, and may be written to."""
+    if array.dtype == dtype and array.flags.c_contiguous and array.flags.writeable:
+        return array
+    return np.require(array, dtype, ["C", "W"])

@@ -24,7 +24,7 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
 from solvers.pips.check import solution_from_json, solution_to_json
-from solvers.pips.columns import FEATURES, features, from_arrays, kernel_columns, to_arrays
+from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_SECONDS
 from solvers.pips.endings import (
     REASON_OF_CODE,
@@ -35,6 +35,7 @@ from solvers.pips.endings import (
     is_capacity,
     is_refusal,
 )
+from solvers.pips.features import FEATURES, features
 from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
 from solvers.pips.layer_parts import (
     LayerPart,

@@ -102,7 +102,11 @@ def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monke
     solve_rows(toy.TOY, run, rows, settings)
     solve_rows(toy.TOY, run, rows.slice(0, 1), settings)
     assert seen == [
-        Budget(nodes=500, table_bytes=settings.batch_row_table_bytes, seconds=0.25),
+        Budget(
+            nodes=500,
+            table_bytes=settings.batch_row_table_bytes,
+            seconds=settings.batch_row_seconds,
+        ),
         budget,
     ]
 
@@ -121,7 +125,8 @@ def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkey
     solve_rows(toy.TOY, run, rows, settings)
     (budget,) = set(seen)
     assert budget.seconds == pytest.approx(3.0)
-    assert budget.nodes == pytest.approx(12 * settings.batch_row_nodes)
+    more = budget.seconds / settings.batch_row_seconds
+    assert budget.nodes == pytest.approx(more * settings.batch_row_nodes)
 
 
 def test_no_slice_takes_longer_than_one_of_ordinary_rows():
@@ -171,6 +176,6 @@ def test_limits_must_nest():
     with pytest.raises(ValueError, match="hard limit"):
         Settings(budget_seconds=120.0)
     with pytest.raises(ValueError, match="hard limit"):
-        Settings(batch_slice_rows=1000)
+        Settings(batch_slice_rows=4000)
     with pytest.raises(ValueError, match="visibility timeout"):
         Settings(visibility_timeout_seconds=100)

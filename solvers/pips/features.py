@@ -1,0 +1,61 @@
+"""What the time for a Pips board depends on, read off its columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import Arrays
+from solvers.compiling import kernel
+from solvers.pips.columns import kernel_columns
+from solvers.pips.puzzle import REGION_TYPES, RegionType
+
+FEATURES = ("dominoes", "distinct_dominoes", "regions", "free_cells", "largest_region")
+"""Free cells have a region without a rule."""
+_EMPTY = REGION_TYPES.index(RegionType.EMPTY)
+
+
+def features(arrays: Arrays) -> npt.NDArray[np.float64]:
+    """Tell of each board the FEATURES: (boards, 5)."""
+    _, _, region, cells, kinds, _, regions, one, other, dominoes = kernel_columns(arrays)
+    found = np.zeros((len(cells) - 1, len(FEATURES)), np.float64)
+    _read(region, cells, kinds, regions, one, other, dominoes, _EMPTY, found)
+    return found
+
+
+@kernel
+def _read(
+    cell_region: Any, cell_offsets: Any, region_type: Any, region_offsets: Any, domino_a: Any,
+    domino_b: Any, domino_offsets: Any, empty: int, found: Any,
+) -> None:  # fmt: skip
+    largest = 0
+    for row in range(len(found)):
+        largest = max(largest, region_offsets[row + 1] - region_offsets[row])
+    sizes = np.zeros(largest, np.int64)
+    for row in range(len(found)):
+        first, last = region_offsets[row], region_offsets[row + 1]
+        sizes[: last - first] = 0
+        for cell in range(cell_offsets[row], cell_offsets[row + 1]):
+            region = cell_region[cell]
+            if 0 <= region < last - first:
+                sizes[region] += 1
+        free = 0
+        for region in range(last - first):
+            found[row, 4] = max(found[row, 4], sizes[region])
+            if region_type[first + region] == empty:
+                free += sizes[region]
+        dominoes = domino_offsets[row + 1] - domino_offsets[row]
+        kinds = np.empty(dominoes, np.int64)
+        for i in range(dominoes):
+            a, b = domino_a[domino_offsets[row] + i], domino_b[domino_offsets[row] + i]
+            kinds[i] = (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
+        kinds.sort()
+        distinct = 0
+        for i in range(dominoes):
+            distinct += i == 0 or kinds[i] != kinds[i - 1]
+        found[row, 0] = dominoes
+        found[row, 1] = distinct
+        found[row, 2] = last - first
+        found[row, 3] = free
