@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from archive.jobs import keys_of
 from archive.lake import ROW_GROUP_ROWS
-from archive.memory import give_back
+from archive.memory import trim
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
@@ -63,7 +63,8 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         for i, writer in enumerate(self._writers):
             if bounds[i] < bounds[i + 1]:
                 writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
-        give_back()
+        # What streams through a driver for minutes would add up in it.
+        trim()
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
@@ -77,7 +78,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()
             yield _sorted(table)
-            give_back()
+            trim()
 
 
 def _sorted(rows: pa.Table) -> pa.Table:

@@ -21,6 +21,8 @@ class Remains:
     jobs: int
     chunks_done: int
     chunks_left: int
+    planned: bool = True
+    """Whether there are no more chunks to come."""
 
 
 def cancelled_path(run_id: str) -> str:
@@ -60,7 +62,8 @@ def remains_of(lake: Lake, run_id: str) -> Remains:
     chunks = {ref.place for ref in run.chunks()}
     done = len(chunks & done_places(lake, run_id))
     word = read_json(lake, cancelled_path(run_id))
-    finished = not run.job_count or read_done(lake, run_id) is not None
+    answered = run.planned and not run.job_count
+    finished = answered or read_done(lake, run_id) is not None
     return Remains(
         run_id=run_id,
         finished=finished,
@@ -68,4 +71,5 @@ def remains_of(lake: Lake, run_id: str) -> Remains:
         jobs=run.job_count,
         chunks_done=len(chunks) if finished else done,
         chunks_left=0 if finished else len(chunks) - done,
+        planned=run.planned,
     )

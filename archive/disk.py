@@ -18,7 +18,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 def put(
     root: Path,
     staging: str,
-    path: str | list[str],
+    path: str | Callable[[], str],
     fill: Callable[[pa.NativeFile], Any],
     place: Callable[[Path, Path], bool],
     *,
@@ -26,9 +26,9 @@ def put(
 ) -> bool:
     """Write a file under a staged name, sync it, give it its place, sync the folder.
 
-    What is not `durable` is not synced.
-    A list of paths is read once the file is filled, for the one name that it then holds. Returns
-    what `place` says: whether the file now stands there.
+    What is not `durable` is not synced. A function is asked for the path once the file is filled,
+    and again when somebody else has taken that one, until it names the same. Returns what `place`
+    says: whether the file now stands there.
     """
     staged = root / staging / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
     _make_folder(staged.parent)
@@ -39,12 +39,15 @@ def put(
             fill(sink)
         if durable:
             fsync(staged)
-        target = root / (path if isinstance(path, str) else path[0])
+        name = path if isinstance(path, str) else path()
+        target = root / name
         _make_folder(target.parent)
         placed = place(staged, target)
-    except BaseException:
+        while not placed and not isinstance(path, str) and name != (name := path()):
+            target = root / name
+            placed = place(staged, target)
+    finally:
         staged.unlink(missing_ok=True)
-        raise
     if durable:
         fsync(target.parent)
     return placed
@@ -61,17 +64,12 @@ def link(staged: Path, target: Path) -> bool:
     try:
         target.hardlink_to(staged)
     except FileExistsError:
-        staged.unlink()
         return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
         # A file system without hard links: as good as it can be had there.
-        if target.exists():
-            staged.unlink()
-            return False
-        return rename(staged, target)
-    staged.unlink()
+        return not target.exists() and rename(staged, target)
     return True
 
 

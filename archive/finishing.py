@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,45 +20,35 @@ from archive.columns import arrays_of
 from archive.costs import learn_costs
 from archive.frontier import drop_frontiers, frontiers
 from archive.games import open_game
+from archive.gathering import ANSWER, Gathering, is_right
 from archive.jobs import keys_of
 from archive.lake import Lake
 from archive.runfiles import (
-    ChunkRef,
     Run,
-    done_places,
     folder,
     open_run,
     read_done,
-    read_expanded,
+    segment_path,
     write_json,
 )
 from archive.stages import CARRIED
-from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
+from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 
-SPLIT = "split"
-"""Status of a part that came back divided; its children carry the outcome."""
 ANOTHER_PART = "another part of the job is over budget"
 """Reason of parts that are not worked any more, because they cannot save their job."""
 _HOPELESS = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
-_MANIFEST = pa.schema([*MANIFEST_HEAD, pa.field("puzzle_id", pa.string(), nullable=False)])
-_CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
-"""Columns of results that are the same in every row of a run."""
-_ANSWER = pa.schema(
-    [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]
-)
-"""What a run finds out about a job: its result, and its solutions as a JSON list or null."""
-_FROM_PART = [name for name in _ANSWER.names if name in PARTS.names]
 SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
 
-def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
+def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> dict[str, Any]:
     """Write the results and solutions of a run whose every chunk is done, then DONE.json.
 
-    Returns what DONE.json says. A finished run is left as it is; a job that another run has
+    `gathered` is what has been taken in while the run was worked; it is used up. Returns what
+    DONE.json says. A finished run is left as it is; a job that another run has
     answered meanwhile keeps that answer. Memory is that of some ten thousand rows, whatever the
     length of the run; beyond a row group's they are sorted on the disk. Raises PermanentError
     while chunks are missing.
@@ -69,14 +57,18 @@ def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
     if done is not None:
         return done
     run = open_run(lake, run_id)
+    if not run.planned:
+        raise PermanentError(f"run {run_id} is not planned to its end; expected every job")
     counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
     solved = False
-    with (
-        tempfile.TemporaryDirectory(prefix="nightgrid-finish-") as folder_name,
-        Buckets(Path(folder_name), _ANSWER, run.job_count) as answers,
-    ):
-        _gather(lake, run, answers)
+    with ExitStack() as stack:
+        if gathered is None or not is_right(lake, run, gathered.places):
+            gathered = stack.enter_context(Gathering(lake, run))
+        answers = gathered.answers
+        divided = gathered.finish(run)
+        if divided:
+            answers.add(_merged(lake, run, divided))
         others = read_answers(lake, run.game, run.ask, run.budget, but_of=run_id)
         if run.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
@@ -165,74 +157,6 @@ def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _gather(lake: Lake, run: Run, answers: Buckets) -> None:
-    """Collect one answer for each job from the parts of the run."""
-    whole_count = np.zeros(run.job_count, np.uint8)
-    divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for leaves in ahead(_leaves(lake, run)):
-        numbers = leaves.column("job_no").to_numpy()
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < run.job_count:
-            raise PermanentError(f"run {run.run_id}: a job is numbered beyond {run.job_count} jobs")
-        is_whole = pc.equal(leaves.column("part_path"), "")
-        for row in leaves.filter(pc.invert(is_whole)).to_pylist():
-            divided[row["job_no"]].append(row)
-        whole = leaves.filter(is_whole)
-        # No worker puts a job twice into a part: its rows are those of the chunk.
-        whole_count[whole.column("job_no").to_numpy()] += 1
-        columns = {name: whole.column(name) for name in [*_FROM_PART, "puzzle_id"]}
-        columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(whole))
-        answers.add(pa.table({name: columns[name] for name in _ANSWER.names}, schema=_ANSWER))
-    numbers = np.fromiter(divided, np.int64, len(divided))
-    if (whole_count > 1).any() or whole_count[numbers].any():
-        raise PermanentError(f"run {run.run_id}: a job has two outcomes; expected one")
-    whole_count[numbers] = 1
-    if not whole_count.all():
-        raise PermanentError(
-            f"run {run.run_id}: {int((whole_count == 0).sum())} jobs have no outcome; "
-            "expected one for each"
-        )
-    if divided:
-        answers.add(_merged(lake, run, divided))
-
-
-def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
-    """Read the outcomes that count, with their puzzle_id, chunk by chunk.
-
-    Chunks that were broken up do not count, nor rows that went on.
-    """
-    done = done_places(lake, run.run_id)
-    refs = {ref.place: ref for ref in run.chunks()}
-    missing = [ref.name for ref in refs.values() if ref.place not in done]
-    if missing:
-        raise PermanentError(
-            f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
-        )
-    expanded = read_expanded(lake, run)
-    for segment in run.segments:
-        path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
-        for i, rows in enumerate(lake.iter_row_groups(path, _MANIFEST.names)):
-            ref = refs.get((segment.number, i))
-            if ref is None:
-                continue
-            part = lake.read_table(ref.part_path, PARTS)
-            part = part.append_column("puzzle_id", _puzzle_ids(run, ref, part, rows))
-            if ref.place in expanded:
-                went_on = pa.array(sorted(expanded[ref.place]), pa.int64())
-                part = part.filter(pc.invert(pc.is_in(part.column("job_no"), value_set=went_on)))
-            if pc.any(pc.equal(part.column("status"), SPLIT)).as_py():
-                raise PermanentError(
-                    f"run {run.run_id}: a part came back split and nothing went on"
-                )
-            yield part
-
-
-def _puzzle_ids(run: Run, ref: ChunkRef, part: pa.Table, rows: pa.Table) -> pa.ChunkedArray:
-    """Look up the boards that the rows of a part are about: those of its chunk, in its order."""
-    if not part.column("job_id").equals(rows.column("job_id")):
-        raise PermanentError(f"run {run.run_id}: {ref.name} answers other jobs than it was asked")
-    return rows.column("puzzle_id")
-
-
 def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
     """Merge the parts of every divided job, in the order of their paths."""
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
@@ -240,8 +164,7 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
         _check_disjoint(run, rows)
         _check_carried_on(run, rows)
     results = []
-    manifest_path = f"{folder(run.run_id)}/manifest/seg-00000.parquet"
-    for job_no, jobs in _manifest_rows(lake, manifest_path, set(by_job)):
+    for job_no, jobs in _manifest_rows(lake, run, set(by_job)):
         rows = sorted(by_job[job_no], key=lambda row: path_key(row["part_path"]))
         puzzle = game.from_arrays(arrays_of(jobs), 0)
         outcome = merge_outcomes(game, puzzle, run, rows)
@@ -261,7 +184,7 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
                 "solutions": json.dumps(list(outcome.solutions), separators=(",", ":")),
             }
         )
-    return pa.Table.from_pylist(results, _ANSWER)
+    return pa.Table.from_pylist(results, ANSWER)
 
 
 def merge_outcomes(
@@ -345,13 +268,17 @@ def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
-def _manifest_rows(lake: Lake, path: str, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:
+def _manifest_rows(lake: Lake, run: Run, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:
     """Read the manifest rows of some jobs, the first of each: job number and a table of one row."""
     left = set(wanted)
-    for index, numbers in enumerate(lake.iter_row_groups(path, ["job_no"])):
-        here = {n: i for i, n in enumerate(numbers.column("job_no").to_pylist()) if n in left}
-        if here:
-            group = lake.read_row_group(path, index)
-            for job_no, i in here.items():
-                yield job_no, group.slice(i, 1)
-            left -= here.keys()
+    for segment in run.segments:
+        if segment.kind != "plan" or not left:
+            continue
+        path = segment_path(run.run_id, segment.number)
+        for index, numbers in enumerate(lake.iter_row_groups(path, ["job_no"])):
+            here = {n: i for i, n in enumerate(numbers.column("job_no").to_pylist()) if n in left}
+            if here:
+                group = lake.read_row_group(path, index)
+                for job_no, i in here.items():
+                    yield job_no, group.slice(i, 1)
+                left -= here.keys()

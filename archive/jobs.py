@@ -111,6 +111,8 @@ class KeySet:
 
     def holds(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Tell of each key whether it is in the set."""
+        if not any(self._shelves):
+            return np.zeros(len(keys), np.bool_)
         order, ranked = _ranked(keys)
         found = np.empty(len(keys), np.bool_)
         found[order] = self._hold(ranked)

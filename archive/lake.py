@@ -47,7 +47,7 @@ _HOPELESS = (
 """What the message of an OSError without an errno says when trying again cannot help."""
 
 
-# Other pools keep what they have freed, and `give_back` does not reach them.
+# Other pools keep what they had at the peak: a driver of long runs 60 MB more.
 pa.set_memory_pool(pa.system_memory_pool())
 
 
@@ -153,28 +153,29 @@ class Lake:
         self,
         tables: Iterable[pa.Table],
         schema: pa.Schema,
-        place: Callable[[], tuple[str, Mapping[str, str]]],
-        *,
-        new: bool = False,
+        metadata: Callable[[], Mapping[str, str]],
+        path: Callable[[], str],
     ) -> bool:
-        """Write one Parquet file of which neither name nor metadata are known until its end.
+        """Write one new Parquet file of which neither name nor metadata are known until its end.
 
-        `place` is asked for both after the last table; the metadata are added to the schema's.
-        What `tables` or `place` raise leaves no file behind. Else as `write_row_groups`.
+        `metadata` is asked for what is added to the schema's after the last table, and `path` for
+        the name then, and again when there is a file of that name, until it says the same: then
+        nothing is written, which is told. What `tables` and the two raise leaves no file behind.
         """
         check_declared(schema, "a streamed file")
-        named: list[str] = []
 
         def fill(sink: pa.NativeFile) -> None:
             with parquet_writer(sink, schema) as writer:
                 for table in tables:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
-                path, metadata = place()
-                _check_path(path)
-                named.append(path)
-                writer.add_key_value_metadata(dict(metadata))
+                writer.add_key_value_metadata(dict(metadata()))
 
-        return self._commit(named, fill, new=new)
+        def checked() -> str:
+            name = path()
+            _check_path(name)
+            return name
+
+        return self._commit(checked, fill, new=True)
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
         """Let `fill` write a file that can be made again.
@@ -209,8 +210,10 @@ class Lake:
         tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
         return pa.concat_tables(tables) if tables else wanted.empty_table()
 
-    def read_row_group(self, path: str, index: int) -> pa.Table:
-        """Read one row group of a Parquet file, with the schema it was written with.
+    def read_row_group(
+        self, path: str, index: int, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read one row group of a Parquet file, or some columns of it, as it was written.
 
         Raises MissingFileError when the file does not exist, PermanentError for an index that is
         out of range.
@@ -220,9 +223,10 @@ class Lake:
                 raise PermanentError(
                     f"{path}: row group {index} of {file.num_row_groups} does not exist"
                 )
+            schema = file.schema_arrow if columns is None else _select(file.schema_arrow, columns)
             # All columns at once would take several times the memory of the table.
-            columns = [file.read_row_group(index, [name]) for name in file.schema_arrow.names]
-            return pa.table([c.column(0) for c in columns], schema=file.schema_arrow)
+            found = [file.read_row_group(index, [name]) for name in schema.names]
+            return pa.table([c.column(0) for c in found], schema=schema)
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""
@@ -326,13 +330,13 @@ class Lake:
 
     def _commit(
         self,
-        path: str | builtins.list[str],
+        path: str | Callable[[], str],
         fill: Callable[[pa.NativeFile], Any],
         *,
         new: bool = False,
         durable: bool = True,
     ) -> bool:
-        """Commit what `fill` writes; a list of paths holds its one name once it is filled."""
+        """Commit what `fill` writes; a function is asked for the name once it is filled."""
         if isinstance(path, str):
             _check_path(path)
         with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
@@ -342,7 +346,7 @@ class Lake:
             if isinstance(path, str):
                 s3.upload(self._fs, path, fill)
                 return True
-            return s3.upload_spooled(self._fs, path, fill, lambda name: new and self.exists(name))
+            return s3.upload_spooled(self._fs, path, fill, self.exists)
 
     def _type(self, path: str) -> pafs.FileType:
         _check_path(path)

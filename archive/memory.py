@@ -45,3 +45,10 @@ def give_back() -> None:
         library.mallopt(_MMAP_THRESHOLD, MAPPED_BYTES)
         library.mallopt(_TRIM_THRESHOLD, TRIM_BYTES)
         library.malloc_trim(0)
+
+
+def trim() -> None:
+    """Let the C library return what lies free just now, and keep what is freed from now on."""
+    library = _library()
+    if library is not None:
+        library.malloc_trim(0)

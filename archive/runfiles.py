@@ -1,8 +1,10 @@
 """The files of a run: plan, manifest segments, parts, attempts, and who writes which.
 
-runs/run=<id>/plan.json                          planner   what is asked; written last, so a
+runs/run=<id>/asked.json                         planner   what is asked; written first, where a
+                                                           run is worked while it is planned
+              plan.json                          planner   what is asked; written last, so a
                                                            run with a plan is planned entirely
-              manifest/seg-00000.parquet         planner, then driver; row group i = chunk i;
+              manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
                                                            its metadata say why it exists;
                                                            never written over
               sample.json                        planner   jobs and their features, to learn
@@ -21,7 +23,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -80,7 +82,7 @@ class ChunkRef:
     @property
     def manifest_path(self) -> str:
         """The manifest file whose row group `chunk` this is."""
-        return f"{folder(self.run_id)}/manifest/seg-{self.segment:05d}.parquet"
+        return segment_path(self.run_id, self.segment)
 
     @property
     def part_path(self) -> str:
@@ -113,6 +115,8 @@ class Segment:
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
     """What the planner expected each chunk to take; empty where nobody has said."""
+    divided: bool = False
+    """Whether a `plan` segment has parts of jobs, as far as it says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +137,11 @@ class Run:
     """Jobs that were divided when the run was planned."""
     created_at: str
     segments: tuple[Segment, ...]
+    planned: bool = True
+    """Whether all of its jobs are in its segments. While they are not, what is counted of jobs
+    is what the planner has seen to."""
+    puzzle_count: int = 0
+    """Puzzles that it is planned from, where the planner knew how many."""
 
     def expanded(self, kind: SegmentKind) -> frozenset[Place]:
         """Chunks that a segment of this kind continues."""
@@ -158,29 +167,6 @@ class Run:
         if segment.chunk_cost_s:
             return segment.chunk_cost_s[place[1]]
         return math.inf if segment.kind == "split" else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
-    """What has happened to one chunk, kept in the lake because the driver may die too."""
-
-    attempt: int = 1
-    """The attempt that counts now; messages with a smaller one are stale."""
-    failures: tuple[str, ...] = ()
-    """Why it failed or died, oldest first."""
-    interruptions: int = 0
-    """How often it died together with its driver, perhaps innocent."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """A worker's note that it works on a chunk."""
-
-    attempt: int
-    worker: str
-    """Worker id, by which its liveness is asked for."""
-    started_at: float
-    """Unix time, seconds."""
 
 
 def folder(run_id: str) -> str:
@@ -212,13 +198,22 @@ def write_json(lake: Lake, path: str, value: Mapping[str, Any]) -> None:
 def open_run(lake: Lake, run_id: str) -> Run:
     """Read what a run asks and how far its manifest reaches.
 
-    Raises PermanentError for a run that is not in the lake or was not planned to its end.
+    Raises PermanentError for a run that is not in the lake: one that nobody has begun to work, and
+    that was not planned to its end.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
+    # In this order: whatever a plan speaks of was in the manifest before it.
     plan = read_json(lake, f"{folder(run_id)}/plan.json")
+    planned = plan is not None
+    plan = plan or read_json(lake, asked_path(run_id))
     if plan is None:
         raise PermanentError(f"run {run_id} is not in {lake.url}; expected a planned run")
+    segments = read_segments(lake, run_id)
+    if not planned:
+        rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")
+        divided = sum(s.divided for s in segments)
+        plan |= {"job_count": rows, "answered_count": 0, "divided_count": divided}
     return Run(
         run_id=run_id,
         game=plan["game"],
@@ -232,58 +227,90 @@ def open_run(lake: Lake, run_id: str) -> Run:
         # Earlier plans do not say: they divided every job or none.
         divided_count=plan.get("divided_count", plan.get("split_ahead", 1) - 1),
         created_at=plan["created_at"],
-        segments=read_segments(lake, run_id),
+        segments=segments,
+        planned=planned,
+        puzzle_count=plan.get("puzzle_count", 0),
     )
 
 
-def read_segments(lake: Lake, run_id: str) -> tuple[Segment, ...]:
-    """Read which segments a run's manifest has."""
-    base = f"{folder(run_id)}/manifest"
-    count = sum(name.endswith(".parquet") for name in lake.list(base))
-    return tuple(read_segment(lake, run_id, number) for number in range(count))
+def asked_path(run_id: str) -> str:
+    """Name the file that says what a run asks whose plan is not complete."""
+    return f"{folder(run_id)}/asked.json"
+
+
+def has_plan(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is planned to its end."""
+    return lake.exists(f"{folder(run_id)}/plan.json")
+
+
+def has_run(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is planned, or begun to be."""
+    return lake.exists(asked_path(run_id)) or has_plan(lake, run_id)
+
+
+def segment_path(run_id: str, number: int) -> str:
+    """Name one segment of a run's manifest."""
+    return f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
+
+
+def count_segments(lake: Lake, run_id: str) -> int:
+    """Count the segments of a run's manifest."""
+    return sum(name.endswith(".parquet") for name in lake.list(f"{folder(run_id)}/manifest"))
+
+
+def read_segments(lake: Lake, run_id: str, first: int = 0) -> tuple[Segment, ...]:
+    """Read which segments a run's manifest has, from number `first` on."""
+    numbers = range(first, count_segments(lake, run_id))
+    return tuple(read_segment(lake, run_id, number) for number in numbers)
 
 
 def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     """Read one segment of a run's manifest."""
-    path = f"{folder(run_id)}/manifest/seg-{number:05d}"
-    text = (lake.schema(f"{path}.parquet").metadata or {}).get(_ORIGINS)
+    path = segment_path(run_id, number)
+    text = (lake.schema(path).metadata or {}).get(_ORIGINS)
     # Runs of earlier versions say it in a file beside the segment.
-    about = read_json(lake, f"{path}.json") if text is None else json.loads(text)
+    beside = f"{path.removesuffix('.parquet')}.json"
+    about = read_json(lake, beside) if text is None else json.loads(text)
     if about is None:
-        raise PermanentError(f"{path}.parquet does not say why it exists")
+        raise PermanentError(f"{path} does not say why it exists")
     return Segment(
         number=number,
         kind=about["kind"],
         origins=tuple((s, c) for s, c in about["origins"]),
-        chunk_rows=tuple(lake.row_groups(f"{path}.parquet")),
+        chunk_rows=tuple(lake.row_groups(path)),
         chunk_cost_s=tuple(about.get("cost_s", ())),
+        divided=about.get("divided", False),
     )
 
 
-def stream_segment(
+def stream_plan(
     lake: Lake,
-    run_id: Callable[[], str],
-    kind: SegmentKind,
     chunks: Iterable[pa.Table],
-    chunk_cost_s: Sequence[float],
     schema: pa.Schema,
+    about: Callable[[], tuple[Sequence[float], bool]],
+    path: Callable[[], str],
 ) -> None:
-    """Write the first manifest segment of a run whose id is known when its chunks are made.
+    """Write a `plan` segment whose chunks are made while it is written.
 
-    `chunk_cost_s` is read at the end too. Raises SegmentTakenError as `add_segment` does.
+    `about` is asked at its end what each chunk is expected to take, and whether jobs of it are
+    divided, and `path` which segment it is, once more when that one is there already. Raises
+    SegmentTakenError when it is the same again.
     """
 
-    def place() -> tuple[str, dict[str, str]]:
-        if len(chunk_cost_s) > CHUNKS_MAX:
-            raise PermanentError(
-                f"{len(chunk_cost_s)} chunks; a segment holds at most {CHUNKS_MAX}"
-            )
-        about = {"kind": kind, "origins": [], "cost_s": [round(s, 4) for s in chunk_cost_s]}
-        path = f"{folder(run_id())}/manifest/seg-00000.parquet"
-        return path, {_ORIGINS.decode(): canonical_json(about)}
+    def metadata() -> dict[str, str]:
+        cost_s, divided = about()
+        if len(cost_s) > CHUNKS_MAX:
+            raise PermanentError(f"{len(cost_s)} chunks; a segment holds at most {CHUNKS_MAX}")
+        told = {
+            "kind": "plan",
+            "origins": [],
+            "cost_s": [round(s, 4) for s in cost_s],
+            "divided": divided,
+        }
+        return {_ORIGINS.decode(): canonical_json(told)}
 
-    if not lake.stream_row_groups(chunks, schema, place, new=True):
-        raise SegmentTakenError(f"run {run_id()}: somebody else has added segment 0")
+    if not lake.stream_row_groups(chunks, schema, metadata, path):
+        raise SegmentTakenError(f"somebody else has added {path()}")
 
 
 def add_segment(
@@ -293,7 +320,6 @@ def add_segment(
     kind: SegmentKind,
     origins: Sequence[Place],
     chunks: Sequence[pa.Table],
-    schema: pa.Schema,
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
@@ -302,7 +328,7 @@ def add_segment(
     """
     if len(chunks) > CHUNKS_MAX:
         raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
-    path = f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
+    path, schema = segment_path(run_id, number), chunks[0].schema
     about = canonical_json({"kind": kind, "origins": [list(o) for o in origins]})
     metadata = {**(schema.metadata or {}), _ORIGINS: about.encode("ascii")}
     if not lake.write_row_groups(path, chunks, schema.with_metadata(metadata), new=True):
@@ -330,65 +356,13 @@ def done_places(lake: Lake, run_id: str) -> set[Place]:
 
 def places(paths: Iterable[str]) -> list[Place]:
     """Tell to which chunks files belong, by their names."""
-    return [place for path in paths if (place := _place(path)) is not None]
+    return [place for path in paths if (place := place_of(path)) is not None]
 
 
-def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
-    """List the chunks still to be worked, each with the attempt that counts now."""
-    done = done_places(lake, run.run_id)
-    attempts = read_all_attempts(lake, run.run_id)
-    return [
-        ChunkRef(
-            run_id=run.run_id,
-            segment=ref.segment,
-            chunk=ref.chunk,
-            attempt=attempts.get(ref.place, Attempts()).attempt,
-        )
-        for ref in run.chunks()
-        if ref.place not in done
-    ]
-
-
-def _place(path: str) -> Place | None:
+def place_of(path: str) -> Place | None:
+    """Tell to which chunk a file belongs by its name; None: it is of no chunk."""
     match = _NAME.search(path)
     return None if match is None else (int(match[1]), int(match[2]))
-
-
-def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
-    """Read what has happened to a chunk so far."""
-    value = read_json(lake, ref.attempts_path)
-    if value is None:
-        return Attempts()
-    return Attempts(**{**value, "failures": tuple(value["failures"])})
-
-
-def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
-    """Read what has happened to every chunk to which something has."""
-    found = {}
-    for name in lake.list(f"{folder(run_id)}/attempts"):
-        place = _place(name)
-        if place is not None:
-            ref = ChunkRef(run_id=run_id, segment=place[0], chunk=place[1])
-            found[place] = read_attempts(lake, ref)
-    return found
-
-
-def write_attempts(lake: Lake, ref: ChunkRef, attempts: Attempts) -> None:
-    """Keep what has happened to a chunk."""
-    write_json(lake, ref.attempts_path, asdict(attempts))
-
-
-def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> None:
-    """Note durably that a worker begins a chunk, before it does."""
-    write_json(lake, ref.started_path, {"worker": worker, "started_at": started_at})
-
-
-def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
-    """Read who works on this attempt of a chunk, or None if nobody began."""
-    value = read_json(lake, ref.started_path)
-    if value is None:
-        return None
-    return Start(attempt=ref.attempt, worker=value["worker"], started_at=value["started_at"])
 
 
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
@@ -405,7 +379,7 @@ def read_expanded(lake: Lake, run: Run) -> dict[Place, set[int]]:
     expanded: dict[Place, set[int]] = {}
     for segment in run.segments:
         if segment.kind == "split":
-            path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
+            path = segment_path(run.run_id, segment.number)
             numbers = lake.read_table(path, _JOB_NO).column("job_no").to_pylist()
             at = 0
             for origin, rows in zip(segment.origins, segment.chunk_rows, strict=True):

@@ -1,13 +1,15 @@
-"""Runs in the lake: planned once, worked chunk by chunk, finished into results.
+"""Runs in the lake: planned, worked chunk by chunk, finished into results.
 
 The door to `archive.planning`, `archive.runfiles` and `archive.finishing`.
 """
 
 from __future__ import annotations
 
+from archive.attempts import pending_chunks
 from archive.finishing import finish_run
-from archive.planning import Estimate, LargeJob, estimate_run, plan_run
-from archive.runfiles import ChunkRef, Run, Segment, open_run, pending_chunks, read_done
+from archive.plan_pass import LargeJob
+from archive.planning import Estimate, begin_run, estimate_run, extend_run, plan_run
+from archive.runfiles import ChunkRef, Run, Segment, open_run, read_done
 
 __all__ = [
     "ChunkRef",
@@ -15,7 +17,9 @@ __all__ = [
     "LargeJob",
     "Run",
     "Segment",
+    "begin_run",
     "estimate_run",
+    "extend_run",
     "finish_run",
     "open_run",
     "pending_chunks",

@@ -30,21 +30,24 @@ def upload(filesystem: pafs.FileSystem, path: str, fill: Callable[[pa.NativeFile
 
 def upload_spooled(
     filesystem: pafs.FileSystem,
-    named: list[str],
+    name: Callable[[], str],
     fill: Callable[[pa.NativeFile], Any],
-    unwanted: Callable[[str], bool],
+    taken: Callable[[str], bool],
 ) -> bool:
-    """Write a large file as one object under the name that `named` holds once it is filled.
+    """Write a large file as one object under a name that is asked for once it is filled.
 
-    It is built on the disk and mapped for the one write. Returns whether it was wanted.
+    It is built on the disk and mapped for the one write. A name that is taken is asked for again,
+    until it is the same; returns whether one was free.
     """
     with tempfile.TemporaryDirectory(prefix="nightgrid-upload-") as folder:
         spool = str(Path(folder) / "file")
         with pa.OSFile(spool, "wb") as sink:
             fill(sink)
-        if unwanted(named[0]):
-            return False
-        with pa.memory_map(spool) as source, filesystem.open_output_stream(named[0]) as stream:
+        path = name()
+        while taken(path):
+            if path == (path := name()):
+                return False
+        with pa.memory_map(spool) as source, filesystem.open_output_stream(path) as stream:
             stream.write(source.read_buffer())
     return True
 

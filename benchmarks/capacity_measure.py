@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from archive.attempts import read_start
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, open_run, read_start
+from archive.runfiles import ChunkRef, open_run
 from archive.runs import plan_run
 from archive.tables import PARTS
 from benchmarks.batch import generate_table

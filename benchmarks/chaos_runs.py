@@ -173,6 +173,7 @@ def run(
     fault: Callable[[Scene], None],
     *,
     expected: pa.Table,
+    at_once: bool = False,
     game: str = "pips",
     seed: int = 1,
     attempts_max: int | None = None,
@@ -183,6 +184,7 @@ def run(
     `attempts_max` has to be above the number of kills that may hit one innocent chunk: to a driver
     that many deaths look like a guilty one.
     Raises SystemExit when the run does not end.
+    `at_once` strikes as soon as anybody is at work, not in the middle of the run.
     """
     lake = fresh_lake(cluster.settings)
     (cluster.notes / EXECUTIONS).unlink(missing_ok=True)
@@ -200,7 +202,10 @@ def run(
     )
     scene.drive()
     try:
-        scene.middle()
+        if at_once:
+            wait_for(scene.held, "the first chunk")
+        else:
+            scene.middle()
         fault(scene)
         for driver in scene.drivers:
             driver.wait(run_s)

@@ -24,10 +24,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from archive.attempts import read_start
 from archive.frontier import frontier_folder
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
-from archive.runfiles import ChunkRef, read_start
+from archive.runfiles import ChunkRef
 from archive.runs import open_run, plan_run
 from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS

@@ -26,15 +26,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from archive.child_processes import pool_of
 from archive.columns import arrays_of
 from archive.corpus import Corpus, open_corpus
 from archive.jobs import ids_of
 from archive.lake import Lake
-from archive.runs import plan_run
+from archive.runfiles import count_segments
+from archive.runs import begin_run, extend_run
 from benchmarks.report import Section, finish
-from solvers.algebra import Ask, Budget
+from solvers.algebra import Ask, Budget, digest
 from solvers.registry import game
-from workers.driver import drive
+from workers.driver import Progress, drive
 from workers.executors import CeleryExecutor
 from workers.redis_keys import connect
 from workers.settings import Settings
@@ -88,14 +90,20 @@ class Figures:
     kernel_cpu_s: float
     """Seconds of processor time that they took."""
     start_s: float
+    first_s: float
+    """Until there was something to solve."""
     plan_s: float
+    """Until all was planned, while workers were at it."""
     solve_s: float
+    """From the first thing to solve to the last one solved."""
     finish_s: float
     chunks: int
     kernel_s: float
     """Seconds that workers spent in kernels, all together."""
     driver_bytes: int
     driver_cpu_s: float
+    planner_bytes: int
+    planner_cpu_s: float
     workers_cpu_s: float
     """Processor time of the worker's children."""
     worker_bytes: int
@@ -107,7 +115,7 @@ class Figures:
     @property
     def total_s(self) -> float:
         """From the puzzles in the lake to the results in the lake."""
-        return self.plan_s + self.solve_s + self.finish_s
+        return self.first_s + self.solve_s + self.finish_s
 
 
 def kernels_alone(boards: Boards, processes: int) -> tuple[float, float]:
@@ -136,64 +144,96 @@ def _kernel_rate(boards: Boards, mine: int, processes: int) -> tuple[float, floa
 def end_to_end(boards: Boards, processes: int, kernels: tuple[float, float]) -> Figures:
     """Plan, solve and finish in a driver process of its own."""
     with tempfile.TemporaryDirectory(prefix="nightgrid-scale-") as folder:
-        _hide_pandas(Path(folder))
-        with SPAWN.Pool(1) as pool:
-            found = pool.apply(_drive, (boards, processes, str(Path(folder) / "lake")))
+        _prepare_environment(Path(folder))
+        with pool_of(1) as pool:
+            found = pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
     rate, cpu_s = kernels
     return Figures(boards=boards.count, kernel_rate=rate, kernel_cpu_s=cpu_s, **found)
 
 
-def _hide_pandas(folder: Path) -> None:
-    """Let no process that begins now find pandas.
+def _prepare_environment(folder: Path) -> None:
+    """Let no process that begins now find pandas, and each free what it frees.
 
     Arrow imports it wherever it is, 40 MB and a third of a second. It comes with OR-Tools, for
     other benchmarks; nightgrid does not install it.
     """
+    # As `nightgrid count` does: Arrow's own allocators keep what they had at the peak.
+    os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     (folder / "pandas.py").write_text('raise ModuleNotFoundError("pandas is hidden")\n')
     paths = [str(folder), str(Path.cwd()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
 
 
+RUN_ID = digest("scale")
+
+
+def _ready() -> None:
+    game("pips").warm()
+    Lake.open(tempfile.gettempdir()).exists("anything")
+
+
+def _plan(boards: Boards, lake_url: str, processes: int) -> tuple[float, int, float]:
+    """Plan in a process of its own; returns when it ended, its peak of memory, and its CPU time."""
+    lake, pips, budget = Lake.open(lake_url), game("pips"), Settings(lake=lake_url).budget
+    busy = time.process_time()
+    begin_run(lake, pips, COUNT, budget, RUN_ID, puzzle_count=boards.count)
+    extend_run(lake, pips, boards.tables, COUNT, budget, RUN_ID, worker_count=processes)
+    return time.time(), _peak_bytes(os.getpid()), time.process_time() - busy
+
+
 def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
     settings = Settings(lake=lake_url, batch_processes=processes, games="pips")
     lake = Lake.open(settings.lake)
-    marks = [time.perf_counter()]
-    with local_cluster(settings, roles=ROLES):
-        marks.append(time.perf_counter())
-        run_id = plan_run(
-            lake, game("pips"), boards.tables(), COUNT, settings.budget, worker_count=processes
-        )
-        marks.append(time.perf_counter())
+    begun = time.time()
+    with local_cluster(settings, roles=ROLES), pool_of(1) as pool:
+        pool.submit(_ready).result()
+        marks, busy = [time.time()], time.process_time()
+        planning = pool.submit(_plan, boards, lake_url, processes)
+
+        def check() -> None:
+            if planning.done():
+                planning.result()
+
+        while not count_segments(lake, RUN_ID):
+            check()
+            time.sleep(0.01)
+        marks.append(time.time())
         solved_at = marks[-1]
 
-        def note(_: object) -> None:
+        def note(progress: Progress) -> None:
             nonlocal solved_at
-            solved_at = time.perf_counter()
+            if progress.chunks_done < progress.chunks_total:
+                solved_at = time.time()
 
-        summary = drive(lake, run_id, CeleryExecutor(settings), note, settings=settings)
-        marks += [solved_at, time.perf_counter()]
+        hands = CeleryExecutor(settings)
+        summary = drive(lake, RUN_ID, hands, note, settings=settings, check_planner=check)
+        marks += [solved_at, time.time()]
+        driver_cpu_s = time.process_time() - busy
+        planned_at, planner_bytes, planner_cpu_s = planning.result()
         with connect(settings) as client:
             redis_bytes = int(client.info("memory")["used_memory_peak"])
         worker_bytes, workers_cpu_s = _workers(settings)
     if not summary.finished or sum(summary.statuses.values()) != summary.job_count:
         raise SystemExit(f"{summary.job_count} jobs, but {summary.statuses}")
-    driver_cpu_s = time.process_time()
-    start_s, plan_s, solve_s, finish_s = np.diff(marks).tolist()
+    first_s, solve_s, finish_s = np.diff(marks).tolist()
     base = Path(lake_url)
     return {
-        "start_s": start_s,
-        "plan_s": plan_s,
+        "start_s": marks[0] - begun,
+        "first_s": first_s,
+        "plan_s": planned_at - marks[0],
         "solve_s": solve_s,
         "finish_s": finish_s,
         "chunks": summary.chunks_total,
         "kernel_s": summary.kernel_ns / 1e9,
         "driver_bytes": _peak_bytes(os.getpid()),
         "driver_cpu_s": driver_cpu_s,
+        "planner_bytes": planner_bytes,
+        "planner_cpu_s": planner_cpu_s,
         "workers_cpu_s": workers_cpu_s,
         "worker_bytes": worker_bytes,
         "redis_bytes": redis_bytes,
-        "manifest_bytes": _bytes_under(base / f"runs/run={run_id}/manifest"),
-        "parts_bytes": _bytes_under(base / f"runs/run={run_id}/parts"),
+        "manifest_bytes": _bytes_under(base / f"runs/run={RUN_ID}/manifest"),
+        "parts_bytes": _bytes_under(base / f"runs/run={RUN_ID}/parts"),
         "results_bytes": _bytes_under(base / "results"),
     }
 
@@ -233,17 +273,21 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
     section.say(
         f"Boards of the published mix, seed {SEED}, from the puzzles in the lake to the results in "
         f"the lake, {options.processes} worker processes. Kernels alone: as many processes side by "
-        "side count the same boards, without files or messages."
+        "side count the same boards, without files or messages. First: until there is something "
+        "to solve; the rest is planned in a process of its own meanwhile. Finish: after the last "
+        "chunk."
     )
     section.table(
-        ("boards", "plan s", "solve s", "finish s", "boards/s", "kernels alone boards/s", "share",
-         "us a board"),
+        ("boards", "first s", "solve s", "finish s", "all s", "planned after s", "boards/s",
+         "kernels alone boards/s", "share", "us a board"),
         [
             (
                 f"{f.boards:,}",
-                f"{f.plan_s:.2f}",
+                f"{f.first_s:.2f}",
                 f"{f.solve_s:.2f}",
                 f"{f.finish_s:.2f}",
+                f"{f.total_s:.2f}",
+                f"{f.plan_s:.2f}",
                 f"{f.boards / f.total_s:,.0f}",
                 f"{f.kernel_rate:,.0f}",
                 f"{100 * f.boards / f.total_s / f.kernel_rate:.0f} %",
@@ -254,7 +298,7 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
     )  # fmt: skip
     section.table(
         ("boards", "chunks", "kernel s", "kernels alone CPU s",
-         "workers CPU s", "driver CPU s", "driver MB", "largest worker MB",
+         "workers CPU s", "planner CPU s", "driver CPU s", "planner MB", "driver MB", "worker MB",
          "Redis MB", "manifest MB", "parts MB", "results MB"),
         [
             (
@@ -263,7 +307,9 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
                 f"{f.kernel_s:.1f}",
                 f"{f.kernel_cpu_s:.1f}",
                 f"{f.workers_cpu_s:.1f}",
+                f"{f.planner_cpu_s:.1f}",
                 f"{f.driver_cpu_s:.1f}",
+                f"{f.planner_bytes / MB:.0f}",
                 f"{f.driver_bytes / MB:.0f}",
                 f"{f.worker_bytes / MB:.0f}",
                 f"{f.redis_bytes / MB:.1f}",
@@ -292,12 +338,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--boards", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--distinct", type=int, help="generate only so many boards")
+    parser.add_argument("--made", type=int, default=0, help="generate so many boards at least")
     parser.add_argument("--corpora", type=Path, help="a lake that keeps the generated boards")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
     options = parser.parse_args()
     options.boards.sort()
-    made = options.distinct or options.boards[-1]
+    made = options.distinct or max(options.boards[-1], options.made)
     with tempfile.TemporaryDirectory(prefix="nightgrid-corpora-") as folder:
         lake, spec = str(options.corpora or folder), f"pips:n={made},mix=published,seed={SEED}"
         begun = time.perf_counter()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from archive.corpus import Corpus, OnSlices
 from flows import counting, environment
 from flows.count_report import CountReport
-from flows.counting import CountSettings, OnProgress, PlannedCount, SolvedCount
+from flows.counting import CountSettings, OnProgress, PlannedCount, Planner, SolvedCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +17,9 @@ class CountSteps:
     """The four steps, plain or each as a Prefect task."""
 
     corpus: Callable[[CountSettings, OnSlices | None], Corpus]
-    plan: Callable[[CountSettings, Corpus], PlannedCount]
-    solve: Callable[[CountSettings, PlannedCount, OnProgress | None], SolvedCount]
+    plan: Callable[[CountSettings, Corpus, Planner], PlannedCount]
+    """Until there is something to solve; what is left is planned meanwhile."""
+    solve: Callable[[CountSettings, PlannedCount, Planner, OnProgress | None], SolvedCount]
     report: Callable[[CountSettings, CountReport], CountReport]
 
 
@@ -64,11 +65,13 @@ def run_count(
 def run_count_steps(settings: CountSettings, do: CountSteps, watch: Watch = NOBODY) -> CountReport:
     """Do the four steps in their order and report them."""
     begun = time.monotonic()
-    corpus = do.corpus(settings, watch.on_slices)
-    if watch.on_corpus is not None:
-        watch.on_corpus(corpus)
-    planned = do.plan(settings, corpus)
-    solved = do.solve(settings, planned, watch.on_progress)
+    with counting.planner_of(settings) as planner:
+        corpus = do.corpus(settings, watch.on_slices)
+        if watch.on_corpus is not None:
+            watch.on_corpus(corpus)
+        planned = do.plan(settings, corpus, planner)
+        solved = do.solve(settings, planned, planner, watch.on_progress)
+    planned = counting.complete_count(settings, planned)
     figures = counting.count_figures(settings, corpus, planned)
     return do.report(
         settings,

@@ -12,7 +12,14 @@ from archive.corpus import Corpus, OnSlices
 from flows import artifacts, counting, history
 from flows.count import NOBODY, CountSteps, Watch, run_count_steps
 from flows.count_report import CountReport
-from flows.counting import CountSettings, CountStoppedError, OnProgress, PlannedCount, SolvedCount
+from flows.counting import (
+    CountSettings,
+    CountStoppedError,
+    OnProgress,
+    PlannedCount,
+    Planner,
+    SolvedCount,
+)
 from flows.settings import ExecutorKind
 from flows.tasks import as_task
 from solvers.algebra import Ask
@@ -35,7 +42,10 @@ def _corpus(settings: CountSettings, on_slices: OnSlices | None) -> Corpus:
 
 
 def _solve(
-    settings: CountSettings, planned: PlannedCount, on_progress: OnProgress | None
+    settings: CountSettings,
+    planned: PlannedCount,
+    planner: Planner,
+    on_progress: OnProgress | None,
 ) -> SolvedCount:
     bar = artifacts.ProgressBar(key=artifacts.COUNT_PROGRESS_KEY)
 
@@ -44,7 +54,7 @@ def _solve(
         if on_progress is not None:
             on_progress(progress)
 
-    return counting.solve_count(settings, planned, show)
+    return counting.solve_count(settings, planned, planner, show)
 
 
 def _report(_settings: CountSettings, figures: CountReport) -> CountReport:

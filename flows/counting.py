@@ -7,27 +7,20 @@ same call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from archive.cancelling import Remains, is_cancelled, remains_of, take_up_run
-from archive.child_processes import pool_of
 from archive.corpus import Corpus, OnSlices, open_corpus
 from archive.counted import Figures, figures_of_puzzles, figures_of_run
-from archive.games import bind_game
-from archive.generated import is_generator_spec
 from archive.lake import Lake
-from archive.runfiles import folder, read_json, write_json
-from archive.runs import Estimate, estimate_run, open_run, plan_run, read_done
+from archive.runfiles import has_plan, has_run
+from archive.runs import Estimate, estimate_run, read_done
 from flows.cluster import executor
-from flows.settings import ExecutorKind
-from solvers.algebra import Ask, Game, canonical_json, digest
-from solvers.errors import NightgridError, PermanentError, TransientError
-from solvers.lexicon.lexicon import Lexicon
-from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask
+from flows.count_planner import PlannedCount, Planner, complete_count, plan_count, planner_of
+from flows.count_settings import CountSettings, count_game, run_name
+from solvers.errors import NightgridError, PermanentError
+from solvers.registry import WORD_GAMES, check_ask
 from workers.driver import Progress, drive
-from workers.settings import Settings
 
 OnProgress = Callable[[Progress], None]
 
@@ -39,56 +32,6 @@ class CountStoppedError(NightgridError):
         super().__init__(message)
         self.run_id = run_id
         self.cancelled = cancelled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountSettings:
-    """One count. Raises PermanentError for a value that no count can have."""
-
-    corpus: str
-    """A folder of payloads, a Parquet file or folder, `lake`, or a generator spec."""
-    game: str | None = None
-    """None: what the corpus holds."""
-    ask: Ask = field(default_factory=lambda: Ask(kind="count"))
-    rules: str = ""
-    """Rules that differ from the game's own, as name=value with spaces between them."""
-    lexicon: str | None = None
-    """A word list for a game of words; None: the default lexicon, or a board's own words."""
-    resume: bool = False
-    """Go on with a run that is cancelled."""
-    executor: ExecutorKind = "celery"
-    workers: Settings = field(default_factory=Settings)
-    """Lake, server, processes, budgets."""
-
-    def __post_init__(self) -> None:
-        if not self.corpus:
-            raise PermanentError(
-                "the corpus is empty; expected a folder, a Parquet file, lake or a generator spec"
-            )
-        if self.executor not in ("celery", "inline"):
-            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
-
-    @property
-    def lake(self) -> Lake:
-        """Open the lake."""
-        return Lake.open(self.workers.lake)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCount:
-    """The run that answers a corpus."""
-
-    run_id: str
-    job_count: int
-    already_known: int
-    """Puzzles that had their answer when the run was planned."""
-    rules: str
-    lexicon_id: str
-    solver_version: str
-    resumed: bool = False
-    """Whether an earlier call has begun it."""
-    finished: bool = False
-    """Whether nothing is left to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,62 +64,12 @@ def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> 
     return corpus
 
 
-def plan_count(settings: CountSettings, corpus: Corpus) -> PlannedCount:
-    """Take up the run that an earlier call has begun over this corpus, or plan it.
-
-    With workers that is done in a process of its own: planning wants the game's kernels and room
-    for many puzzles at once, the driver neither.
-    """
-    if settings.executor == "inline":
-        return _plan(settings, corpus)
-    try:
-        with pool_of(1) as pool:
-            return pool.submit(_plan, settings, corpus).result()
-    except BrokenProcessPool as error:
-        raise TransientError("the process that planned the count was killed") from error
-
-
-def _plan(settings: CountSettings, corpus: Corpus) -> PlannedCount:
-    lake = settings.lake
-    game = count_game(settings, corpus)
-    note = note_path(settings, corpus, game)
-    known = read_json(lake, note)
-    if known is not None and lake.exists(f"{folder(known['run_id'])}/plan.json"):
-        run_id, resumed = str(known["run_id"]), True
-    else:
-        run_id, resumed = (
-            plan_run(
-                lake,
-                game,
-                corpus.tables(),
-                settings.ask,
-                settings.workers.budget,
-                worker_count=settings.workers.batch_processes,
-            ),
-            False,
-        )
-        about = {"run_id": run_id, "corpus_id": corpus.corpus_id, "corpus": corpus.name}
-        write_json(lake, note, about)
-    run = open_run(lake, run_id)
-    return PlannedCount(
-        run_id=run_id,
-        job_count=run.job_count,
-        already_known=run.answered_count,
-        rules=game.rules,
-        lexicon_id=game.lexicon_id,
-        solver_version=game.solver_version,
-        resumed=resumed,
-        finished=not run.job_count or read_done(lake, run_id) is not None,
-    )
-
-
 def open_count(settings: CountSettings, corpus: Corpus) -> Remains | None:
     """Look how far the run is that an earlier call has begun; None: there is no open one."""
-    lake = settings.lake
-    known = read_json(lake, note_path(settings, corpus, count_game(settings, corpus)))
-    if known is None or not lake.exists(f"{folder(known['run_id'])}/plan.json"):
+    run_id = run_name(settings, corpus, count_game(settings, corpus))
+    if not has_run(settings.lake, run_id):
         return None
-    left = remains_of(lake, known["run_id"])
+    left = remains_of(settings.lake, run_id)
     return None if left.finished else left
 
 
@@ -193,9 +86,12 @@ def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
 
 
 def solve_count(
-    settings: CountSettings, planned: PlannedCount, on_progress: OnProgress | None = None
+    settings: CountSettings,
+    planned: PlannedCount,
+    planner: Planner,
+    on_progress: OnProgress | None = None,
 ) -> SolvedCount:
-    """Work the run to its end.
+    """Work the run to its end, whether it is planned already or not.
 
     Raises TransientError when workers or lake stay away, CountStoppedError after a signal and for
     a run that is cancelled.
@@ -207,6 +103,8 @@ def solve_count(
         take_up_run(lake, run_id)
     elif is_cancelled(lake, run_id):
         raise stopped(lake, run_id, cancelled=True)
+    if not has_plan(lake, run_id):
+        planner.start()
     seen: list[Progress] = []
 
     def show(progress: Progress) -> None:
@@ -214,9 +112,11 @@ def solve_count(
         if on_progress is not None:
             on_progress(progress)
 
-    game = open_run(lake, run_id).game
-    with executor(settings.executor, lake, settings.workers, game) as hands:
-        summary = drive(lake, run_id, hands, show, settings=settings.workers)
+    game = planner.corpus.game
+    with executor(settings.executor, lake, settings.workers, game, planner.ready) as hands:
+        summary = drive(
+            lake, run_id, hands, show, settings=settings.workers, check_planner=planner.check
+        )
     if not summary.finished:
         raise stopped(lake, run_id, cancelled=summary.cancelled)
     first, last = (seen[0], seen[-1]) if seen else (None, None)
@@ -238,41 +138,12 @@ def count_figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount
     return figures_of_run(lake, planned.run_id)
 
 
-def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
-    """Bind the corpus's game to the rules and words of the count."""
-    words: Lexicon | str | None = settings.lexicon
-    if words is None and corpus.game in OWN_WORDS and is_generator_spec(corpus.name):
-        # Generated boards bring no words of their own.
-        from archive.lexicons import default_lexicon
-
-        words = default_lexicon()
-    return bind_game(corpus.game, settings.rules, words, settings.lake)
-
-
-def note_path(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> str:
-    """Name the note which run answers this question about this corpus.
-
-    It spares the same command from planning a million jobs again.
-    """
-    budget = settings.workers.budget
-    limits = {"nodes": budget.nodes, "bytes": budget.table_bytes, "seconds": budget.seconds}
-    name = digest(
-        "count",
-        corpus.corpus_id,
-        str(settings.ask),
-        game.rules,
-        game.lexicon_id,
-        game.solver_version,
-        canonical_json(limits),
-    )
-    return f"runs/count/{name}.json"
-
-
 def stopped(lake: Lake, run_id: str, *, cancelled: bool = False) -> CountStoppedError:
     """Say what is done of a run that stopped, what is left, and how to go on."""
     left = remains_of(lake, run_id)
+    more = "" if left.planned else ", and more to be planned"
     done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
-    how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left"
+    how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left{more}"
     if cancelled:
         text = f"run {run_id} is cancelled: {how}; the same command with --resume goes on"
     else:
@@ -293,3 +164,25 @@ def count_paths(settings: CountSettings, corpus: Corpus, planned: PlannedCount) 
     if corpus.quarantined:
         paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
     return {name: f"{lake.url.rstrip('/')}/{path}" for name, path in paths.items()}
+
+
+__all__ = [
+    "CountSettings",
+    "CountStoppedError",
+    "OnProgress",
+    "PlannedCount",
+    "Planner",
+    "SolvedCount",
+    "bring_corpus",
+    "complete_count",
+    "count_figures",
+    "count_game",
+    "count_paths",
+    "estimate_count",
+    "open_count",
+    "plan_count",
+    "planner_of",
+    "run_name",
+    "solve_count",
+    "stopped",
+]

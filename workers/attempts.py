@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 
+from archive.attempts import Attempts, read_all_attempts, write_attempts
 from archive.lake import Lake
-from archive.runfiles import Attempts, ChunkRef, Place, read_all_attempts, write_attempts
+from archive.runfiles import ChunkRef, Place
 from workers.settings import Settings
 
 WORKER_DIED = "its worker died"

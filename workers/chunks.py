@@ -13,14 +13,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from archive.attempts import read_attempts, write_start
 from archive.cancelling import is_cancelled
 from archive.columns import arrays_of, slice_arrays
 from archive.dictionaries import MissingDictionaryError
-from archive.finishing import SPLIT, path_key
+from archive.finishing import path_key
 from archive.frontier import drop_frontiers
 from archive.games import open_game
+from archive.gathering import SPLIT
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Run, open_run, read_attempts, read_done, write_start
+from archive.runfiles import ChunkRef, Run, open_run, read_done
 from archive.stages import first_stage, stage_part
 from archive.tables import COUNT, PARTS
 from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json

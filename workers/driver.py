@@ -13,10 +13,10 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from archive.cancelling import is_cancelled
-from archive.finishing import finish_run
 from archive.lake import Lake
 from archive.runfiles import Run, SegmentTakenError, done_places, read_done, read_segments
 from solvers.errors import TransientError
+from workers.collector import Collector
 from workers.executors import Executor
 from workers.locks import alone
 from workers.pace import Progress
@@ -55,8 +55,12 @@ def drive(
     on_progress: Callable[[Progress], None] | None = None,
     *,
     settings: Settings | None = None,
+    check_planner: Callable[[], None] | None = None,
 ) -> RunSummary:
     """Work what a run still needs, then finish it.
+
+    A run that is not planned to its end is worked while it is planned: `check_planner` raises if
+    nobody does so any more.
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
@@ -68,16 +72,24 @@ def drive(
     begun = time.monotonic()
     done = read_done(lake, run_id)
     refusal = f"another driver is working run {run_id}"
-    with alone(settings.side_dir, f"driver-{run_id}", refusal), _stop_signals() as stop:
+    with (
+        alone(settings.side_dir, f"driver-{run_id}", refusal),
+        _stop_signals() as stop,
+        Collector(lake, run_id) as collector,
+    ):
         watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
-        driver = Reconciler(lake, run_id, executor, watch, settings)
+
+        def reconciler() -> Reconciler:
+            return Reconciler(lake, run_id, executor, watch, settings, collector, check_planner)
+
+        driver = reconciler()
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):
                 # A driver on another machine has added to the run, or parts of it are gone: go on
                 # from what it is now.
-                driver = Reconciler(lake, run_id, executor, watch, settings)
+                driver = reconciler()
             elif not stop.is_set():
-                done = _patiently(lambda: finish_run(lake, run_id), settings)
+                done = _patiently(collector.finish, settings)
     return RunSummary(
         run_id=run_id,
         finished=done is not None,

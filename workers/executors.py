@@ -10,8 +10,9 @@ from typing import Literal, Protocol
 
 import redis
 
+from archive.attempts import Start
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Start
+from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
 from workers.app import SOLVE_CHUNK, client_app
 from workers.chunks import solve_chunk

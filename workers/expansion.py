@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.finishing import SPLIT, child_path, path_key
+from archive.finishing import child_path, path_key
+from archive.gathering import SPLIT
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, Run, folder
+from archive.runfiles import ChunkRef, Place, Run, Segment, segment_path
 from archive.runfiles import part_row as manifest_row
 from archive.stages import CARRIED, Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
@@ -115,16 +116,18 @@ def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
 
 def read_parts_of(lake: Lake, run: Run) -> dict[Place, PartOf]:
     """Tell of all chunks of a run which are parts of divided jobs."""
-    kinds = {"split", "stage", "plan"} if run.divided_count else {"split", "stage"}
     found: dict[Place, PartOf] = {}
     for segment in run.segments:
-        if segment.kind in kinds:
-            path = f"{folder(run.run_id)}/manifest/seg-{segment.number:05d}.parquet"
-            rows = lake.read_table(path, _PART_OF)
-            bounds = [0, *accumulate(segment.chunk_rows)]
-            chunks = [rows.slice(a, b - a) for a, b in pairwise(bounds)]
-            found |= parts_of(segment.number, chunks)
+        if segment.kind in ("split", "stage") or (segment.kind == "plan" and run.divided_count):
+            found |= read_parts(lake, run.run_id, segment)
     return found
+
+
+def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]:
+    """Tell of the chunks of a segment which are parts of divided jobs."""
+    rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
+    bounds = [0, *accumulate(segment.chunk_rows)]
+    return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])
 
 
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: str) -> None:

@@ -11,6 +11,8 @@ STEP_S = 0.5
 """Progress that comes sooner after another is not kept."""
 LEAST_S = 1.0
 """Nothing is said of a pace over a shorter time."""
+LEAST_SHARE = 0.01
+"""Of the share that is planned, where the rest is estimated from it."""
 OLDEST_TOLD_S = 2.0
 """A chunk in flight is told of only when it is older."""
 
@@ -37,6 +39,8 @@ class Progress:
     """... and all of them, as far as it expected anything."""
     oldest_seconds: float | None = None
     """How long ago the oldest chunk in flight was sent; None: none is."""
+    planned_share: float = 1.0
+    """Share of the puzzles that is planned: totals are of these alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +83,21 @@ def _left_s(first: Progress, last: Progress) -> float | None:
     """Estimate the seconds left by what was expected of chunks, or else by their number."""
     elapsed_s = last.seconds - first.seconds
     done_s = last.expected_done_s - first.expected_done_s
-    left_s = last.expected_total_s - last.expected_done_s
+    share = max(last.planned_share, LEAST_SHARE)
+    left_s = last.expected_total_s / share - last.expected_done_s
     if done_s > 0 and left_s > 0:
         return left_s * elapsed_s / done_s
     chunks = last.chunks_done - first.chunks_done
-    left = last.chunks_total - last.chunks_done
+    left = last.chunks_total / share - last.chunks_done
     return None if chunks <= 0 else left * elapsed_s / chunks
 
 
 def told_of(progress: Progress, pace: Pace) -> str:
     """Say for people how far a run is, how fast it goes, and when it will have ended."""
+    more = "" if progress.planned_share == 1.0 else " so far"
     said = [
-        f"{progress.rows_done:,} of {progress.rows_total:,} jobs",
-        f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks",
+        f"{progress.rows_done:,} of {progress.rows_total:,} jobs{more}",
+        f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks{more}",
         f"{progress.seconds:.1f} s",
     ]
     if pace.states_per_s:

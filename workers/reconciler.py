@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from archive.attempts import read_start
 from archive.finishing import ANOTHER_PART
 from archive.frontier import drop_frontiers, sources
 from archive.lake import Lake
 from archive.runfiles import (
     ChunkRef,
     Place,
+    Segment,
     SegmentKind,
     SegmentTakenError,
     add_segment,
@@ -26,18 +27,28 @@ from archive.runfiles import (
     folder,
     open_run,
     read_expanded,
-    read_start,
 )
 from solvers.algebra import Status
 from solvers.errors import TransientError
 from workers.attempts import WORKER_DIED, Record
 from workers.barriers import Barriers
+from workers.collector import Collector
 from workers.executors import Executor, Flight
-from workers.expansion import parts_of, read_parts_of, single_rows, unfinished_part, went_on
+from workers.expansion import (
+    PartOf,
+    parts_of,
+    read_parts,
+    read_parts_of,
+    single_rows,
+    unfinished_part,
+    went_on,
+)
 from workers.logs import get_logger
 from workers.pace import Progress
+from workers.plan_watch import LOOK_SECONDS, PlanWatch
 from workers.redis_keys import Announcement
 from workers.settings import Settings
+from workers.tally import Tally
 
 log = get_logger("nightgrid.driver")
 
@@ -55,8 +66,13 @@ class Reconciler:
         executor: Executor,
         on_progress: Callable[[Progress], None] | None,
         settings: Settings,
+        collector: Collector,
+        check_planner: Callable[[], None] | None = None,
     ) -> None:
         self._lake = lake
+        self._collector = collector
+        self._plan = PlanWatch(lake, check_planner)
+        self._tally = Tally()
         self._executor = executor
         self._on_progress = on_progress
         self._settings = settings
@@ -81,13 +97,8 @@ class Reconciler:
         self._barriers = Barriers(self._part_of, settings.stage_sizes, self.run.budget)
         self._litter: list[Place] = []
         self._hopeless: set[int] = set()
-        self._states_of: dict[Place, int] = {}
-        self._states = 0
-        self._expected_total_s = sum(map(self._expected_s, self._rows))
-        self._expected_done_s = sum(map(self._expected_s, self._unread))
-        self._chunks_done = len(self._unread)
-        self._rows_done = sum(self._rows[p] for p in self._unread)
-        self._rows_total = sum(self._rows.values())
+        self._tally.join(self.run, self._rows)
+        self._tally.land(self.run, self._unread)
         self.chunks_total = len(self._rows)
         self.chunks_resumed = len(self._unread)
         self.failures = 0
@@ -102,11 +113,15 @@ class Reconciler:
         looked_at = time.monotonic()
         looked_again = 0
         while not stop.is_set():
+            if not self.run.planned:
+                self._plan.check(self.run)
+                self._guarded(self._take_in)
             self._guarded(self._expand)
             self._guarded(self._submit)
             self._guarded(self._tidy)
+            self._collector.step()
             self._report()
-            if not self._ready and not self._flights and not self._unread:
+            if self.run.planned and not self._ready and not self._flights and not self._unread:
                 # Once more over everything: a slower execution of a chunk may have put a part with
                 # other rows split over the one that was read.
                 if looked_again == len(self.run.segments):
@@ -139,30 +154,15 @@ class Reconciler:
     def _listen(self) -> None:
         """Take announcements; what one of them fails on is found again in the lake."""
         if not self._announced:
-            self._announced += self._executor.poll(self.run.run_id, self._settings.poll_seconds)
+            soon = not self.run.planned or self._collector.is_behind
+            patience_s = LOOK_SECONDS if soon else self._settings.poll_seconds
+            self._announced += self._executor.poll(self.run.run_id, patience_s)
         while self._announced:
             self._hear(self._announced.popleft())
 
     def _report(self) -> None:
         if self._on_progress is not None:
-            sent = min((flight.submitted_at for flight in self._flights.values()), default=None)
-            now = time.monotonic()
-            self._on_progress(
-                Progress(
-                    run_id=self.run.run_id,
-                    chunks_done=self._chunks_done,
-                    chunks_total=len(self._rows),
-                    rows_done=self._rows_done,
-                    rows_total=self._rows_total,
-                    in_flight=len(self._flights),
-                    failures=self.failures,
-                    seconds=now - self._begun,
-                    states=self._states,
-                    expected_done_s=self._expected_done_s,
-                    expected_total_s=self._expected_total_s,
-                    oldest_seconds=None if sent is None else now - sent,
-                )
-            )
+            self._on_progress(self._tally.progress(self.run, self._flights.values(), self.failures))
 
     # -- out and back ------------------------------------------------------------------------
 
@@ -226,15 +226,8 @@ class Reconciler:
         if place in self._rows and place not in self._done:
             self._done.add(place)
             self._unread.append(place)
-            self._chunks_done += 1
-            self._rows_done += self._rows[place]
-            self._expected_done_s += self._expected_s(place)
+            self._tally.land(self.run, [place])
         self._transient_row = 0
-
-    def _expected_s(self, place: Place) -> float:
-        """Say what the planner expected of a chunk; nothing of what came back split."""
-        expected_s = self.run.expected_s(place)
-        return expected_s if math.isfinite(expected_s) else 0.0
 
     def _requeue(self, place: Place) -> None:
         self._flights.pop(place, None)
@@ -271,8 +264,7 @@ class Reconciler:
             if place in self._unread:
                 self._unread.remove(place)
             self._ready.appendleft(place)
-            self._chunks_done -= 1
-            self._rows_done -= self._rows[place]
+            self._tally.reopen(self.run, place)
             self.resubmissions += 1
 
     # -- what did not come back ----------------------------------------------------------------
@@ -344,7 +336,8 @@ class Reconciler:
         self._add("broken", [place] * len(chunks), chunks)
         self._flights.pop(place, None)
         self._adopted.discard(place)
-        self._rows_total -= self._rows.pop(place)
+        del self._rows[place]
+        self._tally.leave(self.run, place)
 
     # -- growth ------------------------------------------------------------------------------
 
@@ -359,9 +352,10 @@ class Reconciler:
                 origins += [place] * len(more.chunks)
                 chunks += more.chunks
                 self._hopeless |= more.hopeless
-                self._states += more.states - self._states_of.get(place, 0)
-                self._states_of[place] = more.states
+                self._tally.read(place, more.states)
                 self._barriers.arrive(place, more)
+                if not more.chunks and place not in self._expanded:
+                    self._collector.add([self._ref(place)])
             if chunks:
                 self._add("split", origins, chunks)
             for place, chunk in zip(origins, chunks, strict=True):
@@ -387,25 +381,48 @@ class Reconciler:
         self._litter = []
 
     def _add(self, kind: SegmentKind, origins: list[Place], chunks: list[pa.Table]) -> None:
-        segment = add_segment(
-            self._lake,
-            self.run.run_id,
-            len(self.run.segments),
-            kind,
-            origins,
-            chunks,
-            chunks[0].schema,
-        )
-        self.run = replace(self.run, segments=(*self.run.segments, segment))
-        places = [(segment.number, i) for i in range(len(chunks))]
-        self._rows |= dict(zip(places, segment.chunk_rows, strict=True))
-        self._rows_total += sum(segment.chunk_rows)
+        while True:
+            number, run_id = len(self.run.segments), self.run.run_id
+            try:
+                segment = add_segment(self._lake, run_id, number, kind, origins, chunks)
+                break
+            except SegmentTakenError:
+                planned = self._plan.new_segments(self.run)
+                if not planned:
+                    raise
+                self._join_planned(planned)
+        places = self._join(segment)
         if kind == "split":
             self._ready.extendleft(reversed(places))
         else:
             self._ready.extend(places)
-        self.chunks_total += len(chunks)
         if kind != "broken":
-            parts = parts_of(segment.number, chunks)
-            self._part_of |= parts
-            self._barriers.join(parts)
+            self._know_parts(parts_of(segment.number, chunks))
+
+    def _join(self, segment: Segment) -> list[Place]:
+        self.run = replace(self.run, segments=(*self.run.segments, segment))
+        places = [(segment.number, i) for i in range(len(segment.chunk_rows))]
+        self._rows |= dict(zip(places, segment.chunk_rows, strict=True))
+        self._tally.join(self.run, places)
+        self.chunks_total += len(places)
+        return places
+
+    def _know_parts(self, parts: Mapping[Place, PartOf]) -> None:
+        self._part_of |= parts
+        self._barriers.join(parts)
+
+    # -- a run that is planned while it is worked ----------------------------------------------
+
+    def _take_in(self) -> None:
+        """Go on with what the planner has added."""
+        planned, new = self._plan.look(self.run)
+        self._join_planned(new)
+        if planned:
+            self.run = self._plan.completed(self.run)
+
+    def _join_planned(self, segments: Sequence[Segment]) -> None:
+        for segment in segments:
+            places = self._join(segment)
+            if segment.divided:
+                self._know_parts(read_parts(self._lake, self.run.run_id, segment))
+            self._ready.extend(sorted(places, key=self.run.expected_s, reverse=True))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from archive.attempts import read_attempts
 from archive.columns import arrays_of
-from archive.finishing import SPLIT
 from archive.frontier import (
     LostFrontierError,
     frontier_path,
@@ -16,9 +16,10 @@ from archive.frontier import (
     sources,
     write_frontier,
 )
+from archive.gathering import SPLIT
 from archive.lake import Lake
 from archive.memory import keep_freed
-from archive.runfiles import ChunkRef, Run, read_attempts, read_segment
+from archive.runfiles import ChunkRef, Run, read_segment
 from archive.stages import CARRIED, Carried, StagePart
 from archive.tables import PARTS
 from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json

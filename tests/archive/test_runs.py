@@ -10,21 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive import planning
+from archive import plan_pass
+from archive.attempts import Attempts, read_attempts, write_attempts
 from archive.chunking import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from archive.columns import arrays_of, slice_arrays
 from archive.finishing import child_path, path_key
 from archive.games import job_of
 from archive.lake import Lake
 from archive.planning import estimate_run
-from archive.runfiles import (
-    Attempts,
-    ChunkRef,
-    SegmentTakenError,
-    add_segment,
-    read_attempts,
-    write_attempts,
-)
+from archive.runfiles import ChunkRef, SegmentTakenError, add_segment
 from archive.runs import finish_run, open_run, pending_chunks, plan_run, read_done
 from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
@@ -146,7 +140,7 @@ def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
     table = puzzles([8 + i % 12 for i in range(1000)])
     run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     planned = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
-    monkeypatch.setattr(planning, "BATCH_ROWS", 64)
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 64)
     again = (table.slice(start, 90) for start in range(0, 1000, 70))
     before = {name: lake.read_bytes(name) for name in lake.list()}
     assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id
@@ -288,7 +282,7 @@ def test_two_outcomes_for_one_job_are_refused(lake):
     run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
     run = open_run(lake, run_id)
     (rows,) = manifest_of(lake, run)
-    add_segment(lake, run_id, 1, "split", [(5, 5)], [rows.slice(0, 1)], rows.schema)
+    add_segment(lake, run_id, 1, "split", [(5, 5)], [rows.slice(0, 1)])
     work(lake, run_id)
     with pytest.raises(PermanentError, match="two outcomes"):
         finish_run(lake, run_id)
@@ -298,10 +292,10 @@ def test_a_segment_is_never_written_over(lake):
     run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
     (rows,) = manifest_of(lake, open_run(lake, run_id))
     chunks = [rows.slice(i, 1) for i in range(10)]
-    add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks, rows.schema)
+    add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks)
     run = open_run(lake, run_id)
     with pytest.raises(SegmentTakenError, match="somebody else has added segment 1"):
-        add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1], rows.schema)
+        add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1])
     assert open_run(lake, run_id) == run
     places = [ref.place for ref in pending_chunks(lake, run)]
     assert places == [(1, i) for i in range(10)]

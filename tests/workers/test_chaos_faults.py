@@ -24,7 +24,7 @@ ATTEMPTS = 2
 CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))
 ENVIRONMENT = {
     "NIGHTGRID_CHAOS_DOUBLE": "toy_game",
-    "NIGHTGRID_CHAOS_PAUSE_S": "0.1",
+    "NIGHTGRID_CHAOS_PAUSE_S": "0.15",
     "NIGHTGRID_CHAOS_SEGFAULT": CRASHING.puzzle_id,
     "NIGHTGRID_CHAOS_FOREVER": ENDLESS.puzzle_id,
 }
@@ -82,6 +82,7 @@ def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos,
         faults.storm(BLOWS),
         expected=expected,
         seed=seed,
+        at_once=True,
         attempts_max=BLOWS + 1,
     )
     assert aftermath.blows

@@ -9,9 +9,10 @@ import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturbed_rows
 
+from archive.attempts import Attempts, read_attempts, write_start
 from archive.finishing import ANOTHER_PART
 from archive.lake import Lake
-from archive.runfiles import Attempts, ChunkRef, open_run, read_attempts, write_start
+from archive.runfiles import ChunkRef, open_run
 from archive.runs import pending_chunks, plan_run, read_done
 from archive.tables import PARTS, SOLUTIONS
 from solvers.algebra import Ask

@@ -8,7 +8,8 @@ import toy_game as toy
 from conftest import plan, quick_settings
 from test_survival import drive_celery
 
-from archive.runfiles import ChunkRef, Start
+from archive.attempts import Start
+from archive.runfiles import ChunkRef
 from workers.demand import demand, say_demand
 from workers.executors import CHUNKS_PER_PROCESS, CeleryExecutor, Flight
 from workers.redis_keys import connect, say_alive, say_dead, say_left

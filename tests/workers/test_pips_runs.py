@@ -64,7 +64,9 @@ def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
 def test_a_count_by_stages_is_the_count(
     tmp_path, monkeypatch, carry_rows, stage_rows, layers, table_bytes
 ):
-    monkeypatch.setattr("archive.planning.first_stage", partial(first_stage, carry_rows=carry_rows))
+    monkeypatch.setattr(
+        "archive.plan_pass.first_stage", partial(first_stage, carry_rows=carry_rows)
+    )
     settings = quick_settings(
         tmp_path, stage_carry_rows=carry_rows, stage_rows=stage_rows, stage_layers=layers
     )

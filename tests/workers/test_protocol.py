@@ -9,7 +9,8 @@ import pytest
 import toy_game as toy
 from conftest import COUNT, plan
 
-from archive.runfiles import Attempts, ChunkRef, open_run, write_attempts
+from archive.attempts import Attempts, write_attempts
+from archive.runfiles import ChunkRef, open_run
 from archive.runs import finish_run
 from archive.stages import Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS

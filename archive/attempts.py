@@ -1,0 +1,104 @@
+"""What has happened to the chunks of a run so far: who began, what failed, what is still to do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from archive.lake import Lake
+from archive.runfiles import (
+    ChunkRef,
+    Place,
+    Run,
+    done_places,
+    folder,
+    place_of,
+    read_json,
+    write_json,
+)
+from solvers.algebra import canonical_json
+from solvers.errors import PermanentError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """What has happened to one chunk, kept in the lake because the driver may die too."""
+
+    attempt: int = 1
+    """The attempt that counts now; messages with a smaller one are stale."""
+    failures: tuple[str, ...] = ()
+    """Why it failed or died, oldest first."""
+    interruptions: int = 0
+    """How often it died together with its driver, perhaps innocent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A worker's note that it works on a chunk."""
+
+    attempt: int
+    worker: str
+    """Worker id, by which its liveness is asked for."""
+    started_at: float
+    """Unix time, seconds."""
+
+
+def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
+    """List the chunks still to be worked, each with the attempt that counts now."""
+    done = done_places(lake, run.run_id)
+    attempts = read_all_attempts(lake, run.run_id)
+    return [
+        ChunkRef(
+            run_id=run.run_id,
+            segment=ref.segment,
+            chunk=ref.chunk,
+            attempt=attempts.get(ref.place, Attempts()).attempt,
+        )
+        for ref in run.chunks()
+        if ref.place not in done
+    ]
+
+
+def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
+    """Read what has happened to a chunk so far."""
+    value = read_json(lake, ref.attempts_path)
+    if value is None:
+        return Attempts()
+    return Attempts(**{**value, "failures": tuple(value["failures"])})
+
+
+def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
+    """Read what has happened to every chunk to which something has."""
+    found = {}
+    for name in lake.list(f"{folder(run_id)}/attempts"):
+        place = place_of(name)
+        if place is not None:
+            ref = ChunkRef(run_id=run_id, segment=place[0], chunk=place[1])
+            found[place] = read_attempts(lake, ref)
+    return found
+
+
+def write_attempts(lake: Lake, ref: ChunkRef, attempts: Attempts) -> None:
+    """Keep what has happened to a chunk."""
+    write_json(lake, ref.attempts_path, asdict(attempts))
+
+
+def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> None:
+    """Note that a worker begins a chunk, before it does.
+
+    The note outlives every process; nothing waits until it is on the disk, for a machine that has
+    lost it has lost its workers too.
+    """
+    note = canonical_json({"worker": worker, "started_at": started_at}) + "\n"
+    lake.write_spill(ref.started_path, lambda sink: sink.write(note.encode("ascii")))
+
+
+def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
+    """Read who works on this attempt of a chunk, or None if nobody began."""
+    try:
+        value = read_json(lake, ref.started_path)
+    except PermanentError:
+        # What a power failure has left of the note: nobody is at it any more.
+        return None
+    if value is None:
+        return None
+    return Start(attempt=ref.attempt, worker=value["worker"], started_at=value["started_at"])

@@ -1,0 +1,259 @@
+"""One pass over the puzzles of a run: leave out what is answered, estimate, sort, cut into chunks.
+
+Puzzles may come as a stream of any length. They are taken batch by batch; one batch is held back,
+so that chunks become shorter when the end is in sight (`archive.chunking`). Memory beside the
+batches: 16 bytes a job, to know it again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.answers import read_answers
+from archive.chunking import cut
+from archive.columns import arrays_of
+from archive.costs import Estimator
+from archive.jobs import Keys, KeySet, ids_of, keys_of, name_jobs
+from archive.lake import Lake, conform
+from archive.runfiles import Segment, part_row, segment_path
+from archive.stages import first_stage
+from archive.tables import MANIFEST_HEAD, manifest_schema
+from solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from solvers.errors import PermanentError
+
+SPLIT_AHEAD_MAX = 4096
+BATCH_ROWS = 16_384
+"""Puzzles named, compared, estimated, sorted and cut at once."""
+DIVIDE_S = 20.0
+"""A job that is expected to take longer is divided before anybody works on it ..."""
+DIVIDED_S = 5.0
+"""... into parts of about so many seconds, if all goes well, ..."""
+DIVIDED_PARTS_MAX = 64
+"""... but no more of them than that."""
+LARGEST_TOLD = 5
+"""Jobs that an estimate names."""
+_HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeJob:
+    """One of the jobs of a run that are expected to take longest."""
+
+    puzzle_id: str
+    size: int
+    cost_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Chunks of a plan that belong together: one of whole jobs, or all parts of a divided job."""
+
+    chunks: list[pa.Table]
+    """As rows of the manifest."""
+    cost_s: list[float]
+    """What each of them is expected to take."""
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether it is the parts of a job."""
+        return bool(self.chunks[0].column("part_path")[0].as_py())
+
+
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """Open jobs: their manifest columns but the number, and what each is expected to take."""
+
+    rows: pa.Table
+    cost_s: npt.NDArray[np.float64]
+
+
+class PlanPass:
+    """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        game: Game[Any, Any],
+        puzzles: pa.Table | Iterable[pa.Table],
+        ask: Ask,
+        budget: Budget,
+        worker_count: int,
+        split_ahead: int,
+    ) -> None:
+        if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
+            raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
+        self._lake, self._game, self._ask, self._budget = lake, game, ask, budget
+        self._worker_count, self._split_ahead = worker_count, split_ahead
+        tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
+        self._tables = (
+            table.slice(start, BATCH_ROWS)
+            for table in tables
+            for start in range(0, table.num_rows, BATCH_ROWS)
+        )
+        self.estimator = Estimator(lake, game, ask)
+        self._seen = KeySet()
+        self._key_sum = np.zeros(2, np.uint64)
+        self._open_count = 0
+        self._cut_s = 0.0
+        self._chunk_count = 0
+        self.job_count = self.answered_count = self.repeated_count = self.divided_count = 0
+        self.row_count = 0
+        """Rows of the manifest: jobs, and parts of divided ones."""
+        self.cost_s = 0.0
+        """Seconds that one core is expected to take for all chunks."""
+        self.largest: list[LargeJob] = []
+
+    @property
+    def chunk_count(self) -> int:
+        """Chunks that were made."""
+        return self._chunk_count
+
+    @property
+    def open_count(self) -> int:
+        """Jobs that have no answer, once all are known."""
+        return self._open_count
+
+    @property
+    def run_id(self) -> str:
+        """Name the run by its question and its jobs, whatever their order, once all are known."""
+        game, limits = self._game, canonical_json(asdict(self._budget))
+        asked = (game.name, game.rules, game.lexicon_id, str(self._ask), limits)
+        jobs = (str(self._open_count), *(f"{half:016x}" for half in self._key_sum.tolist()))
+        return digest("run", *asked, str(self._split_ahead), *jobs)
+
+    def take_over(self, run_id: str, segment: Segment) -> None:
+        """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
+        rows = self._lake.read_table(segment_path(run_id, segment.number), _HEAD)
+        numbers = rows.column("job_no").to_numpy()
+        self._seen.add(keys_of(rows.column("job_id")))
+        self.job_count = max(self.job_count, int(numbers.max()) + 1)
+        is_part = pc.not_equal(rows.column("part_path"), "").to_numpy()
+        self.divided_count += len(np.unique(numbers[is_part]))
+        self._chunk_count += len(segment.chunk_rows)
+        self.row_count += sum(segment.chunk_rows)
+        self.cost_s += sum(segment.chunk_cost_s)
+        self._cut_s += sum(segment.chunk_cost_s)
+
+    def pieces(self, at_the_end: Callable[[], None] = lambda: None) -> Iterator[Piece]:
+        """Make the chunks of the plan.
+
+        `at_the_end` is called when all jobs are known, before the chunks that are left.
+        """
+        held: deque[_Jobs] = deque()
+        for jobs in self._open_jobs():
+            held.append(jobs)
+            if len(held) > 1:
+                # More may come than is held: as much as there has been, for all one knows.
+                yield from self._cut(held, self._cut_s)
+        at_the_end()
+        if held:
+            yield from self._cut(held, 0.0)
+
+    def _open_jobs(self) -> Iterator[_Jobs]:
+        """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
+        answers = read_answers(self._lake, self._game.name, self._ask, self._budget)
+        for table in self._tables:
+            if pc.any(pc.not_equal(table.column("game"), self._game.name)).as_py():
+                raise PermanentError(f"expected puzzles of game {self._game.name!r} only")
+            keys = name_jobs(self._game, table.column("puzzle_id"), self._ask)
+            fresh = self._seen.add(keys)
+            is_open = fresh & ~answers.hold(keys)
+            self.repeated_count += int((~fresh).sum())
+            self.answered_count += int((fresh & ~is_open).sum())
+            self._open_count += int(is_open.sum())
+            if is_open.any():
+                yield self._jobs(table, keys, is_open)
+            del table, keys
+
+    def _jobs(
+        self,
+        table: pa.Table,
+        keys: Keys,
+        is_open: npt.NDArray[np.bool_],
+    ) -> _Jobs:
+        if not is_open.all():
+            table, keys = table.filter(pa.array(is_open)), keys[is_open]
+        self._key_sum += keys.sum(axis=0, dtype=np.uint64)
+        empty = pa.repeat(pa.scalar(""), len(keys))
+        head = {
+            # Numbered when its place in the plan is known.
+            "job_no": pa.array(np.zeros(len(keys), np.int64)),
+            "job_id": ids_of(keys),
+            "ask": pa.repeat(pa.scalar(str(self._ask)), len(keys)),
+            "part": empty,
+            "part_path": empty,
+        }
+        columns = {**head, **{name: table.column(name) for name in table.column_names}}
+        rows = conform(pa.table(columns), manifest_schema(table.schema))
+        cost_s = self.estimator.expect(keys, arrays_of(table))
+        self._tell_largest(table, cost_s)
+        return _Jobs(rows, cost_s)
+
+    def _tell_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
+        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD].tolist()
+        names, sizes = table.column("puzzle_id"), table.column("size")
+        self.largest += [
+            LargeJob(puzzle_id=names[i].as_py(), size=sizes[i].as_py(), cost_s=float(cost_s[i]))
+            for i in most
+        ]
+        self.largest.sort(key=lambda job: -job.cost_s)
+        del self.largest[LARGEST_TOLD:]
+
+    def _cut(self, held: deque[_Jobs], to_come_s: float) -> Iterator[Piece]:
+        """Cut the front into chunks, those jobs first that are expected to take longest."""
+        jobs = held.popleft()
+        left_s = to_come_s + sum(float(part.cost_s.sum()) for part in held)
+        order = np.argsort(-jobs.cost_s, kind="stable")
+        cost_s = jobs.cost_s[order]
+        self._cut_s += float(cost_s.sum())
+        divided = len(cost_s) if self._split_ahead > 1 else int((cost_s >= DIVIDE_S).sum())
+        for row in order[:divided].tolist():
+            yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
+        rows = jobs.rows
+        if divided or (np.diff(order) < 0).any():
+            rows = rows.take(pa.array(order[divided:]))
+        bounds = cut(cost_s[divided:], left_s, self._worker_count, self._chunk_count)
+        for start, stop in bounds:
+            numbers = np.arange(self.job_count, self.job_count + stop - start)
+            self.job_count += stop - start
+            chunk = rows.slice(start, stop - start)
+            chunk = chunk.set_column(0, rows.schema.field(0), pa.array(numbers))
+            expected_s = float(cost_s[divided + start : divided + stop].sum())
+            yield self._counted(Piece([chunk], [expected_s]))
+
+    def _counted(self, piece: Piece) -> Piece:
+        self._chunk_count += len(piece.chunks)
+        self.row_count += sum(chunk.num_rows for chunk in piece.chunks)
+        self.cost_s += sum(piece.cost_s)
+        return piece
+
+    def _divided(self, job: pa.Table, cost_s: float) -> Piece:
+        """Divide a job into chunks of one part each; what will not divide stays whole.
+
+        A count that can go by stages begins with the one part of the first.
+        """
+        job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
+        self.job_count += 1
+        into = self._split_ahead
+        if into == 1:
+            into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
+        try:
+            puzzle = self._game.from_arrays(arrays_of(job), 0)
+            stage = self._ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
+            parts = stage or self._game.split(puzzle, self._ask, None, into)
+        except PermanentError:
+            # Whatever is wrong with the board, solving it says so in its result.
+            stage, parts = None, []
+        if len(parts) <= 1 and not stage:
+            return Piece([job], [cost_s])
+        self.divided_count += 1
+        chunks = [part_row(job, part, str(i)) for i, part in enumerate(parts)]
+        return Piece(chunks, [cost_s / len(chunks)] * len(chunks))

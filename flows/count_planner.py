@@ -1,0 +1,200 @@
+"""Plan a count while workers are at it already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from archive.cancelling import is_cancelled, remains_of
+from archive.child_processes import pool_of
+from archive.corpus import Corpus
+from archive.runfiles import count_segments, has_plan, has_run
+from archive.runs import begin_run, extend_run, open_run
+from flows.cluster import Ready, workers_ahead
+from flows.count_settings import CountSettings, count_game, run_name
+from solvers.errors import PermanentError, TransientError
+
+Found = TypeVar("Found")
+PLAN_WAIT_S = 0.02
+"""Pause before looking again whether there is something to work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCount:
+    """The run that answers a corpus."""
+
+    run_id: str
+    rules: str
+    lexicon_id: str
+    solver_version: str
+    job_count: int = 0
+    already_known: int = 0
+    """Puzzles that had their answer when the run was planned. Both are known when it is."""
+    resumed: bool = False
+    """Whether an earlier call has begun it."""
+    finished: bool = False
+    """Whether nothing is left to do."""
+
+
+class Planner:
+    """Plans a count: in a process of its own where workers are at it meanwhile.
+
+    Planning wants the game's kernels and room for many puzzles at once, the driver neither.
+    """
+
+    def __init__(
+        self, settings: CountSettings, pool: ProcessPoolExecutor | None, ending: ExitStack
+    ) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._ending = ending
+        self._corpus: Corpus | None = None
+        self._planning: Future[None] | None = None
+        self._ready: Ready | None = None
+
+    @property
+    def corpus(self) -> Corpus:
+        """What is counted, once it is there."""
+        if self._corpus is None:
+            raise PermanentError("there is no corpus to plan; expected one to begin with")
+        return self._corpus
+
+    @property
+    def ready(self) -> Ready:
+        """What waits for the workers that have been started, or starts them."""
+        if self._ready is None:
+            settings, game = self._settings, self.corpus.game
+            begun = workers_ahead(settings.executor, settings.workers, game)
+            self._ready = self._ending.enter_context(begun)
+        return self._ready
+
+    def begin(self, corpus: Corpus) -> PlannedCount:
+        """Take up the run that an earlier call has begun over this corpus, or begin it."""
+        self._corpus = corpus
+        return self._call(_begin, self._settings, corpus)
+
+    def start(self) -> None:
+        """Plan what is missing of the run: to the end, or while others work at it."""
+        if self._pool is None:
+            _plan(self._settings, self.corpus)
+        elif self._planning is None or self._planning.done():
+            self._planning = self._pool.submit(_plan, self._settings, self.corpus)
+
+    def check(self) -> None:
+        """Raise what planning has failed with, if it has."""
+        if self._planning is not None and self._planning.done():
+            self._result(self._planning)
+
+    @property
+    def is_at_it(self) -> bool:
+        """Whether planning goes on."""
+        return self._planning is not None and not self._planning.done()
+
+    def _call(self, work: Callable[..., Found], *arguments: Any) -> Found:
+        if self._pool is None:
+            return work(*arguments)
+        return self._result(self._pool.submit(work, *arguments))
+
+    def _result(self, future: Future[Found]) -> Found:
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            raise TransientError("the process that planned the count was killed") from error
+
+
+class _UnwantedError(Exception):
+    """Nobody waits for the rest of the plan."""
+
+
+@contextmanager
+def planner_of(settings: CountSettings) -> Iterator[Planner]:
+    """Open a planner; it ends with the block, however far it is, and so do workers of our own.
+
+    Its process begins to load what planning takes, while the corpus is brought.
+    """
+    with ExitStack() as ending:
+        if settings.executor == "inline":
+            yield Planner(settings, None, ending)
+            return
+        ending.enter_context(suppress(_UnwantedError))
+        pool = ending.enter_context(pool_of(1))
+        pool.submit(_load)
+        planner = Planner(settings, pool, ending)
+        yield planner
+        if planner.is_at_it:
+            raise _UnwantedError
+
+
+def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:
+    """Begin to plan a count, and wait until there is something to work, or nothing left to do.
+
+    Workers start meanwhile.
+    """
+    planned = planner.begin(corpus)
+    lake, run_id = settings.lake, planned.run_id
+    if planned.finished:
+        return complete_count(settings, planned)
+    if is_cancelled(lake, run_id) and not settings.resume:
+        # Whoever is to solve it says so.
+        return planned
+    planner.start()
+    _ = planner.ready
+    while not has_plan(lake, run_id) and not count_segments(lake, run_id):
+        planner.check()
+        time.sleep(PLAN_WAIT_S)
+    if has_plan(lake, run_id) and not open_run(lake, run_id).job_count:
+        return complete_count(settings, replace(planned, finished=True))
+    return planned
+
+
+def complete_count(settings: CountSettings, planned: PlannedCount) -> PlannedCount:
+    """Tell of a run that is planned to its end how many jobs it has."""
+    run = open_run(settings.lake, planned.run_id)
+    return replace(planned, job_count=run.job_count, already_known=run.answered_count)
+
+
+def _load() -> None:
+    """Import what planning takes; kernels are loaded when a game is there."""
+    import numba  # noqa: F401
+
+
+def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
+    lake = settings.lake
+    game = count_game(settings, corpus)
+    run_id = run_name(settings, corpus, game)
+    known = has_run(lake, run_id)
+    if not known:
+        begin_run(
+            lake,
+            game,
+            settings.ask,
+            settings.workers.budget,
+            run_id,
+            puzzle_count=corpus.row_count,
+        )
+    return PlannedCount(
+        run_id=run_id,
+        rules=game.rules,
+        lexicon_id=game.lexicon_id,
+        solver_version=game.solver_version,
+        resumed=known,
+        finished=known and remains_of(lake, run_id).finished,
+    )
+
+
+def _plan(settings: CountSettings, corpus: Corpus) -> None:
+    game = count_game(settings, corpus)
+    extend_run(
+        settings.lake,
+        game,
+        corpus.tables,
+        settings.ask,
+        settings.workers.budget,
+        run_name(settings, corpus, game),
+        worker_count=settings.workers.batch_processes,
+    )

@@ -1,0 +1,79 @@
+"""What a count is: its settings, the game it is bound to, and the name of its run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from archive.corpus import Corpus
+from archive.games import bind_game
+from archive.generated import is_generator_spec
+from archive.lake import Lake
+from flows.settings import ExecutorKind
+from solvers.algebra import Ask, Game, canonical_json, digest
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import Lexicon
+from solvers.registry import OWN_WORDS
+from workers.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountSettings:
+    """One count. Raises PermanentError for a value that no count can have."""
+
+    corpus: str
+    """A folder of payloads, a Parquet file or folder, `lake`, or a generator spec."""
+    game: str | None = None
+    """None: what the corpus holds."""
+    ask: Ask = field(default_factory=lambda: Ask(kind="count"))
+    rules: str = ""
+    """Rules that differ from the game's own, as name=value with spaces between them."""
+    lexicon: str | None = None
+    """A word list for a game of words; None: the default lexicon, or a board's own words."""
+    resume: bool = False
+    """Go on with a run that is cancelled."""
+    executor: ExecutorKind = "celery"
+    workers: Settings = field(default_factory=Settings)
+    """Lake, server, processes, budgets."""
+
+    def __post_init__(self) -> None:
+        if not self.corpus:
+            raise PermanentError(
+                "the corpus is empty; expected a folder, a Parquet file, lake or a generator spec"
+            )
+        if self.executor not in ("celery", "inline"):
+            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
+
+    @property
+    def lake(self) -> Lake:
+        """Open the lake."""
+        return Lake.open(self.workers.lake)
+
+
+def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
+    """Bind the corpus's game to the rules and words of the count."""
+    words: Lexicon | str | None = settings.lexicon
+    if words is None and corpus.game in OWN_WORDS and is_generator_spec(corpus.name):
+        # Generated boards bring no words of their own.
+        from archive.lexicons import default_lexicon
+
+        words = default_lexicon()
+    return bind_game(corpus.game, settings.rules, words, settings.lake)
+
+
+def run_name(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> str:
+    """Name the run that answers this question about this corpus.
+
+    The same command finds it again, however far it is, without planning a million jobs anew.
+    """
+    budget = settings.workers.budget
+    limits = {"nodes": budget.nodes, "bytes": budget.table_bytes, "seconds": budget.seconds}
+    return digest(
+        "count",
+        corpus.corpus_id,
+        str(settings.ask),
+        game.rules,
+        game.lexicon_id,
+        game.solver_version,
+        canonical_json(limits),
+    )
