@@ -272,10 +272,11 @@ segment. A part of a staged count that goes on in the next stage has status "car
 
 
 def frontier_schema(row_words: int) -> pa.Schema:
-    """Build the schema of spilled states: the words of a state's key, then its count in halves."""
-    names = [*(f"key_{i}" for i in range(row_words - 2)), "count_hi", "count_lo"]
-    fields = (pa.field(name, pa.uint64(), nullable=False) for name in names)
-    return _schema("frontier", *fields)
+    """Build the schema of spilled states: words of 8 bytes, the lowest byte of each first.
+
+    They are the words of a state's key, then the halves of its count, the high one first.
+    """
+    return _schema("frontier", pa.field("state", pa.binary(8 * row_words), nullable=False))
 
 
 SOLUTIONS = _schema(

@@ -1,5 +1,6 @@
 """States spilled between two stages, and how the next stage is cut from them."""
 
+import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from archive import frontier
 from archive.frontier import (
+    GROUP_ROWS,
     LostFrontierError,
     drop_frontiers,
     frontier_path,
@@ -79,8 +81,23 @@ def test_anybody_can_read_spilled_states(lake):
     rows, begins = states(100)
     write_frontier(lake, REF, 5, rows, begins, "here")
     table = pq.read_table(Path(lake.url) / frontier_path(REF))
-    assert table.column_names == ["key_0", "key_1", "count_hi", "count_lo"]
-    np.testing.assert_array_equal(table.column("key_1").to_numpy(), rows[:, 1])
+    assert table.column_names == ["state"]
+    found = [list(struct.unpack("<4Q", state)) for state in table.column("state").to_pylist()]
+    assert found == rows.tolist()
+
+
+@pytest.mark.parametrize("group", [0, 3, 6])
+def test_states_whose_pages_are_exchanged_or_blank_are_not_read(lake, group):
+    rows, begins = states(100_000)
+    write_frontier(lake, REF, 5, rows, begins, "here")
+    path = Path(lake.url) / frontier_path(REF)
+    sound = path.read_bytes()
+    page = rows[group * GROUP_ROWS + 50 :][:512].tobytes()
+    at = sound.index(page)
+    for harm in (bytes(len(page)), page[2048:] + page[:2048]):
+        path.write_bytes(sound[:at] + harm + sound[at + len(page) :])
+        with pytest.raises(LostFrontierError, match=f"row group {group}"):
+            read(lake, part(0, BUCKETS))
 
 
 def test_the_same_states_give_the_same_bytes(lake):

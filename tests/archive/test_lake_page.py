@@ -38,3 +38,4 @@ def test_the_example_of_a_manifest_begins_with_its_own_columns() -> None:
 
 def test_the_example_of_a_frontier_has_a_key_of_two_words() -> None:
     assert list(json.loads(ROWS["frontier"])) == tables.frontier_schema(4).names
+    assert len(bytes.fromhex(json.loads(ROWS["frontier"])["state"])) == 4 * 8
