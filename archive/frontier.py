@@ -25,13 +25,15 @@ from archive.runfiles import ChunkRef, Place, Segment, folder, places
 from archive.stages import WORD_BYTES, StagePart
 from archive.tables import frontier_schema
 from solvers.algebra import canonical_json
-from solvers.errors import PermanentError
+from solvers.errors import PermanentError, TransientError
 
 GROUP_ROWS = 16_384
 """Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""
 BATCH_GROUPS = 8
 """Row groups read at once, which bounds the memory of reading."""
 _METADATA = b"nightgrid.frontier"
+_DAMAGE = ("Unexpected end of stream", "Invalid page header", "Unknown encoding", "deserialize")
+"""What Parquet says of pages that are not what their headers say."""
 
 Rows = npt.NDArray[np.uint64]
 """uint64[states, row_words]: as `solvers.algebra.LayeredCount.rows`."""
@@ -136,6 +138,10 @@ def read_frontier(
                     yield rows, np.clip(begins - at, 0, len(rows))
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
+    except TransientError as error:
+        if any(damage in str(error) for damage in _DAMAGE):
+            raise LostFrontierError(str(error)) from error
+        raise
     if other:
         raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
 

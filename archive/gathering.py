@@ -7,6 +7,7 @@ what came back split, carried or in parts waits until the run is at its end.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -40,24 +41,27 @@ _UNFINISHED = pa.array([SPLIT, CARRIED], pa.string())
 
 
 class Gathering(contextlib.AbstractContextManager["Gathering"]):
-    """Answers of the jobs of a run, sorted on the disk.
+    """Answers of the jobs of a run, sorted on the disk, in `folder` or in one for temporary files.
 
-    Memory is that of some ten thousand rows, whatever the length of the run.
+    Memory is that of some ten thousand rows, whatever the length of the run. What an earlier
+    process has left in the folder is deleted, and the folder itself at the end.
     """
 
-    def __init__(self, lake: Lake, run: Run) -> None:
+    def __init__(self, lake: Lake, run: Run, folder: Path | None = None) -> None:
         self._lake, self._run_id = lake, run.run_id
-        self._folder = tempfile.TemporaryDirectory(prefix="nightgrid-finish-")
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
         # The same for every driver of the run: the row groups of its results follow from it.
         rows = run.puzzle_count or run.job_count
-        self.answers = Buckets(Path(self._folder.name), ANSWER, rows)
+        self.answers = Buckets(self._folder, ANSWER, rows)
         self.places: set[Place] = set()
         """Chunks whose rows are in."""
         self._answered = np.zeros(0, np.uint8)
 
     def __exit__(self, *_: object) -> None:
         self.answers.__exit__()
-        self._folder.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def take(self, ref: ChunkRef) -> None:
         """Take in the part of a chunk that is done, if every row of it is the answer of a job."""

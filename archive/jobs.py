@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -108,6 +109,11 @@ class KeySet:
 
     def __len__(self) -> int:
         return sum(len(run) for shelf in self._shelves for run in shelf)
+
+    def runs(self) -> Iterator[Keys]:
+        """Yield all keys of the set, in no order that means anything."""
+        for shelf in self._shelves:
+            yield from shelf
 
     def holds(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Tell of each key whether it is in the set."""

@@ -101,6 +101,14 @@ class Lake:
             return cls(url, s3.connect(url), None)
         raise PermanentError(f"lake scheme {scheme!r} is unknown; expected a folder, file or s3")
 
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether of several writers of a new file exactly one is told that it has written it.
+
+        On S3 two whose uploads overlap are both told so, and the last one stays.
+        """
+        return self._local is not None
+
     def write_table(
         self, path: str, table: pa.Table, *, row_group_rows: int = ROW_GROUP_ROWS
     ) -> None:

@@ -142,6 +142,10 @@ class PlanPass:
         self.cost_s += sum(segment.chunk_cost_s)
         self._cut_s += sum(segment.chunk_cost_s)
 
+    def has_all(self, jobs: KeySet) -> bool:
+        """Tell whether other jobs are among those that the pass has seen."""
+        return all(bool(self._seen.holds(keys).all()) for keys in jobs.runs())
+
     def pieces(self, at_the_end: Callable[[], None] = lambda: None) -> Iterator[Piece]:
         """Make the chunks of the plan.
 

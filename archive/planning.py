@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from archive.ahead import ahead
 from archive.games import keep_game
+from archive.jobs import KeySet, keys_of
 from archive.lake import Lake
 from archive.plan_pass import LargeJob, Piece, PlanPass
 from archive.runfiles import (
@@ -106,12 +107,12 @@ def begin_run(
     budget: Budget,
     run_id: str,
     *,
-    puzzle_count: int = 0,
+    puzzle_count: int,
 ) -> None:
     """Let a run be worked that is not planned yet, under a name that its caller vouches for.
 
     The same name has to mean the same question about the same puzzles, of which there are
-    `puzzle_count`, 0 if nobody knows. `extend_run` plans it.
+    `puzzle_count`. `extend_run` plans it.
     """
     if read_json(lake, asked_path(run_id)) is not None:
         return
@@ -250,10 +251,24 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
         stream_plan(lake, writing.chunks(), first.chunks[0].schema, writing.about, next_path)
         seen += 1
         rows = min(2 * rows, SEGMENT_ROWS_MAX)
-    found = sum(sum(s.chunk_rows) for s in read_segments(lake, run_id) if s.kind == "plan")
-    if found != plan.row_count:
-        # On S3 a segment can be written over by a planner that ends within the same upload.
-        raise SegmentTakenError(f"run {run_id}: {found} rows are planned, not {plan.row_count}")
+    if not lake.is_exclusive and not _holds(lake, plan, run_id):
+        # Planners have written over one another. Nobody is at the run yet: plan it anew.
+        for path in lake.list(f"{folder(run_id)}/manifest"):
+            lake.delete(path)
+        raise SegmentTakenError(f"run {run_id}: planners have written over one another")
+
+
+def _holds(lake: Lake, plan: PlanPass, run_id: str) -> bool:
+    """Tell whether the manifest has the very jobs of a pass, each under one number."""
+    jobs = KeySet()
+    numbers: set[int] = set()
+    for segment in read_segments(lake, run_id):
+        for rows in lake.iter_row_groups(
+            segment_path(run_id, segment.number), ["job_no", "job_id"]
+        ):
+            jobs.add(keys_of(rows.column("job_id")))
+            numbers.update(rows.column("job_no").to_pylist())
+    return len(jobs) == len(numbers) == plan.job_count and plan.has_all(jobs)
 
 
 def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:

@@ -20,6 +20,10 @@ from flows.count_settings import CountSettings, count_game, run_name
 from solvers.errors import PermanentError, TransientError
 
 Found = TypeVar("Found")
+LAKE_PAUSE_S = 0.2
+"""Pause after the lake failed a planner, before the next try."""
+LAKE_CAME_BACK_S = 5.0
+"""A try that went on for longer did not fail at once: the lake was there meanwhile."""
 PLAN_WAIT_S = 0.02
 """Pause before looking again whether there is something to work."""
 
@@ -47,12 +51,14 @@ class Planner:
     Planning wants the game's kernels and room for many puzzles at once, the driver neither.
     """
 
-    def __init__(
-        self, settings: CountSettings, pool: ProcessPoolExecutor | None, ending: ExitStack
-    ) -> None:
+    def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
         self._settings = settings
-        self._pool = pool
         self._ending = ending
+        self._workers = ending.enter_context(ExitStack())
+        self._pool: ProcessPoolExecutor | None = None
+        if settings.executor != "inline":
+            # It begins to load what planning takes while the corpus is brought.
+            self._submit(_load)
         self._corpus: Corpus | None = None
         self._planning: Future[None] | None = None
         self._ready: Ready | None = None
@@ -64,13 +70,25 @@ class Planner:
             raise PermanentError("there is no corpus to plan; expected one to begin with")
         return self._corpus
 
-    @property
-    def ready(self) -> Ready:
-        """What waits for the workers that have been started, or starts them."""
+    def ready(self) -> None:
+        """Wait until there are workers; raises TransientError when none of our own come.
+
+        Another call starts others.
+        """
+        begun = self.begin_workers()
+        try:
+            begun()
+        except BaseException:
+            self._ready = None
+            self._workers.close()
+            raise
+
+    def begin_workers(self) -> Ready:
+        """Start workers of our own, if any are needed and none were started."""
         if self._ready is None:
             settings, game = self._settings, self.corpus.game
             begun = workers_ahead(settings.executor, settings.workers, game)
-            self._ready = self._ending.enter_context(begun)
+            self._ready = self._workers.enter_context(begun)
         return self._ready
 
     def begin(self, corpus: Corpus) -> PlannedCount:
@@ -80,15 +98,15 @@ class Planner:
 
     def start(self) -> None:
         """Plan what is missing of the run: to the end, or while others work at it."""
-        if self._pool is None:
+        if self._settings.executor == "inline":
             _plan(self._settings, self.corpus)
-        elif self._planning is None or self._planning.done():
-            self._planning = self._pool.submit(_plan, self._settings, self.corpus)
+        elif not self.is_at_it:
+            self._planning = self._submit(_plan, self._settings, self.corpus)
 
     def check(self) -> None:
         """Raise what planning has failed with, if it has."""
         if self._planning is not None and self._planning.done():
-            self._result(self._planning)
+            _result_of(self._planning)
 
     @property
     def is_at_it(self) -> bool:
@@ -96,15 +114,24 @@ class Planner:
         return self._planning is not None and not self._planning.done()
 
     def _call(self, work: Callable[..., Found], *arguments: Any) -> Found:
-        if self._pool is None:
+        if self._settings.executor == "inline":
             return work(*arguments)
-        return self._result(self._pool.submit(work, *arguments))
+        return _result_of(self._submit(work, *arguments))
 
-    def _result(self, future: Future[Found]) -> Found:
-        try:
-            return future.result()
-        except BrokenProcessPool as error:
-            raise TransientError("the process that planned the count was killed") from error
+    def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
+        if self._pool is not None:
+            with suppress(BrokenProcessPool):
+                return self._pool.submit(work, *arguments)
+        # The first process, or one in the place of one that was killed.
+        self._pool = self._ending.enter_context(pool_of(1))
+        return self._pool.submit(work, *arguments)
+
+
+def _result_of(future: Future[Found]) -> Found:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise TransientError("the process that planned the count was killed") from error
 
 
 class _UnwantedError(Exception):
@@ -113,18 +140,9 @@ class _UnwantedError(Exception):
 
 @contextmanager
 def planner_of(settings: CountSettings) -> Iterator[Planner]:
-    """Open a planner; it ends with the block, however far it is, and so do workers of our own.
-
-    Its process begins to load what planning takes, while the corpus is brought.
-    """
-    with ExitStack() as ending:
-        if settings.executor == "inline":
-            yield Planner(settings, None, ending)
-            return
-        ending.enter_context(suppress(_UnwantedError))
-        pool = ending.enter_context(pool_of(1))
-        pool.submit(_load)
-        planner = Planner(settings, pool, ending)
+    """Open a planner; it ends with the block, however far it is, and so do workers of our own."""
+    with suppress(_UnwantedError), ExitStack() as ending:
+        planner = Planner(settings, ending)
         yield planner
         if planner.is_at_it:
             raise _UnwantedError
@@ -143,7 +161,7 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
         # Whoever is to solve it says so.
         return planned
     planner.start()
-    _ = planner.ready
+    planner.begin_workers()
     while not has_plan(lake, run_id) and not count_segments(lake, run_id):
         planner.check()
         time.sleep(PLAN_WAIT_S)
@@ -188,13 +206,27 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
 
 
 def _plan(settings: CountSettings, corpus: Corpus) -> None:
+    """Plan to the end; a lake that fails is borne with as long as a driver bears with it."""
     game = count_game(settings, corpus)
-    extend_run(
-        settings.lake,
-        game,
-        corpus.tables,
-        settings.ask,
-        settings.workers.budget,
-        run_name(settings, corpus, game),
-        worker_count=settings.workers.batch_processes,
-    )
+    failing_since = None
+    while True:
+        begun = time.monotonic()
+        try:
+            extend_run(
+                settings.lake,
+                game,
+                corpus.tables,
+                settings.ask,
+                settings.workers.budget,
+                run_name(settings, corpus, game),
+                worker_count=settings.workers.batch_processes,
+            )
+        except TransientError:
+            now = time.monotonic()
+            if failing_since is None or now - begun > LAKE_CAME_BACK_S:
+                failing_since = now
+            if now - failing_since > settings.workers.broker_patience_seconds:
+                raise
+            time.sleep(LAKE_PAUSE_S)
+        else:
+            return

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from archive.finishing import finish_run
@@ -22,10 +23,15 @@ STEP_SECONDS = 0.1
 
 
 class Collector(contextlib.AbstractContextManager["Collector"]):
-    """Answers of one run that are taken in chunk by chunk, and its end."""
+    """Answers of one run that are taken in chunk by chunk, and its end.
 
-    def __init__(self, lake: Lake, run_id: str) -> None:
+    They lie in the folder `side_dir`, where the next driver of the run deletes what one that was
+    killed has left.
+    """
+
+    def __init__(self, lake: Lake, run_id: str, side_dir: Path) -> None:
         self._lake, self._run_id = lake, run_id
+        self._folder = side_dir / f"answers-{run_id}"
         self._waiting: deque[ChunkRef] = deque()
         self._gathering: Gathering | None = None
         self._given_up = False
@@ -50,7 +56,8 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
             ref = self._waiting.popleft()
             try:
                 if self._gathering is None:
-                    self._gathering = Gathering(self._lake, open_run(self._lake, self._run_id))
+                    run = open_run(self._lake, self._run_id)
+                    self._gathering = Gathering(self._lake, run, self._folder)
                 self._gathering.take(ref)
             except NightgridError:
                 # The lake fails, or the part is gone: the end looks at it once more, and tells.

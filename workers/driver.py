@@ -20,6 +20,7 @@ from workers.collector import Collector
 from workers.executors import Executor
 from workers.locks import alone
 from workers.pace import Progress
+from workers.plan_watch import PlanWatch
 from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from workers.settings import Settings
 
@@ -75,13 +76,15 @@ def drive(
     with (
         alone(settings.side_dir, f"driver-{run_id}", refusal),
         _stop_signals() as stop,
-        Collector(lake, run_id) as collector,
+        Collector(lake, run_id, settings.side_dir) as collector,
     ):
         watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
 
         def reconciler() -> Reconciler:
             return Reconciler(lake, run_id, executor, watch, settings, collector, check_planner)
 
+        if done is None:
+            PlanWatch(lake, check_planner).wait(run_id, stop)
         driver = reconciler()
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -46,6 +47,15 @@ class PlanWatch:
         # In this order: when the plan is there, all of its segments are.
         planned = has_plan(self._lake, run.run_id)
         return planned, self.new_segments(run)
+
+    def wait(self, run_id: str, stop: threading.Event) -> None:
+        """Wait until a run may be worked: where files are not created exclusively, until it is
+        planned. There its planner might write over what a driver has added, or the other way round.
+        """
+        while not self._lake.is_exclusive and not has_plan(self._lake, run_id):
+            self.check(open_run(self._lake, run_id))
+            if stop.wait(10 * LOOK_SECONDS):
+                return
 
     def new_segments(self, run: Run) -> tuple[Segment, ...]:
         """Read what has been added to a run whose plan is not complete.

@@ -422,7 +422,9 @@ class Reconciler:
 
     def _join_planned(self, segments: Sequence[Segment]) -> None:
         for segment in segments:
+            run_id = self.run.run_id
+            # First what the lake may fail with: a segment that has joined is not looked at again.
+            parts = read_parts(self._lake, run_id, segment) if segment.divided else {}
             places = self._join(segment)
-            if segment.divided:
-                self._know_parts(read_parts(self._lake, self.run.run_id, segment))
+            self._know_parts(parts)
             self._ready.extend(sorted(places, key=self.run.expected_s, reverse=True))

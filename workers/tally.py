@@ -32,6 +32,7 @@ class Tally:
         """Count out a chunk that was broken up."""
         self._chunks_total -= 1
         self._rows_total -= run.rows(place)
+        self._expected_total_s -= _expected_s(run, place)
 
     def land(self, run: Run, places: Iterable[Place]) -> None:
         """Count chunks as done."""

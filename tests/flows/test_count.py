@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from flows import counting
 from flows.count import CountReport, CountSettings, Watch, run_count
 from flows.counting import CountStoppedError
 from solvers.algebra import Ask
-from solvers.errors import PermanentError
+from solvers.errors import PermanentError, TransientError
 from workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
@@ -205,3 +206,23 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
         )
         assert log.filter(record)
         assert (record.exc_info is None) == isinstance(error, CountStoppedError)
+
+
+def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count):
+    import os
+    import signal
+
+    from archive.runfiles import has_plan
+    from flows.counting import planner_of
+
+    count = replace(settings(), executor="celery")
+    corpus = counting.bring_corpus(count)
+    with planner_of(count) as planner:
+        planned = planner.begin(corpus)
+        os.kill(planner._submit(os.getpid).result(), signal.SIGKILL)
+        while not has_plan(count.lake, planned.run_id):
+            # That its process was killed is told as what may work the next time.
+            with contextlib.suppress(TransientError):
+                planner.check()
+            planner.start()
+    assert counting.complete_count(count, planned).job_count == 60

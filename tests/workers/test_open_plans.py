@@ -12,6 +12,7 @@ import toy_game as toy
 from conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
 
 from archive import plan_pass, planning
+from archive.buckets import Buckets
 from archive.gathering import SPLIT, Gathering, is_right
 from archive.lake import Lake
 from archive.runfiles import SegmentTakenError, add_segment, has_plan, segment_path
@@ -178,6 +179,7 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
 
 
 def test_a_segment_that_was_lost_is_planned_again(lake, monkeypatch):
+    monkeypatch.setattr(Lake, "is_exclusive", False)
     begin(lake)
 
     def stream(*arguments):
@@ -194,6 +196,8 @@ def test_a_segment_that_was_lost_is_planned_again(lake, monkeypatch):
     monkeypatch.setattr(planning, "stream_plan", stream)
     extend(lake)
     rows = [row["puzzle_id"] for row in planned_jobs(lake) if row["part_path"] in ("", "0")]
+    assert lost
+    check_plan(lake)
     assert sorted(rows) == sorted(BOARDS.column("puzzle_id").to_pylist())
 
 
@@ -325,3 +329,81 @@ def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
 
 def statuses(lake, ref):
     return lake.read_table(ref.part_path, PARTS).column("status").to_pylist()
+
+
+def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_complete(
+    lake, settings, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(Lake, "is_exclusive", False)
+    begin(lake)
+    gate = threading.Event()
+
+    def stream(*arguments):
+        if lake.exists(segment_path(RUN_ID, 3)):
+            gate.wait(5.0)
+        stream_plan(*arguments)
+
+    stream_plan = planning.stream_plan
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    planner = threading.Thread(target=extend, args=(lake,))
+    planner.start()
+    seen = []
+
+    def check():
+        seen.append(len(lake.list(f"runs/run={RUN_ID}/parts")))
+        if len(seen) == 3:
+            gate.set()
+
+    executor = InlineExecutor(lake, settings)
+    summary = drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
+    planner.join()
+    assert summary.finished
+    assert len(seen) >= 3
+    assert not any(seen)
+    check_results(lake, tmp_path)
+
+
+def test_a_disk_that_stays_full_costs_the_early_answers_alone(
+    lake, settings, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("archive.buckets.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("archive.buckets.BUCKET_ROWS", 32)
+    monkeypatch.setattr("archive.buckets.SPREAD_ROWS", 40)
+    full = []
+
+    class Full:
+        def __init__(self, writer):
+            self._writer = writer
+
+        def write_table(self, table):
+            full.append(1)
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            self._writer.close()
+            raise OSError(28, "No space left on device")
+
+    opened = Buckets.__init__
+
+    def open_full(self, *arguments):
+        opened(self, *arguments)
+        if not full:
+            self._writers = [Full(writer) for writer in self._writers]
+
+    monkeypatch.setattr(Buckets, "__init__", open_full)
+    begin(lake)
+    extend(lake)
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    assert full
+    assert not list(settings.side_dir.glob("answers-*"))
+    check_results(lake, tmp_path)
+
+
+def test_what_a_killed_driver_has_gathered_is_deleted_by_the_next(lake, settings):
+    begin(lake)
+    extend(lake)
+    left = settings.side_dir / f"answers-{RUN_ID}" / "bucket-7.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"what was there")
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    assert not left.parent.exists()
