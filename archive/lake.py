@@ -103,10 +103,7 @@ class Lake:
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether of several writers of a new file exactly one is told that it has written it.
-
-        On S3 two whose uploads overlap are both told so, and the last one stays.
-        """
+        """Whether of several writers of a new file one is told so; on S3 all that overlap are."""
         return self._local is not None
 
     def write_table(
@@ -178,12 +175,7 @@ class Lake:
                     writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
                 writer.add_key_value_metadata(dict(metadata()))
 
-        def checked() -> str:
-            name = path()
-            _check_path(name)
-            return name
-
-        return self._commit(checked, fill, new=True)
+        return self._commit(lambda: _check_path(path()), fill, new=True)
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
         """Let `fill` write a file that can be made again.
@@ -410,12 +402,13 @@ def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
 
 
-def _check_path(path: str) -> None:
+def _check_path(path: str) -> str:
     names = path.split("/")
     if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
         raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
     if names[0] == STAGING:
         raise PermanentError(f"{path!r} lies in the lake's staging folder")
+    return path
 
 
 @contextmanager
