@@ -15,7 +15,6 @@ from archive.runfiles import (
     read_json,
     write_json,
 )
-from solvers.algebra import canonical_json
 from solvers.errors import PermanentError
 
 
@@ -88,8 +87,8 @@ def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> No
     The note outlives every process; nothing waits until it is on the disk, for a machine that has
     lost it has lost its workers too.
     """
-    note = canonical_json({"worker": worker, "started_at": started_at}) + "\n"
-    lake.write_spill(ref.started_path, lambda sink: sink.write(note.encode("ascii")))
+    note = {"worker": worker, "started_at": started_at}
+    write_json(lake, ref.started_path, note, durable=False)
 
 
 def read_start(lake: Lake, ref: ChunkRef) -> Start | None:

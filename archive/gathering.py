@@ -29,10 +29,10 @@ from solvers.errors import PermanentError
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
-CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
+_CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
-    [*(field for field in RESULTS if field.name not in CONSTANT), PARTS.field("solutions")]
+    [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]
 )
 """What a run finds out about a job: its result, and its solutions as a JSON list or null."""
 _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
@@ -49,9 +49,12 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
 
     def __init__(self, lake: Lake, run: Run, folder: Path | None = None) -> None:
         self._lake, self._run_id = lake, run.run_id
-        self._folder = folder or Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        self._folder = folder
         # The same for every driver of the run: the row groups of its results follow from it.
         rows = run.puzzle_count or run.job_count
         self.answers = Buckets(self._folder, ANSWER, rows)

@@ -35,20 +35,16 @@ def keep_freed() -> None:
 
 
 def give_back() -> None:
-    """Let the C library return what it keeps of freed memory, where it can; takes milliseconds.
-
-    Parquet files are read and written in many pieces that are larger than what it would return by
-    itself: between two batches of a plan a driver would keep as much as it uses.
-    """
+    """Undo `keep_freed`, and let the C library return what it keeps of freed memory."""
     library = _library()
     if library is not None:
         library.mallopt(_MMAP_THRESHOLD, MAPPED_BYTES)
         library.mallopt(_TRIM_THRESHOLD, TRIM_BYTES)
-        library.malloc_trim(0)
+    trim()
 
 
 def trim() -> None:
-    """Let the C library return what lies free just now, and keep what is freed from now on."""
+    """Let the C library return what lies free just now, where it can; takes milliseconds."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)

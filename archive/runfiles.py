@@ -190,9 +190,13 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     return value
 
 
-def write_json(lake: Lake, path: str, value: Mapping[str, Any]) -> None:
-    """Write a small JSON object, atomically."""
-    lake.write_bytes(path, (canonical_json(value) + "\n").encode("ascii"))
+def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool = True) -> None:
+    """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`."""
+    data = (canonical_json(value) + "\n").encode("ascii")
+    if durable:
+        lake.write_bytes(path, data)
+    else:
+        lake.write_spill(path, lambda sink: sink.write(data))
 
 
 def open_run(lake: Lake, run_id: str) -> Run:
