@@ -53,6 +53,8 @@ class Corpus:
     lake: Lake
     paths: tuple[str, ...]
     """The files with the puzzles, in order."""
+    is_new: bool = False
+    """Whether the call that opened it has completed it: nothing was ever asked about it."""
 
     def tables(self) -> Iterator[pa.Table]:
         """Read the puzzles: tables with the schema of the game's puzzles table.
@@ -100,6 +102,7 @@ def open_corpus(
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
     done = read_json(lake, f"{folder(inputs.corpus_id)}/corpus.json")
+    is_new = done is None
     if done is None:
         done = _make(lake, inputs, processes, on_slices)
     if not done["puzzles"]:
@@ -117,6 +120,7 @@ def open_corpus(
         quarantined=done["quarantined"],
         lake=lake,
         paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
+        is_new=is_new,
     )
 
 

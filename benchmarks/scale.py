@@ -1,11 +1,12 @@
 """Count Pips boards by the million: plan, two workers, results; beside what the kernels alone take.
 
-python -m benchmarks.scale --boards 10000 100000 1000000 [--corpora FOLDER] [--write]
+python -m benchmarks.scale --boards 10000 100000 1000000 [--repeat 3] [--corpora FOLDER] [--write]
 
 Boards of the published mix are generated once, into the lake `--corpora`, and not counted into any
 time. Every number of boards is the beginning of the same corpus, and is run in a lake and a driver
-process of its own. `--distinct N` generates only N boards and counts them again and again under
-other names: the kernels' work is the same, and generating takes a fraction.
+process of its own; of several runs the median one is told. `--distinct N` generates only N boards
+and counts them again and again under other names: the kernels' work is the same, and generating
+takes a fraction.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +262,22 @@ def _bytes_under(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> Section:
-    """Write the figures of all runs."""
-    shown = [*(["--distinct", str(options.distinct)] if options.distinct else [])]
+def _median(runs: list[Figures]) -> Figures:
+    return sorted(runs, key=lambda run: run.total_s)[len(runs) // 2]
+
+
+def _further_us(smaller: Figures, larger: Figures) -> float:
+    """Microseconds that each board takes by which one run has more than another."""
+    return 1e6 * (larger.total_s - smaller.total_s) / (larger.boards - smaller.boards)
+
+
+def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures]]) -> Section:
+    """Write the figures of the median run of every size."""
+    figures = [_median(runs) for runs in all_runs]
+    shown = [
+        *(["--distinct", str(options.distinct)] if options.distinct else []),
+        *(["--repeat", str(options.repeat)] if options.repeat > 1 else []),
+    ]
     section = Section(
         name="scale",
         title="Pips boards by the million, counted end to end",
@@ -278,8 +293,8 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
         "chunk."
     )
     section.table(
-        ("boards", "first s", "solve s", "finish s", "all s", "planned after s", "boards/s",
-         "kernels alone boards/s", "share", "us a board"),
+        ("boards", "first s", "solve s", "finish s", "all s", "of runs", "planned s", "boards/s",
+         "kernels alone boards/s", "share", "us a board", "us a further board"),
         [
             (
                 f"{f.boards:,}",
@@ -287,13 +302,15 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
                 f"{f.solve_s:.2f}",
                 f"{f.finish_s:.2f}",
                 f"{f.total_s:.2f}",
+                f"{min(r.total_s for r in runs):.2f}-{max(r.total_s for r in runs):.2f}",
                 f"{f.plan_s:.2f}",
                 f"{f.boards / f.total_s:,.0f}",
                 f"{f.kernel_rate:,.0f}",
                 f"{100 * f.boards / f.total_s / f.kernel_rate:.0f} %",
                 f"{1e6 * f.total_s / f.boards:.1f}",
+                f"{_further_us(smaller, f):.1f}" if smaller else "",
             )
-            for f in figures
+            for runs, (smaller, f) in zip(all_runs, pairwise([None, *figures]), strict=True)
         ],
     )  # fmt: skip
     section.table(
@@ -321,6 +338,11 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
         ],
     )  # fmt: skip
     made = f"generating them ({made_s:.0f} s, once)" if made_s >= 1 else "generating them, once"
+    medians = (
+        f" The median of {options.repeat} runs of every size; of runs: the fastest and the slowest."
+        if options.repeat > 1
+        else ""
+    )
     again = (
         f" {options.distinct:,} boards are different; they are counted again under other names."
         if options.distinct
@@ -328,7 +350,9 @@ def tell(options: argparse.Namespace, made_s: float, figures: list[Figures]) -> 
     )
     section.say(
         f"Not counted: {made}, and starting server and workers "
-        f"({max(f.start_s for f in figures):.1f} s at most). Memory is the peak of a run.{again}"
+        f"({max(f.start_s for f in figures):.1f} s at most). Memory is the peak of a run. A "
+        "further board: what each costs by which a corpus is larger than the one above it."
+        f"{medians}{again}"
     )
     return section
 
@@ -341,6 +365,7 @@ def main() -> int:
     parser.add_argument("--made", type=int, default=0, help="generate so many boards at least")
     parser.add_argument("--corpora", type=Path, help="a lake that keeps the generated boards")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=1, help="tell the median of so many runs")
     parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
     options = parser.parse_args()
     options.boards.sort()
@@ -350,13 +375,15 @@ def main() -> int:
         begun = time.perf_counter()
         open_corpus(Lake.open(lake), spec, processes=options.processes)
         made_s = time.perf_counter() - begun
-        figures = []
+        runs: list[list[Figures]] = []
         for count in options.boards:
             boards = Boards(lake=lake, spec=spec, count=count)
-            kernels = kernels_alone(boards, options.processes)
-            figures.append(end_to_end(boards, options.processes, kernels))
-            print(figures[-1], file=sys.stderr)
-    finish(tell(options, made_s, figures), to_results=options.write)
+            runs.append([])
+            for _ in range(options.repeat):
+                kernels = kernels_alone(boards, options.processes)
+                runs[-1].append(end_to_end(boards, options.processes, kernels))
+                print(runs[-1][-1], file=sys.stderr)
+    finish(tell(options, made_s, runs), to_results=options.write)
     return 0
 
 

@@ -94,7 +94,13 @@ class Planner:
     def begin(self, corpus: Corpus) -> PlannedCount:
         """Take up the run that an earlier call has begun over this corpus, or begin it."""
         self._corpus = corpus
-        return self._call(_begin, self._settings, corpus)
+        if self._settings.executor == "inline":
+            return _begin(self._settings, corpus)
+        begun = self._submit(_begin, self._settings, corpus)
+        if corpus.is_new:
+            # No earlier call can have answered it: workers will be wanted.
+            self.begin_workers()
+        return _result_of(begun)
 
     def start(self) -> None:
         """Plan what is missing of the run: to the end, or while others work at it."""
@@ -102,6 +108,7 @@ class Planner:
             _plan(self._settings, self.corpus)
         elif not self.is_at_it:
             self._planning = self._submit(_plan, self._settings, self.corpus)
+            self._planning.add_done_callback(self._rest)
 
     def check(self) -> None:
         """Raise what planning has failed with, if it has."""
@@ -113,10 +120,11 @@ class Planner:
         """Whether planning goes on."""
         return self._planning is not None and not self._planning.done()
 
-    def _call(self, work: Callable[..., Found], *arguments: Any) -> Found:
-        if self._settings.executor == "inline":
-            return work(*arguments)
-        return _result_of(self._submit(work, *arguments))
+    def _rest(self, planning: Future[None]) -> None:
+        """Let the process go whose plan is there: it holds much that nobody needs any more."""
+        if not planning.cancelled() and planning.exception() is None and self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
 
     def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
         if self._pool is not None:

@@ -226,3 +226,24 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
                 planner.check()
             planner.start()
     assert counting.complete_count(count, planned).job_count == 60
+
+
+def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):
+    import multiprocessing
+
+    from benchmarks.chaos_cluster import wait_for
+    from flows.counting import planner_of
+
+    def ended() -> bool:
+        return not set(multiprocessing.active_children()) - others
+
+    count = replace(settings(), executor="celery")
+    corpus = counting.bring_corpus(count)
+    others = set(multiprocessing.active_children())
+    with planner_of(count) as planner:
+        for _ in range(2):
+            planner.begin(corpus)
+            assert not ended()
+            planner.start()
+            wait_for(ended, "the end of the planner's process")
+            planner.check()
