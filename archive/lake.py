@@ -292,6 +292,8 @@ class Lake:
                 found = self._fs.get_file_info(selector)
             except NotADirectoryError:
                 return []
+            except FileNotFoundError:  # somebody made the folder just between two looks of Arrow's
+                return self.list(prefix)
         names = (info.path for info in found if info.type == pafs.FileType.File)
         return sorted(name for name in names if not name.startswith(f"{STAGING}/"))
 
