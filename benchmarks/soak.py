@@ -54,7 +54,7 @@ NIGHT_S = 60.0
 ANSWER_S = 60.0
 LOOSE_EVERY = 30
 """Of so many submitted boards one is loose: its task gives up on it, and it becomes a run."""
-TASK_S = 0.5
+TASK_S = 0.1
 DAY_S = 86_400.0
 KEPT_S = 60.0
 """What Prefect keeps of ended flow runs and of events. It is days elsewhere, and then its database
@@ -161,7 +161,7 @@ def _rows_done(lake: Lake) -> int:
 
 def _interact(lake: Lake, settings: Settings, load: Load, stop: threading.Event) -> None:
     """Submit a board that nobody has seen every second, and wait for its answer."""
-    loose = replace(PRESETS["loose"], dominoes=((14, 1.0),))
+    loose = replace(PRESETS["loose"], dominoes=((12, 1.0),))
     for number in count():
         due = time.monotonic() + SUBMIT_S
         level = LEVELS[number % len(LEVELS)]
@@ -299,7 +299,7 @@ def _report(
         f"Meanwhile {options.processes} batch processes counted {rows:,} boards of "
         f"`{corpus}` as one Prefect flow, and "
         f"{load.nights} nights ran under the same Prefect server, {load.nights_failed} failed. "
-        f"{load.runs} of the loose boards took a task more than {TASK_S:g} s and became runs of "
+        f"{load.runs} of the loose boards took more than {TASK_S:g} s and became runs of "
         "their own, among the chunks of the count. "
         f"Thirds: medians of {len(times)} samples, the first {SETTLE_S:g} s left out. Grew: by "
         "more than its kind may (memory 5 % and 8 MiB, files 3, keys 10 % and 10, Redis' data "
