@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-from prefect import flow
-from prefect.exceptions import TerminationSignal
+from prefect import State, flow
+from prefect.exceptions import CancelledRun, TerminationSignal
+from prefect.states import Cancelled
 
 from archive.corpus import Corpus, OnSlices
 from flows import artifacts, counting, history
@@ -26,8 +28,18 @@ from solvers.algebra import Ask
 from workers.driver import Progress
 from workers.settings import Settings
 
-_HERE: ContextVar[tuple[Settings, Watch] | None] = ContextVar("_HERE", default=None)
-"""What a caller in this process hands over beside the flow's parameters."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Caller:
+    """What a caller in this process hands over beside the flow's parameters."""
+
+    workers: Settings
+    watch: Watch
+    stopped: list[CountStoppedError] = field(default_factory=list)
+    """How the count was stopped, for the caller; Prefect is told that it was cancelled."""
+
+
+_HERE: ContextVar[_Caller | None] = ContextVar("_HERE", default=None)
 
 
 def _corpus(settings: CountSettings, on_slices: OnSlices | None) -> Corpus:
@@ -81,12 +93,13 @@ def count_flow(
     executor: ExecutorKind = "celery",
     *,
     resume: bool = False,
-) -> CountReport:
-    """Bring a corpus into the lake, plan, solve, report.
+) -> CountReport | State[Any]:
+    """Bring a corpus into the lake, plan, solve, report; a count that is stopped is `Cancelled`.
 
     How workers work is read from NIGHTGRID_* in the environment.
     """
-    workers, watch = _HERE.get() or (Settings(lake=lake), NOBODY)
+    caller = _HERE.get() or _Caller(workers=Settings(lake=lake), watch=NOBODY)
+    workers = caller.workers
     history.keep(workers.flow_history_days)
     settings = CountSettings(
         corpus=corpus,
@@ -98,7 +111,11 @@ def count_flow(
         executor=executor,
         workers=workers,
     )
-    return run_count_steps(settings, TASKS, watch)
+    try:
+        return run_count_steps(settings, TASKS, caller.watch)
+    except CountStoppedError as error:
+        caller.stopped.append(error)
+        return Cancelled(message=str(error))
 
 
 def parameters(settings: CountSettings) -> dict[str, Any]:
@@ -117,9 +134,12 @@ def parameters(settings: CountSettings) -> dict[str, Any]:
 
 def run_count_flow(settings: CountSettings, watch: Watch) -> CountReport:
     """Run the flow in this process, with these very settings."""
-    token = _HERE.set((settings.workers, watch))
+    caller = _Caller(workers=settings.workers, watch=watch)
+    token = _HERE.set(caller)
     try:
         return cast("CountReport", count_flow(**parameters(settings)))
+    except CancelledRun as error:
+        raise (caller.stopped or [CountStoppedError(str(error))])[0] from None
     except TerminationSignal as error:
         raise CountStoppedError("stopped; the same command goes on") from error
     finally:

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from archive.cancelling import cancel_run
 from flows import environment
 from flows.artifacts import (
     CORPUS_KEY,
@@ -26,9 +27,12 @@ from flows.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
+from flows.count import CountSettings, Watch, run_count
+from flows.counting import CountStoppedError
 from flows.history import TAG
 from flows.nightly import run_nightly
 from tests.flows.nights import ROOT, in_a_process, results, said
+from workers.settings import Settings
 
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
 STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
@@ -232,6 +236,23 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     assert shown[COUNT_PROGRESS_KEY]["description"].startswith("40 of 40 jobs")
     spread = json.loads(shown[COUNT_SPREAD_KEY]["data"])
     assert sum(row["puzzles"] for row in spread) == 40
+
+
+def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, tmp_path):
+    spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
+    count = CountSettings(corpus=spec, executor="inline", workers=Settings(lake=lake))
+    watch = Watch(on_progress=lambda progress: cancel_run(count.lake, progress.run_id))
+    with pytest.raises(CountStoppedError):
+        run_count(count, watch, prefect=False)
+
+    done = nightgrid(home, api, "count", spec, "--lake", lake, "--inline", "--json")
+
+    assert done.returncode == 130
+    assert "the same command with --resume goes on" in done.stderr
+    assert "Traceback" not in done.stderr
+    (run,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == lake]
+    assert run["state"]["type"] == "CANCELLED"
+    assert "is cancelled" in run["state"]["message"]
 
 
 def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
