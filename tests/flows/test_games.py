@@ -63,7 +63,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             pass
 
     monkeypatch.setattr(
-        "archive.sources.Politeness", lambda: Politeness(interval_s=0.0, backoff_s=0.001)
+        "archive.sources.web.Politeness", lambda: Politeness(interval_s=0.0, backoff_s=0.001)
     )
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -161,8 +161,8 @@ def dead_url() -> str:
 def test_source_that_is_down_is_no_good_night(
     invoke: Invoke, dead_url: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = Politeness(attempts=1)
-    monkeypatch.setattr("archive.sources.Politeness", lambda: impatient)
+    impatient = Politeness(attempts=1, interval_s=0.0)
+    monkeypatch.setattr("archive.sources.web.Politeness", lambda: impatient)
     words = ("--lake", str(tmp_path / "lake"), *PLAIN, "--json")
     code, out, err = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-19")
     assert code == 1

@@ -71,7 +71,7 @@ def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
 
 @pytest.mark.cluster
 def test_queued_solves_from_submit_to_result(
-    worker: subprocess.Popen[bytes], nightgrid: Run, write: Write
+    worker: subprocess.Popen[bytes], nightgrid: Run, invoke: Invoke, write: Write
 ) -> None:
     board, _ = generate(HARD, 4)
     file = write(payload(easy=PAIR, medium=STUCK, hard=board.to_json()))
@@ -84,28 +84,28 @@ def test_queued_solves_from_submit_to_result(
     assert watched.returncode == 0
     assert watched.stdout.splitlines()[-1].startswith("0 queued, 0 working, 0 as runs")
 
-    waited = nightgrid("result", pair, "--wait", "60", "--json")
-    assert waited.returncode == 0
-    row = json.loads(waited.stdout)
+    code, out, _ = invoke("result", pair, "--wait", "60", "--json")
+    assert code == 0
+    row = json.loads(out)
     assert (row["job_id"], row["status"], row["count"]) == (pair, "solved", PAIR_COUNT)
-    assert nightgrid("result", stuck, "--wait", "60").returncode == 2
-    counted = nightgrid("result", hard, "--wait", "60", "--json")
+    assert invoke("result", stuck, "--wait", "60")[0] == 2
+    counted = invoke("result", hard, "--wait", "60", "--json")[1]
     expected = game("pips").solve(board, Ask(kind="count")).count
-    assert json.loads(counted.stdout)["count"] == expected
-    assert "done" in nightgrid("status", hard).stdout
+    assert json.loads(counted)["count"] == expected
+    assert "done" in invoke("status", hard)[1]
 
-    first = nightgrid("submit", file, "--level", "hard", "--ask", "first").stdout.strip()
+    first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].strip()
     drawn = nightgrid("result", first, "--wait", "60")
     (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
     assert draw_solution(solution) in drawn.stdout
 
-    bad = nightgrid("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
-    assert bad.returncode == 3
-    fault, known = (json.loads(line) for line in bad.stdout.splitlines())
+    code, out, _ = invoke("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
+    assert code == 3
+    fault, known = (json.loads(line) for line in out.splitlines())
     assert (fault["status"], fault["rule"]) == ("invalid", "duplicate-cell")
     assert (known["job_id"], known["state"]) == (pair, "done"), "the lake knows it already"
 
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(60) == 0
-    offline = nightgrid("submit", file, "--level", "easy")
-    assert (offline.returncode, offline.stdout.strip()) == (0, pair), "known: no server needed"
+    code, out, _ = invoke("submit", file, "--level", "easy")
+    assert (code, out.strip()) == (0, pair), "known: no server needed"
