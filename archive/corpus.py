@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from archive.child_processes import pool_of
-from archive.corpus_inputs import Inputs, read_inputs
+from archive.corpus_inputs import Inputs, game_of_spec, read_inputs
 from archive.corpus_slices import folder, make_slice, slice_path
 from archive.lake import Lake, conform
 from archive.puzzles import puzzles_folder
@@ -85,13 +85,15 @@ def open_corpus(
     game: str | None = None,
     processes: int = 1,
     on_slices: OnSlices | None = None,
+    check: Callable[[str], None] = lambda _game: None,
 ) -> Corpus:
     """Open a corpus, and bring it into the lake if it is not there entirely.
 
     `spec` is `lake` (every puzzle of `game`), a folder of payloads, a Parquet file or folder with
     the columns of a puzzles table, or a generator spec (archive.generated). What an earlier call
     has made is kept, so one that was killed is taken up again; the tables are the same bytes
-    whatever `processes` is.
+    whatever `processes` is. `check` is called with the game as soon as it is known, before anything
+    is made; what it raises ends the call.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.
@@ -99,8 +101,10 @@ def open_corpus(
     if game is not None and game not in GAMES:
         raise PermanentError(f"unknown game {game!r:.40}; expected one of {', '.join(GAMES)}")
     if spec == LAKE:
+        check(game or DEFAULT_GAME)
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
+    check(inputs.game)
     done = read_json(lake, f"{folder(inputs.corpus_id)}/corpus.json")
     is_new = done is None
     if done is None:
@@ -122,6 +126,14 @@ def open_corpus(
         paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
         is_new=is_new,
     )
+
+
+def game_of_corpus(spec: str, game: str | None = None) -> str:
+    """Tell the game of a corpus, before anything of it is made.
+
+    Raises PermanentError for a spec that is none, and for a generator's of another game.
+    """
+    return game or DEFAULT_GAME if spec == LAKE else game_of_spec(spec, game)
 
 
 def _puzzles_of(lake: Lake, game: str) -> Corpus:

@@ -52,10 +52,17 @@ class Inputs:
     """CORPUS_INPUTS; None for a generator."""
 
 
-def check_spec(spec: str, game: str | None = None) -> None:
-    """Check what takes no reading of files: a generator's options, whether there is such a path."""
-    if is_generator_spec(spec) or not Path(spec).expanduser().exists():
-        read_inputs(spec, game)
+def game_of_spec(spec: str, game: str | None = None) -> str:
+    """Tell the game of what a spec other than `lake` names; of files a few are looked into.
+
+    Raises PermanentError as `read_inputs` does.
+    """
+    if is_generator_spec(spec):
+        return read_inputs(spec, game).game
+    kind, _, paths = _found(spec)
+    if game is not None:
+        return game
+    return _game_of_payloads(paths) if kind == "payloads" else _game_of_tables(paths)
 
 
 def read_inputs(spec: str, game: str | None = None) -> Inputs:
@@ -75,6 +82,19 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
             corpus_id=digest("corpus", LAYOUT, str(generated)),
             slices=-(-generated.boards // SLICE_BOARDS),
         )
+    kind, base, paths = _found(spec)
+    if kind == "payloads":
+        return _payloads(spec, base, paths, game)
+    return _parquet(spec, base, paths, game)
+
+
+def needed_columns(game: str) -> tuple[str, ...]:
+    """Name the columns that a Parquet file of puzzles must have."""
+    return tuple(name for name in PUZZLES[game].names if name not in DERIVED)
+
+
+def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
+    """Find the files that a spec names: their kind, the folder that sources are relative to."""
     path = Path(spec).expanduser()
     if not path.exists():
         raise PermanentError(
@@ -85,16 +105,11 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
     tables = [p for p in paths if p.suffix == ".parquet"]
     payloads = [p for p in paths if p.suffix in PAYLOAD_SUFFIXES or path.is_file()]
     if tables and len(tables) == len(paths):
-        return _parquet(spec, base, tables, game)
+        return "parquet", base, tables
     if payloads and not tables:
-        return _payloads(spec, base, payloads, game)
+        return "payloads", base, payloads
     trouble = "payloads and Parquet files" if tables else "no payload and no Parquet file"
     raise PermanentError(f"corpus {spec!r:.200} has {trouble}; expected one kind of files")
-
-
-def needed_columns(game: str) -> tuple[str, ...]:
-    """Name the columns that a Parquet file of puzzles must have."""
-    return tuple(name for name in PUZZLES[game].names if name not in DERIVED)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -108,10 +123,13 @@ def _files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
+def _game_of_payloads(paths: list[Path]) -> str:
+    with paths[0].open("rb") as stream:
+        return game_of(stream.read(MAX_PAYLOAD_BYTES))
+
+
 def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
-    if game is None:
-        with paths[0].open("rb") as stream:
-            game = game_of(stream.read(MAX_PAYLOAD_BYTES))
+    game = game or _game_of_payloads(paths)
     rows = [
         {
             "slice": i // SLICE_PAYLOADS,
@@ -123,6 +141,11 @@ def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inp
         for i, path in enumerate(paths)
     ]
     return _inputs("payloads", game, spec, base, rows)
+
+
+def _game_of_tables(paths: list[Path]) -> str:
+    with open_parquet(paths[0]) as file:
+        return _game_of_columns(paths[0], file.schema_arrow, None)
 
 
 def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:

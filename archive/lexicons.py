@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from archive.lake import Lake
 
 _opened: dict[str, Lexicon] = {}
+_sound: set[str] = set()
+"""Sources of word lists that were read and not compiled."""
 
 
 def default_lexicon() -> Lexicon:
@@ -47,6 +49,15 @@ def lexicon_from_file(path: str | Path) -> Lexicon:
         found = lexicon_cache.keep(compile_lexicon(read_word_list(data, str(path))))
         lexicon_cache.note(source, found.lexicon_id)
     return _opened.setdefault(found.lexicon_id, found)
+
+
+def check_word_list(path: str | Path) -> None:
+    """Raise what `lexicon_from_file` would raise, without compiling a lexicon."""
+    data = _read(Path(path))
+    source = _source("list", digest_of(data))
+    if source not in _sound and lexicon_cache.known(source) is None:
+        read_word_list(data, str(path))
+        _sound.add(source)
 
 
 def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:

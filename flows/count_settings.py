@@ -7,13 +7,13 @@ from typing import Any
 
 from archive.corpus import Corpus
 from archive.games import bind_game
-from archive.generated import is_generator_spec
+from archive.generated import is_generator_spec, read_generator_spec
 from archive.lake import Lake
 from flows.settings import ExecutorKind
 from solvers.algebra import Ask, Game, canonical_json, digest
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
-from solvers.registry import OWN_WORDS
+from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask, check_rules
 from workers.settings import Settings
 
 
@@ -43,6 +43,27 @@ class CountSettings:
             )
         if self.executor not in ("celery", "inline"):
             raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
+        game = self.game
+        if is_generator_spec(self.corpus):
+            game = read_generator_spec(self.corpus).game
+        if game is not None:
+            self.check_question(game)
+
+    def check_question(self, game: str) -> None:
+        """Raise PermanentError for an ask, rules or words that the game does not have.
+
+        Cheap, so that it can be asked before a corpus is made: nothing that solves is loaded, and
+        of a word list only its lines are read.
+        """
+        check_ask(self.ask, game)
+        check_rules(self.rules, game)
+        if self.lexicon is None:
+            return
+        if game not in WORD_GAMES:
+            raise PermanentError(f"{game} is not played with words; expected no lexicon")
+        from archive.lexicons import check_word_list
+
+        check_word_list(self.lexicon)
 
     @property
     def lake(self) -> Lake:

@@ -18,8 +18,7 @@ from archive.runs import Estimate, estimate_run, read_done
 from flows.cluster import executor
 from flows.count_planner import PlannedCount, Planner, complete_count, plan_count, planner_of
 from flows.count_settings import CountSettings, count_game, run_name
-from solvers.errors import NightgridError, PermanentError
-from solvers.registry import WORD_GAMES, check_ask
+from solvers.errors import NightgridError
 from workers.driver import Progress, drive
 
 OnProgress = Callable[[Progress], None]
@@ -49,19 +48,19 @@ class SolvedCount:
 
 
 def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> Corpus:
-    """Bring the corpus into the lake, as far as it is not there."""
+    """Bring the corpus into the lake, as far as it is not there.
+
+    Raises PermanentError, before anything is made, for a question that its game does not answer.
+    """
     processes = 1 if settings.executor == "inline" else settings.workers.batch_processes
-    corpus = open_corpus(
+    return open_corpus(
         settings.lake,
         settings.corpus,
         game=settings.game,
         processes=processes,
         on_slices=on_slices,
+        check=settings.check_question,
     )
-    check_ask(settings.ask, corpus.game)
-    if settings.lexicon is not None and corpus.game not in WORD_GAMES:
-        raise PermanentError(f"{corpus.game} is not played with words; expected no lexicon")
-    return corpus
 
 
 def open_count(settings: CountSettings, corpus: Corpus) -> Remains | None:

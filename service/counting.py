@@ -47,11 +47,14 @@ def count(
     lake: LakeOption = None,
     game: GameName = None,
     ask: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="ASK", help="count, first, all, all(LIMIT), or in some games best(K)."
+            metavar="ASK",
+            help="count, first, all, all(LIMIT), or in some games best(K). Default: count, of "
+            "Tiles, which has no counts, first.",
+            show_default=False,
         ),
-    ] = "count",
+    ] = None,
     *,
     rules: GameRules,
     workers: BatchProcesses = None,
@@ -118,7 +121,7 @@ def count(
 def _settings(
     corpus: str,
     game: str | None,
-    ask: str,
+    ask: str | None,
     rules: GameRules,
     lake: str | None,
     workers: int | None,
@@ -126,23 +129,22 @@ def _settings(
     inline: bool,
     resume: bool,
 ) -> CountSettings:
-    from archive.corpus_inputs import check_spec, read_inputs
+    from archive.corpus import game_of_corpus
     from flows.counting import CountSettings
     from solvers.algebra import Ask
+    from solvers.registry import UNCOUNTED
 
     rules.check()
-    # Told at once, not after Prefect's server has started.
-    if corpus != "lake":
-        check_spec(corpus, game)
-    of = game
-    if of is None and rules.said():
-        # Which rules there are depends on the game, which the corpus tells.
-        of = "pips" if corpus == "lake" else read_inputs(corpus).game
+    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
+    # Prefect's server has started, nor after a million boards have been made.
+    of = game_of_corpus(corpus, game)
+    if ask is None:
+        ask = "first" if of in UNCOUNTED else "count"
     return CountSettings(
         corpus=corpus,
-        game=game,
+        game=of,
         ask=Ask.parse(ask),
-        rules="" if of is None else rules.rules(of),
+        rules=rules.rules(of),
         lexicon=rules.lexicon,
         resume=resume,
         executor="inline" if inline else "celery",

@@ -15,6 +15,8 @@ WORD_GAMES: frozenset[str] = frozenset({"strands", "letterboxed"})
 OWN_WORDS: frozenset[str] = frozenset({"letterboxed"})
 """Those of them whose boards may bring a dictionary of their own. Bound to no lexicon, such a game
 is played with it."""
+UNCOUNTED: frozenset[str] = frozenset({"tiles"})
+"""The games whose solutions are neither counted nor listed."""
 
 
 def check_ask(ask: Ask, name: str) -> None:
@@ -23,11 +25,29 @@ def check_ask(ask: Ask, name: str) -> None:
         raise PermanentError(
             "best(K) is for Strands, Letter Boxed and Tiles; solutions of Pips have no score"
         )
-    if name == "tiles" and str(ask) not in ("first", "best(1)"):
+    if name in UNCOUNTED and str(ask) not in ("first", "best(1)"):
         raise PermanentError(
             f"{ask} is not for Tiles, whose solutions are neither counted nor listed; expected "
             "first or best(1), the fewest moves"
         )
+
+
+def check_rules(rules: str, name: str) -> None:
+    """Raise PermanentError for rules that a game does not have; loads nothing that solves."""
+    if name == "strands":
+        from solvers.strands.rules import Rules
+
+        Rules.parse(rules)
+    elif name == "letterboxed":
+        from solvers.letterboxed.rules import Rules as ChainRules
+
+        ChainRules.parse(rules)
+    elif name == "tiles":
+        from solvers.tiles.rules import Rules as TrailRules
+
+        TrailRules.parse(rules)
+    elif rules:
+        raise PermanentError(f"{name} has no rules to switch; expected none, got {rules!r:.40}")
 
 
 def game(

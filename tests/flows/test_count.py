@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from archive.cancelling import cancel_run
 from archive.corpus import open_corpus
+from archive.generated import make_boards, read_generator_spec
 from archive.lake import Lake
 from archive.tables import CORPUS_ROWS, RESULTS
 from flows import count as counts
@@ -21,6 +23,7 @@ from flows.count import CountReport, CountSettings, Watch, run_count
 from flows.counting import CountStoppedError
 from solvers.algebra import Ask
 from solvers.errors import PermanentError, TransientError
+from solvers.registry import game
 from workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
@@ -68,6 +71,31 @@ def test_every_different_puzzle_is_answered_once_and_joins_back(settings: Count)
     assert sorted(rows.column("puzzle_id").to_pylist()) == sorted(answered)
     largest = max(lake.read_table("results", RESULTS).column("count").to_pylist())
     assert report.figures.largest_count == largest
+
+
+@pytest.mark.parametrize(
+    ("corpus", "given", "words"),
+    [
+        ("tiles:n=3", {"ask": Ask(kind="count")}, "count is not for Tiles"),
+        ("strands:n=3", {"rules": "spangram=maybe"}, "rule spangram is 'maybe'"),
+        ("pips:n=3", {"rules": "teleports=no"}, "pips has no rules to switch"),
+        ("pips:n=3", {"lexicon": "words.txt"}, "pips is not played with words"),
+        ("letterboxed:n=3", {"lexicon": "nowhere.txt"}, "word list nowhere.txt"),
+    ],
+)
+def test_what_a_game_does_not_answer_is_refused_before_its_corpus_is_made(
+    settings: Count, tmp_path: Path, corpus: str, given: dict[str, Any], words: str
+):
+    with pytest.raises(PermanentError, match=words):
+        settings(corpus, **given)
+    board = game(corpus.partition(":")[0])
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+    (made,) = make_boards(read_generator_spec(corpus), 0, 1)
+    (folder / "a.json").write_text(json.dumps(board.puzzle_to_json(made.puzzle)))
+    with pytest.raises(PermanentError, match=words):
+        run(settings(str(folder), **given))
+    assert not (tmp_path / "lake" / "corpora").exists()
 
 
 def test_the_line_for_duckdb_works(settings: Count):

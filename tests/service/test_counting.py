@@ -179,16 +179,32 @@ def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureF
         ("pips:n=5,mix=foo", "mix is 'foo'"),
         ("pips:n=5,mix=loose,dominoes=11-12,rows=4", "generator spec 'pips:n=5,dominoes=11-12"),
         ("nowhere", "does not exist"),
+        ("pips:n=5 --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
+        ("tiles:n=5 --ask best(2)", "best(2) is not for Tiles"),
+        ("strands:n=5 --fewest-letters", "--fewest-letters is for Letter Boxed"),
+        ("letterboxed:n=5 --lexicon none.txt", "word list none.txt: No such file"),
+        ("pips --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
+        ("pips --lexicon none.txt", "--lexicon is for Strands and Letter Boxed"),
+        ("lake --teleports no", "--teleports is for Tiles; this is Pips"),
     ],
 )
-def test_a_corpus_that_is_none_is_told_before_anything_starts(
-    invoke: Invoke, spec: str, trouble: str
+def test_what_cannot_be_asked_is_told_before_anything_starts(
+    invoke: Invoke, write: Callable[..., str], spec: str, trouble: str
 ):
-    code, out, err = invoke("count", spec)
+    Path("pips").mkdir()
+    write(payload(easy=PAIR), "pips/a.json")
+    code, out, err = invoke("count", *spec.split())
     assert (code, out) == (3, "")
     assert err.startswith("nightgrid: ")
     assert err.count("\n") == 1
     assert trouble in err
+    assert not Path("lake").exists()
+
+
+def test_a_game_without_counts_is_asked_for_the_first_solution(invoke: Invoke):
+    code, out, _ = invoke("count", "tiles:n=3,tiles=6,layers=2,seed=1", *PLAIN, "--json")
+    assert code == 0
+    assert json.loads(out)["ask"] == "first"
 
 
 def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(invoke: Invoke):
