@@ -32,7 +32,7 @@ from solvers.errors import PermanentError, TransientError
 from solvers.registry import GAMES
 
 LAKE = "lake"
-"""The spec of every puzzle of a game that the lake has."""
+"""The spec of every puzzle of a game that nights have normalised into the lake."""
 
 OnSlices = Callable[[int, int], None]
 """Told (slices done, slices in all) while a corpus is made."""
@@ -89,10 +89,10 @@ def open_corpus(
 ) -> Corpus:
     """Open a corpus, and bring it into the lake if it is not there entirely.
 
-    `spec` is `lake` (every puzzle of `game`), a folder of payloads, a Parquet file or folder with
-    the columns of a puzzles table, or a generator spec (archive.generated). What an earlier call
-    has made is kept, so one that was killed is taken up again; the tables are the same bytes
-    whatever `processes` is. `check` is called with the game as soon as it is known, before anything
+    `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
+    of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
+    (archive.generated). What an earlier call has made is kept, so one that was killed is taken up
+    again; the tables are the same bytes whatever `processes` is. `check` is called with the game as soon as it is known, before anything
     is made; what it raises ends the call.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
@@ -140,7 +140,11 @@ def _puzzles_of(lake: Lake, game: str) -> Corpus:
     paths = tuple(name for name in lake.list(puzzles_folder(game)) if name.endswith(".parquet"))
     rows = [sum(lake.row_groups(path)) for path in paths]
     if not sum(rows):
-        raise PermanentError(f"{lake.url} holds no puzzle of {game}; expected some, or --game")
+        raise PermanentError(
+            f"{lake.url} holds no puzzle of {game} that a night has normalised; expected some, or "
+            "--game. What counts have brought into corpora/ is no part of it: name its folder, "
+            "file or spec again"
+        )
     # Puzzles are only ever added to the lake: as long as it has as many, they are the same.
     return Corpus(
         corpus_id=digest("corpus", LAKE, game, *map(str, rows)),
