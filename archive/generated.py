@@ -6,16 +6,25 @@ Board i depends on the spec's options and on i alone, so any slice can be made b
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from solvers.pips.mix import Mix
 
 BOARDS_MAX = 10**9
 SEED_MAX = 2**31
 PUBLISHED = "published"
 """The mix of the published archive: easy, medium and hard in turn."""
+DOMINOES_MAX = 300
+"""Dominoes of a board whose freedom is bounded, as that of all mixes but loose is: it is drawn
+several times, in time that grows with the cube of its size. This one takes about a second."""
+LOOSE_DOMINOES_MAX = 5_000
+"""Dominoes of a board without such a bound, which takes about a second too."""
 Options = Mapping[str, str]
 
 
@@ -95,7 +104,7 @@ def _pips(spec: Generated) -> _Make:
     said = dict(spec.options)
     changes: dict[str, Any] = {}
     if "dominoes" in said:
-        least, most = _span("dominoes", said["dominoes"])
+        least, most = _span("dominoes", said["dominoes"], LOOSE_DOMINOES_MAX)
         changes["dominoes"] = tuple((count, 1.0) for count in range(least, most + 1))
     if "rows" in said:
         rows = _number("rows", said["rows"], 1, 1_000)
@@ -112,10 +121,15 @@ def _pips(spec: Generated) -> _Make:
     for name in mix.split("+"):
         known = (PUBLISHED, *PRESETS)
         names += LEVELS if _choice("mix", name, known) == PUBLISHED else [name]
-    try:
-        mixes = [replace(PRESETS[name], **changes) for name in names]
-    except PermanentError as error:
-        raise PermanentError(f"generator spec {str(spec)!r:.80}: {error}") from error
+
+    def changed(name: str) -> Mix:
+        _check_sizes(spec, name, PRESETS[name], changes)
+        try:
+            return replace(PRESETS[name], **changes)
+        except PermanentError as error:
+            raise PermanentError(f"generator spec {str(spec)!r:.80}: {error}") from error
+
+    mixes = [changed(name) for name in names]
 
     def make(start: int, stop: int) -> Iterator[Board]:
         made = generate_many(spec.seed, stop - start, mixes, start)
@@ -123,6 +137,28 @@ def _pips(spec: Generated) -> _Make:
             yield Board(puzzle, names[i % len(names)])
 
     return make
+
+
+def _check_sizes(spec: Generated, name: str, mix: Mix, changes: Mapping[str, Any]) -> None:
+    """Check the dominoes of a mix against what can be made, in the words of the spec."""
+    sizes = [count for count, _ in changes.get("dominoes", mix.dominoes)]
+    text = f"generator spec {str(spec)!r:.80}: dominoes is "
+    if mix.freedom_bits is not None and max(sizes) > DOMINOES_MAX:
+        raise PermanentError(
+            f"{text}{dict(spec.options)['dominoes']!r:.40}; expected at most {DOMINOES_MAX:,} with "
+            f"mix={name} (mix=loose: {LOOSE_DOMINOES_MAX:,})"
+        )
+    rows = changes.get("rows", mix.rows)
+    if rows is None or not any(2 * count % rows for count in sizes):
+        return
+    step = rows // math.gcd(rows, 2)
+    span = f"{min(sizes)} to {max(sizes)}" if len(sizes) > 1 else str(sizes[0])
+    whose = "" if "dominoes" in changes else f" with mix={name}"
+    why = f"rows={rows}" if "rows" in changes else f"mix={name}"
+    raise PermanentError(
+        f"{text}{span}{whose}; expected one multiple of {step}, such as "
+        f"dominoes={step * max(1, -(-min(sizes) // step))}, for rectangles of {rows} rows ({why})"
+    )
 
 
 def _strands(spec: Generated) -> _Make:
@@ -189,9 +225,9 @@ def _number(name: str, text: str, least: int, most: int) -> int:
     )
 
 
-def _span(name: str, text: str) -> tuple[int, int]:
+def _span(name: str, text: str, largest: int = 2**24) -> tuple[int, int]:
     least, _, most = text.partition("-")
-    first, last = _number(name, least, 1, 2**24), _number(name, most or least, 1, 2**24)
+    first, last = _number(name, least, 1, largest), _number(name, most or least, 1, largest)
     if first > last:
         raise PermanentError(
             f"generator spec: {name} is {text!r:.40}; expected a number, or a smaller and a larger"

@@ -39,7 +39,7 @@ def count(
         typer.Argument(
             metavar="CORPUS",
             help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
-            "puzzle that the lake has), or a generator spec such as "
+            "puzzle that nights have normalised into the lake), or a generator spec such as "
             "pips:n=1000000,mix=published,seed=7.",
             show_default=False,
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,14 +81,30 @@ def test_options_say_what_boards_look_like(lake: Lake):
         ("pips:n=3,size=4", "has 'size'; expected some of n, seed, mix, dominoes"),
         ("pips:n=3,mix=lucky", "mix is 'lucky'; expected one of published, easy"),
         ("pips:n=3,dominoes=9-4", "dominoes is '9-4'; expected a number, or a smaller"),
+        ("pips:n=3,mix=loose,dominoes=12-16", "dominoes is 12 to 16; expected one multiple of 2, "),
+        ("pips:n=3,mix=loose,dominoes=13", "such as dominoes=14, for rectangles of 4 rows (mix=lo"),
+        (
+            "pips:n=3,mix=easy,rows=5",
+            "dominoes is 3 to 7 with mix=easy; expected one multiple of 5",
+        ),
+        ("pips:n=3,dominoes=301", "dominoes is '301'; expected at most 300 with mix=hard"),
+        ("pips:n=3,dominoes=12-301", "dominoes is '12-301'; expected at most 300"),
+        ("pips:n=3,mix=loose,dominoes=5001", "dominoes is '5001'; expected a number from 1 to 5,0"),
         ("tiles:n=3,tiles=7", "expected an even number"),
         ("nothing/here", "does not exist; expected a folder of payloads, a Parquet file"),
     ],
 )
 def test_a_spec_that_is_none_is_refused_in_one_sentence(lake: Lake, spec: str, words: str):
-    with pytest.raises(PermanentError, match=words.replace("(", r"\(")):
+    with pytest.raises(PermanentError, match=re.escape(words)):
         open_corpus(lake, spec)
     assert lake.list() == []
+
+
+def test_the_largest_boards_of_a_spec_are_made(lake: Lake):
+    sizes = {"dominoes=300": 300, "dominoes=3000,mix=loose": 3_000}
+    for options, size in sizes.items():
+        corpus = open_corpus(lake, f"pips:n=1,{options}")
+        assert [table.column("size").to_pylist() for table in corpus.tables()] == [[size]]
 
 
 def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
@@ -213,7 +230,8 @@ def test_a_column_of_another_type_is_named(lake: Lake, tmp_path: Path):
 
 
 def test_the_lake_itself_is_a_corpus(lake: Lake):
-    with pytest.raises(PermanentError, match="holds no puzzle of pips"):
+    open_corpus(lake, "pips:n=2,mix=easy")
+    with pytest.raises(PermanentError, match=r"no puzzle of pips that a night .* no part of it"):
         open_corpus(lake, "lake")
     lake.write_table("puzzles/game=pips/seg-00000.parquet", boards(3))
     corpus = open_corpus(lake, "lake", game="pips")
