@@ -92,8 +92,8 @@ def open_corpus(
     `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
     of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
     (archive.generated). What an earlier call has made is kept, so one that was killed is taken up
-    again; the tables are the same bytes whatever `processes` is. `check` is called with the game as soon as it is known, before anything
-    is made; what it raises ends the call.
+    again; the tables are the same bytes whatever `processes` is. `check` is called with the game as
+    soon as it is known, before anything is made; what it raises ends the call.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.

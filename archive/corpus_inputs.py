@@ -15,19 +15,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from archive.generated import is_generator_spec, read_generator_spec
-from archive.readers import game_of
+from archive.readers import DEFAULT_GAME, game_found_in
 from archive.tables import CORPUS_INPUTS, PUZZLES
 from solvers.algebra import digest
 from solvers.errors import PermanentError
 
-LAYOUT = "1"
-"""Raised whenever the same inputs would give other tables."""
+LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
+"""Of each kind of inputs, raised whenever the same ones would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
 SLICE_PAYLOADS = 1_024
 """Files of one slice of a folder of payloads."""
 MAX_PAYLOAD_BYTES = 16 * 1024**2
 """Of a larger file no more is read, and it goes to quarantine."""
+SAMPLED_PAYLOADS = 16
+"""Files of a folder, at most, that are looked into to tell its game."""
 PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
 DERIVED = frozenset({"puzzle_id", "game", "size"})
 """Columns of a puzzles table that follow from the others."""
@@ -59,10 +61,10 @@ def game_of_spec(spec: str, game: str | None = None) -> str:
     """
     if is_generator_spec(spec):
         return read_inputs(spec, game).game
-    kind, _, paths = _found(spec)
+    kind, base, paths = _found(spec)
     if game is not None:
         return game
-    return _game_of_payloads(paths) if kind == "payloads" else _game_of_tables(paths)
+    return _game_of_payloads(spec, base, paths) if kind == "payloads" else _game_of_tables(paths)
 
 
 def read_inputs(spec: str, game: str | None = None) -> Inputs:
@@ -79,7 +81,7 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
             kind="generated",
             game=generated.game,
             name=str(generated),
-            corpus_id=digest("corpus", LAYOUT, str(generated)),
+            corpus_id=digest("corpus", LAYOUTS["generated"], str(generated)),
             slices=-(-generated.boards // SLICE_BOARDS),
         )
     kind, base, paths = _found(spec)
@@ -123,13 +125,25 @@ def _files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
-def _game_of_payloads(paths: list[Path]) -> str:
-    with paths[0].open("rb") as stream:
-        return game_of(stream.read(MAX_PAYLOAD_BYTES))
+def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
+    """Tell the game of payloads by some of them; those without a sound puzzle have no say."""
+    told: dict[str, str] = {}
+    for path in paths[:: -(-len(paths) // SAMPLED_PAYLOADS)]:
+        with path.open("rb") as stream:
+            game = game_found_in(stream.read(MAX_PAYLOAD_BYTES), path.name)
+        if game is not None:
+            told.setdefault(game, path.relative_to(base).as_posix())
+    if len(told) > 1:
+        seen = " and ".join(f"{game} ({name})" for game, name in told.items())
+        raise PermanentError(
+            f"corpus {spec!r:.200} has payloads of several games, {seen}; expected one game, or "
+            "--game, which sends those of others to quarantine"
+        )
+    return next(iter(told), DEFAULT_GAME)
 
 
 def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
-    game = game or _game_of_payloads(paths)
+    game = game or _game_of_payloads(spec, base, paths)
     rows = [
         {
             "slice": i // SLICE_PAYLOADS,
@@ -174,7 +188,7 @@ def _inputs(
         kind=kind,
         game=game,
         name=spec,
-        corpus_id=digest("corpus", LAYOUT, kind, game, contents.hexdigest()),
+        corpus_id=digest("corpus", LAYOUTS[kind], kind, game, contents.hexdigest()),
         slices=1 + max((row["slice"] for row in rows), default=-1),
         base=str(base.resolve()),
         files=pa.Table.from_pylist(rows, CORPUS_INPUTS),

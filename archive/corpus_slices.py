@@ -33,8 +33,9 @@ from archive.generated import make_boards, read_generator_spec
 from archive.lake import ROW_GROUP_ROWS, Lake
 from archive.published import Fault, Published
 from archive.puzzles import puzzles_table
-from archive.readers import reader
+from archive.readers import game_found_in, reader
 from archive.runfiles import read_json
+from archive.strict_json import shown
 from archive.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS, PUZZLES
 from solvers.algebra import Game
 from solvers.errors import InvalidPuzzleError, PermanentError
@@ -180,9 +181,21 @@ def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[C
             message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
             items = [Fault(level=None, rule="body-too-large", place="", message=message)]
         else:
-            items = reads.read_puzzles(path.read_bytes(), path.name)
+            data = path.read_bytes()
+            items = reads.read_puzzles(data, path.name)
+            if not any(isinstance(item, Published) for item in items):
+                items = _of_another_game(data, path, game) or items
         for i, item in enumerate(items):
             yield CorpusRow(source=about["source"], source_row=i, item=item)
+
+
+def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fault]:
+    """Say of a payload without a sound puzzle that it is one of another game, if it is."""
+    found = game_found_in(data, path.name)
+    if found in (None, game):
+        return []
+    message = f"a payload of {found}; expected {game} (in {shown(path.name)})"
+    return [Fault(level=None, rule="other-game", place="", message=message)]
 
 
 def _check_same(path: Path, about: dict[str, Any]) -> None:

@@ -52,6 +52,13 @@ def reader(game: str) -> PayloadReader:
     return cast("PayloadReader", import_module(_MODULES[game]))
 
 
+def game_found_in(data: bytes, name: str) -> str | None:
+    """Tell the game that a payload has a sound puzzle of; None for a payload without any."""
+    game = game_of(data)
+    found = reader(game).read_puzzles(data, name)
+    return game if any(isinstance(item, Published) for item in found) else None
+
+
 def game_of(data: bytes) -> str:
     """Tell a game by the form of its boards.
 

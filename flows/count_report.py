@@ -114,6 +114,7 @@ class CountReport:
         figures = self.figures
         shown: list[tuple[str, str]] = [
             ("corpus", self.corpus),
+            ("game", self.game),
             ("puzzles", f"{self.rows:,}"),
             ("different ones", f"{self.planned + self.already_known:,}"),
         ]

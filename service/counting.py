@@ -327,6 +327,7 @@ def _say_estimate(corpus: Corpus, estimate: Estimate, processes: int, wall_s: fl
     end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
     rows = [
         ("corpus", corpus.name),
+        ("game", corpus.game),
         ("puzzles", f"{corpus.row_count:,}"),
         ("in quarantine", f"{corpus.quarantined:,}"),
         ("stand more than once", f"{estimate.repeated_count:,}"),

@@ -169,6 +169,33 @@ def test_payloads_join_back_to_file_and_level_and_faults_go_to_quarantine(
     assert ids(corpus) == [row["puzzle_id"] for row in rows if row["puzzle_id"]]
 
 
+def test_payloads_of_several_games_are_told_apart(
+    lake: Lake, write_archive: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+):
+    folder = write_archive("source", {"2026-01-02": 1, "2026-01-03": 2})
+    letters = {"printDate": "2026-01-01", "sides": ["TAP", "ERD", "NIL", "YCO"]}
+    (folder / "0.json").write_text(json.dumps(letters))
+    (folder / "1.json").write_text('["broken')
+    told = r"several games, letterboxed \(0.json\) and pips \(2026-01-02.json\); expected one"
+    with pytest.raises(PermanentError, match=told):
+        open_corpus(lake, str(folder))
+    assert lake.list() == []
+    corpus = open_corpus(lake, str(folder), game="pips")
+    assert corpus.row_count == 6
+    faults = [(fault["source"], fault["rule"], fault["message"]) for fault in faults_of(corpus)]
+    assert faults[0] == (
+        "0.json",
+        "other-game",
+        "a payload of letterboxed; expected pips (in 0.json)",
+    )
+    assert [fault[:2] for fault in faults[1:]] == [("1.json", "not-json")]
+    # Of many files some are looked into; what the others are is said in quarantine.
+    monkeypatch.setattr(corpus_inputs, "SAMPLED_PAYLOADS", 1)
+    few = open_corpus(lake, str(folder))
+    assert (few.game, few.row_count, few.quarantined) == ("letterboxed", 1, 3)
+    assert {fault["rule"] for fault in faults_of(few)} >= {"other-game"}
+
+
 def test_a_corpus_is_its_contents_and_not_its_place(lake: Lake, write_archive: Callable[..., Path]):
     first = open_corpus(lake, str(write_archive("one", {"2026-01-01": 1})))
     same = open_corpus(lake, str(write_archive("two", {"2026-01-01": 1})))

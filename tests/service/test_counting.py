@@ -46,6 +46,7 @@ def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: 
         "SELECT c.*",
     ):
         assert words in out
+    assert any({"game", "pips"} <= set(line.split()) for line in out.splitlines())
     assert "--cancel" in err
     code, out, err = invoke("count", folder, *PLAIN, "--json")
     report = json.loads(out)
