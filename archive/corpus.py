@@ -109,6 +109,8 @@ def open_corpus(
     is_new = done is None
     if done is None:
         done = _make(lake, inputs, processes, on_slices)
+    if not done["rows"]:
+        raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done["puzzles"]:
         raise PermanentError(
             f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; "

@@ -158,24 +158,38 @@ def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inp
 
 
 def _game_of_tables(paths: list[Path]) -> str:
-    with open_parquet(paths[0]) as file:
-        return _game_of_columns(paths[0], file.schema_arrow, None)
+    """Tell the game of tables by the first that can be read, or raise what is wrong with it."""
+    why: DamagedFileError | None = None
+    for path in paths:
+        try:
+            with open_parquet(path) as file:
+                return _game_of_columns(path, file.schema_arrow, None)
+        except DamagedFileError as error:
+            why = why or error
+    assert why is not None
+    raise why
 
 
 def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
+    """Plan the row groups of tables, and those that cannot be read as if each had one."""
+    told = _game_of_tables(paths) if game is None else game
     rows: list[dict[str, Any]] = []
     for path in paths:
-        with open_parquet(path) as file:
-            game = _game_of_columns(path, file.schema_arrow, game)
-            groups = file.metadata.num_row_groups
+        groups: list[int | None] = [None]
+        try:
+            with open_parquet(path) as file:
+                _game_of_columns(path, file.schema_arrow, told)
+                groups = [*range(file.metadata.num_row_groups)]
+        except DamagedFileError:
+            if len(paths) == 1:
+                raise
         about = {
             "source": path.relative_to(base).as_posix(),
             "body_bytes": path.stat().st_size,
             "sha256": file_sha256(path),
         }
-        rows += [{**about, "slice": len(rows) + i, "row_group": i} for i in range(groups)]
-    assert game is not None
-    return _inputs("parquet", game, spec, base, rows)
+        rows += [{**about, "slice": len(rows) + i, "row_group": g} for i, g in enumerate(groups)]
+    return _inputs("parquet", told, spec, base, rows)
 
 
 def _inputs(
@@ -212,12 +226,26 @@ def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     raise PermanentError(f"{path.name} lacks {missing}; expected a table of puzzles of {game}")
 
 
+class DamagedFileError(PermanentError):
+    """A file that is no Parquet, or is not any more. Those beside it are not at fault."""
+
+
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a Parquet file, or raise PermanentError that says what is wrong with it."""
+    """Open a Parquet file.
+
+    Raises DamagedFileError when it is none, PermanentError when the system does not let us.
+    """
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
-        raise PermanentError(f"{path.name} cannot be read as Parquet: {error}") from error
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> PermanentError:
+    """Say why a Parquet file could not be read; Arrow's own OSError have no errno."""
+    if isinstance(error, OSError) and error.errno:
+        return PermanentError(f"{path.name} cannot be read: {error.strerror}")
+    return DamagedFileError(f"{path.name} cannot be read as Parquet: {error}")
 
 
 def file_sha256(path: Path) -> str:
@@ -232,3 +260,11 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as stream:
         while block := stream.read(_HASH_BLOCK_BYTES):
             yield block
+
+
+def check_same(path: Path, about: dict[str, Any]) -> None:
+    """Raise PermanentError for a file that is not what it was when the corpus was planned."""
+    if not path.is_file() or file_sha256(path) != about["sha256"]:
+        raise PermanentError(
+            f"{path.name} has changed since the corpus was planned; run the same command again"
+        )

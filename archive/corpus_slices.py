@@ -6,22 +6,15 @@ A slice depends on the inputs alone, so it is the same bytes whoever makes it, h
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.columns import arrays_of
-from archive.corpus_inputs import (
-    MAX_PAYLOAD_BYTES,
-    SLICE_BOARDS,
-    file_sha256,
-    needed_columns,
-    open_parquet,
-)
+from archive.corpus_inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
+from archive.corpus_parquet import BATCH_ROWS, CorpusRow, read_parquet
 from archive.dictionaries import (
     LakeDictionaries,
     MissingDictionaryError,
@@ -38,20 +31,8 @@ from archive.runfiles import read_json
 from archive.strict_json import shown
 from archive.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS, PUZZLES
 from solvers.algebra import Game
-from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.errors import PermanentError
 from solvers.registry import OWN_WORDS
-
-BATCH_ROWS = 2_048
-"""Rows held as Python objects at once."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusRow:
-    """One row of a corpus as it is read."""
-
-    source: str
-    source_row: int
-    item: Published | Fault
 
 
 def folder(corpus_id: str) -> str:
@@ -159,7 +140,7 @@ def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
     mine = inputs.filter(pc.equal(inputs.column("slice"), number)).to_pylist()
     if plan["kind"] == "payloads":
         return _payloads(plan["game"], Path(plan["base"]), mine)
-    return _parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
+    return read_parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
 
 
 def _generated(name: str, number: int) -> Iterator[CorpusRow]:
@@ -175,7 +156,7 @@ def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[C
     reads = reader(game)
     for about in inputs:
         path = base / about["source"]
-        _check_same(path, about)
+        check_same(path, about)
         items: list[Published | Fault]
         if about["body_bytes"] > MAX_PAYLOAD_BYTES:
             message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
@@ -198,114 +179,4 @@ def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fau
     return [Fault(level=None, rule="other-game", place="", message=message)]
 
 
-def _check_same(path: Path, about: dict[str, Any]) -> None:
-    if not path.is_file() or file_sha256(path) != about["sha256"]:
-        raise PermanentError(
-            f"{path.name} has changed since the corpus was planned; run the same command again"
-        )
-
-
-def _parquet(game: Game[Any, Any], base: Path, inputs: list[dict[str, Any]]) -> Iterator[CorpusRow]:
-    for about in inputs:
-        path = base / about["source"]
-        if not path.is_file() or path.stat().st_size != about["body_bytes"]:
-            _check_same(path, about)
-        with open_parquet(path) as file:
-            group = about["row_group"]
-            meta = file.metadata
-            at = sum(meta.row_group(i).num_rows for i in range(group))
-            needed = [*needed_columns(game.name)]
-            extra = [name for name in ("puzzle_id", "game") if name in file.schema_arrow.names]
-            try:
-                for batch in file.iter_batches(BATCH_ROWS, [group], [*needed, *extra]):
-                    for item in _items(game, path, pa.Table.from_batches([batch])):
-                        yield CorpusRow(source=about["source"], source_row=at, item=item)
-                        at += 1
-            except (pa.ArrowException, OSError) as error:
-                raise PermanentError(f"{path.name} is damaged: {error}") from error
-
-
-def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
-    """Validate every row of a batch, as if it were a payload."""
-    schema = PUZZLES[game.name]
-    columns: dict[str, pa.Array] = {}
-    broken: dict[int, Fault] = {}
-    for name in needed_columns(game.name):
-        column = batch.column(name).combine_chunks()
-        for row in _rows_where(pc.is_null, column):
-            fault = Fault(level=None, rule="null", place=name, message="expected a value")
-            broken.setdefault(row, fault)
-        columns[name] = _cast(column, schema.field(name), path)
-        if pa.types.is_list(schema.field(name).type):
-            # Python would read a negative number as one from the end.
-            for row in _rows_where(_is_negative, columns[name]):
-                message = "expected numbers of 0 or more"
-                fault = Fault(level=None, rule="negative", place=name, message=message)
-                broken.setdefault(row, fault)
-    arrays = arrays_of(pa.table(columns))
-    has = {name: batch.column(name).to_pylist() for name in batch.column_names if name in _TOLD}
-    for row in range(batch.num_rows):
-        if row in broken:
-            yield broken[row]
-            continue
-        told = {name: values[row] for name, values in has.items()}
-        yield _item(game, arrays, row, told)
-
-
-_TOLD = frozenset({"puzzle_id", "game"})
-_BROKEN = (ValueError, IndexError, OverflowError)
-
-
-def _item(
-    game: Game[Any, Any], arrays: dict[str, Any], row: int, told: dict[str, Any]
-) -> Published | Fault:
-    if told.get("game") not in (None, game.name):
-        message = f"a row of {told['game']!r:.40}; expected {game.name}"
-        return Fault(level=None, rule="other-game", place="game", message=message)
-    try:
-        puzzle = game.from_arrays(arrays, row)
-    except MissingDictionaryError:
-        raise
-    except InvalidPuzzleError as error:
-        return Fault(level=None, rule=error.rule, place=error.place, message=error.detail)
-    except (PermanentError, *_BROKEN) as error:
-        why = "its lists do not fit one another" if isinstance(error, IndexError) else error
-        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {why}")
-    name = game.puzzle_id(puzzle)
-    if told.get("puzzle_id") not in (None, name):
-        message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
-        return Fault(level=None, rule="puzzle-id", place="puzzle_id", message=message)
-    return Published(date=None, level=None, puzzle=puzzle)
-
-
-def _rows_where(is_so: Callable[[pa.Array], pa.Array], column: pa.Array) -> list[int]:
-    """Find the rows of a column where something is so of the value, or of one in its list."""
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        return list(pc.indices_nonzero(is_so(column)).to_pylist())
-    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist() if is_so is pc.is_null else []
-    parents = pc.list_parent_indices(column).filter(is_so(pc.list_flatten(column)))
-    return [*rows, *pc.unique(parents).to_pylist()]
-
-
-def _is_negative(values: pa.Array) -> pa.Array:
-    return pc.less(values, pa.scalar(0, values.type))
-
-
-def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
-    """Cast a column to its type; nulls, whose rows are not looked at, become what is empty."""
-    try:
-        if pa.types.is_list(field.type):
-            parts = column.cast(pa.list_(field.type.value_type))
-            if parts.null_count or pc.list_flatten(parts).null_count:
-                parts = pa.array(
-                    [[v or 0 for v in row or ()] for row in parts.to_pylist()], parts.type
-                )
-            return parts.cast(field.type)
-        return pc.fill_null(column.cast(field.type), "" if field.type == pa.string() else 0)
-    except pa.ArrowException as error:
-        raise PermanentError(
-            f"{path.name}: column {field.name} is {column.type}; expected {field.type}"
-        ) from error
-
-
-__all__ = ["CorpusRow", "folder", "make_slice", "slice_path"]
+__all__ = ["folder", "make_slice", "slice_path"]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
-from solvers.errors import PermanentError
+from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.letterboxed.puzzle import Puzzle
 
 Dictionaries = Callable[[str], tuple[str, ...]]
@@ -54,9 +54,17 @@ def from_arrays(arrays: Arrays, row: int, dictionaries: Dictionaries | None) -> 
 
 
 def sides_of(arrays: Arrays, row: int) -> tuple[str, ...]:
-    """Rebuild the sides of one row's board."""
+    """Rebuild the sides of one row's board.
+
+    Raises InvalidPuzzleError where the sizes of its sides and its letters do not fit one another.
+    """
     start, stop = arrays["letter.offsets"][row : row + 2]
     text = "".join(map(chr, arrays["letter.values"][start:stop]))
     first, last = arrays["side_size.offsets"][row : row + 2]
+    total = int(arrays["side_size.values"][first:last].sum())
+    if total != len(text):
+        raise InvalidPuzzleError(
+            "columns", "side_size", f"{total} letters on all sides; letter has {len(text)}"
+        )
     cuts = np.concatenate([[0], np.cumsum(arrays["side_size.values"][first:last])]).tolist()
     return tuple(text[a:b] for a, b in pairwise(cuts))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
-from solvers.errors import PermanentError
+from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
 
 CELL_LISTS = ("cell_row", "cell_col", "cell_region")
@@ -62,26 +62,51 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the puzzle of one row, validated like any other."""
+    """Rebuild the puzzle of one row, validated like any other.
+
+    Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
+    """
 
     def column(name: str) -> list[int]:
         offsets = arrays[f"{name}.offsets"]
         values = arrays[f"{name}.values"][int(offsets[row]) : int(offsets[row + 1])]
         return [int(v) for v in values]
 
-    members: list[list[tuple[int, int]]] = [[] for _ in column("region_type")]
-    for r, c, i in zip(column("cell_row"), column("cell_col"), column("cell_region"), strict=True):
+    lists = {name: column(name) for name in DTYPES}
+    for first, *others in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
+        for name in others:
+            if len(lists[name]) != len(lists[first]):
+                raise _misfit(
+                    name, f"{len(lists[name])} values; expected {len(lists[first])}, as in {first}"
+                )
+    types = lists["region_type"]
+    members: list[list[tuple[int, int]]] = [[] for _ in types]
+    cells_of = zip(lists["cell_row"], lists["cell_col"], lists["cell_region"], strict=True)
+    for at, (r, c, i) in enumerate(cells_of):
+        if not 0 <= i < len(members):
+            raise _misfit(
+                f"cell_region[{at}]",
+                f"region {i}; expected one of the {len(members)} of region_type, from 0 on",
+            )
         members[i].append((r, c))
     regions = []
-    for cells, code, target in zip(
-        members, column("region_type"), column("region_target"), strict=True
+    for at, (cells, code, target) in enumerate(
+        zip(members, types, lists["region_target"], strict=True)
     ):
+        if code >= len(REGION_TYPES):
+            raise _misfit(
+                f"region_type[{at}]", f"code {code}; expected 0 to {len(REGION_TYPES) - 1}"
+            )
         kind = REGION_TYPES[code]
         regions.append(
             Region(cells=tuple(cells), type=kind, target=target if kind in TARGETED else None)
         )
-    dominoes = zip(column("domino_a"), column("domino_b"), strict=True)
+    dominoes = zip(lists["domino_a"], lists["domino_b"], strict=True)
     return Puzzle(regions=tuple(regions), dominoes=tuple(dominoes))
+
+
+def _misfit(place: str, message: str) -> InvalidPuzzleError:
+    return InvalidPuzzleError("columns", place, message)
 
 
 def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
+from solvers.errors import InvalidPuzzleError
 from solvers.strands.puzzle import Puzzle
 
 UNKNOWN_WORDS = -1
@@ -35,10 +36,17 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the board of one row."""
+    """Rebuild the board of one row.
+
+    Raises InvalidPuzzleError where its letters are not as many as its rows and columns say.
+    """
     start, stop = arrays["letter.offsets"][row : row + 2]
     text = "".join(map(chr, arrays["letter.values"][start:stop]))
-    width = int(arrays["column_count"][row])
+    height, width = int(arrays["row_count"][row]), int(arrays["column_count"][row])
+    if min(height, width) < 1 or height * width != len(text):
+        raise InvalidPuzzleError(
+            "columns", "letter", f"{len(text)} letters; expected {height} x {width}"
+        )
     words = int(arrays["theme_word_count"][row])
     return Puzzle(
         board=tuple(text[i : i + width] for i in range(0, len(text), width)),

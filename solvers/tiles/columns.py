@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
-from solvers.errors import PermanentError
+from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.tiles.puzzle import Puzzle
 
 
@@ -46,7 +46,10 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the board of one row, validated like any other."""
+    """Rebuild the board of one row, validated like any other.
+
+    Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
+    """
 
     def column(name: str) -> list[int]:
         start, stop = arrays[f"{name}.offsets"][row : row + 2]
@@ -56,11 +59,19 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     sizes = column("name_size")
     letters = "".join(map(chr, column("name_letter")))
     numbers, tile_sizes = column("feature"), column("tile_size")
-    if sum(tile_sizes) != len(numbers) or sum(sizes) != len(letters):
-        raise PermanentError("columns feature, name_letter: expected as many as their sizes say")
+    for name, values, said in (
+        ("feature", numbers, tile_sizes),
+        ("name_letter", letters, sizes),
+    ):
+        if len(values) != sum(said):
+            raise InvalidPuzzleError(
+                "columns", name, f"{len(values)} values; expected {sum(said)}, as their sizes say"
+            )
     names = list(_cut(letters, sizes))
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(names):
-        raise PermanentError("column feature: expected numbers of features that have a name")
+        raise InvalidPuzzleError(
+            "columns", "feature", "expected numbers of features that have a name"
+        )
     return Puzzle(
         tiles=tuple(tuple(names[number] for number in tile) for tile in _cut(numbers, tile_sizes))
     )

@@ -15,6 +15,7 @@ import pytest
 from archive import corpus as corpora
 from archive import corpus_inputs
 from archive.corpus import Corpus, open_corpus
+from archive.generated import make_boards, read_generator_spec
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.tables import CORPUS_QUARANTINE, CORPUS_ROWS, PIPS_PUZZLES
@@ -204,27 +205,93 @@ def test_a_corpus_is_its_contents_and_not_its_place(lake: Lake, write_archive: C
 
 
 def test_rows_of_parquet_are_validated_like_payloads(lake: Lake, tmp_path: Path):
-    table = boards(7)
+    table = boards(10)
     rows = table.to_pylist()
     rows[1]["domino_a"] = [5, *rows[1]["domino_a"][1:], 3]
     rows[2]["puzzle_id"] = rows[0]["puzzle_id"]
     rows[3]["cell_row"] = None
     rows[4]["region_type"] = [99 for _ in rows[4]["region_type"]]
     rows[6]["cell_region"] = [-1, *rows[6]["cell_region"][1:]]
+    rows[7]["cell_region"] = [9, *rows[7]["cell_region"][1:]]
+    rows[8]["size"] = 3
+    rows[9]["cell_col"] = rows[9]["cell_col"][1:]
     path = tmp_path / "mine.parquet"
     loose = pa.schema([field.with_nullable(True) for field in PIPS_PUZZLES])
-    told = pa.Table.from_pylist(rows, loose).append_column("mine", pa.array(range(7)))
+    told = pa.Table.from_pylist(rows, loose).append_column("mine", pa.array(range(10)))
     pq.write_table(told, path)
     corpus = open_corpus(lake, str(path))
     kept = table.column("puzzle_id").to_pylist()
     assert ids(corpus) == [kept[0], kept[5]]
-    assert [(fault["source_row"], fault["rule"]) for fault in faults_of(corpus)] == [
-        (1, "columns"),
-        (2, "puzzle-id"),
-        (3, "null"),
-        (4, "columns"),
-        (6, "negative"),
+    faults = [
+        [fault[name] for name in ("source_row", "rule", "place")] for fault in faults_of(corpus)
     ]
+    assert faults == [
+        [1, "columns", "domino_b"],
+        [2, "puzzle-id", "puzzle_id"],
+        [3, "null", "cell_row"],
+        [4, "columns", "region_type[0]"],
+        [6, "negative", "cell_region"],
+        [7, "columns", "cell_region[0]"],
+        [8, "size", "size"],
+        [9, "columns", "cell_col"],
+    ]
+    said = {fault["source_row"]: fault["message"] for fault in faults_of(corpus)}
+    cells = len(rows[9]["cell_row"])
+    assert said[9] == f"{cells - 1} values; expected {cells}, as in cell_row"
+    assert said[8] == f"3; expected {table.column('size')[8]}, the size of its board"
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "values", "place"),
+    [
+        ("strands", "letter", [65], "letter"),
+        ("strands", "column_count", 0, "letter"),
+        ("strands", "letter", [2**30], "letter"),
+        ("letterboxed", "side_size", [3, 3, 3, 4], "side_size"),
+        ("tiles", "tile_size", [1], "feature"),
+        ("tiles", "name_size", [1], "name_letter"),
+    ],
+)
+def test_lists_of_every_game_that_do_not_fit_name_their_column(
+    lake: Lake, tmp_path: Path, name: str, column: str, values: object, place: str
+):
+    made = make_boards(read_generator_spec(f"{name}:n=2"), 0, 2)
+    table = puzzles_table(game(name), [board.puzzle for board in made])
+    rows = table.to_pylist()
+    rows[1] |= {column: values}
+    path = tmp_path / "mine.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, table.schema).drop(["puzzle_id", "size"]), path)
+    corpus = open_corpus(lake, str(path))
+    (fault,) = faults_of(corpus)
+    assert (corpus.row_count, fault["source_row"]) == (1, 1)
+    assert (fault["rule"], fault["place"]) == ("columns", place)
+
+
+def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_path: Path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "a.parquet").write_bytes(b"no table")
+    table = boards(8)
+    pq.write_table(table, folder / "b.parquet", row_group_size=4, compression="zstd")
+    with pq.ParquetFile(folder / "b.parquet") as file:
+        column = file.metadata.row_group(1).column(PIPS_PUZZLES.get_field_index("cell_row"))
+        start = column.dictionary_page_offset or column.data_page_offset
+        stop = start + column.total_compressed_size
+    data = bytearray((folder / "b.parquet").read_bytes())
+    data[start:stop] = b"\xff" * (stop - start)
+    (folder / "b.parquet").write_bytes(data)
+    corpus = open_corpus(lake, str(folder))
+    assert ids(corpus) == table.column("puzzle_id").to_pylist()[:4]
+    assert corpus.quarantined == 2
+    first, second = faults_of(corpus)
+    assert [first[name] for name in ("source", "source_row", "rule")] == ["a.parquet", 0, "damaged"]
+    assert "a.parquet cannot be read as Parquet" in first["message"]
+    assert (second["source"], second["place"]) == ("b.parquet", "row group 1")
+    assert second["message"].startswith("4 rows from row 4 on cannot be read: b.parquet")
+    for path in folder.iterdir():
+        path.write_bytes(b"no table either")
+    with pytest.raises(PermanentError, match=r"a.parquet cannot be read as Parquet"):
+        open_corpus(lake, str(folder))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +301,7 @@ def test_rows_of_parquet_are_validated_like_payloads(lake: Lake, tmp_path: Path)
         (lambda path: pq.write_table(pa.table({"a": [1]}), path), "which are no game's"),
         (
             lambda path: pq.write_table(boards(1).slice(0, 0), path),
-            "holds no sound puzzle of pips",
+            "mine.parquet' has no rows; expected at least one puzzle",
         ),
     ],
 )
