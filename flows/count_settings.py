@@ -7,7 +7,7 @@ from typing import Any
 
 from archive.corpus import Corpus
 from archive.games import bind_game
-from archive.generated import is_generator_spec, read_generator_spec
+from archive.generated import is_generator_spec
 from archive.lake import Lake
 from flows.settings import ExecutorKind
 from solvers.algebra import Ask, Game, canonical_json, digest
@@ -43,9 +43,7 @@ class CountSettings:
             )
         if self.executor not in ("celery", "inline"):
             raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
-        game = self.game
-        if is_generator_spec(self.corpus):
-            game = read_generator_spec(self.corpus).game
+        game = self.corpus.partition(":")[0] if is_generator_spec(self.corpus) else self.game
         if game is not None:
             self.check_question(game)
 
