@@ -184,6 +184,7 @@ def _bring(settings: CountSettings) -> Corpus:
 def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
     from flows.count import Watch, run_count
     from flows.counting import CountStoppedError
+    from workers.logs import logged_to
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
@@ -214,7 +215,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
 
     watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
     try:
-        with waiting:
+        with waiting, logged_to(settings.workers.driver_log_path):
             report = run_count(settings, watch, prefect=prefect)
     except (CountStoppedError, KeyboardInterrupt) as error:
         slices.close()

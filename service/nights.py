@@ -229,6 +229,7 @@ def _run(
 ) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
     from flows.steps import NightStoppedError
+    from workers.logs import logged_to
 
     for settings in nights:
         hands = "this process" if settings.executor == "inline" else "Celery workers"
@@ -242,7 +243,8 @@ def _run(
         show(report)
 
     try:
-        reports = _reports(nights, tell, progress, prefect=prefect)
+        with logged_to(nights[0].workers.driver_log_path):
+            reports = _reports(nights, tell, progress, prefect=prefect)
     except NightStoppedError as error:
         progress.close()
         note(str(error))

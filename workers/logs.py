@@ -1,14 +1,19 @@
-"""Where the log goes: standard error, so that standard output holds answers and nothing else."""
+"""Where the log goes: never to standard output, which holds answers and nothing else."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import Processor
+
+from workers.processes import begin_log
 
 
 def configure(*, json_lines: bool) -> None:
@@ -18,6 +23,29 @@ def configure(*, json_lines: bool) -> None:
         if json_lines
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
+    _configure(render, _Sink())
+
+
+@contextmanager
+def logged_to(path: Path) -> Iterator[None]:
+    """Send every log line of this process to a file, for the length of a `with` block.
+
+    So standard error is left to what people are told.
+    """
+    with contextlib.suppress(OSError):
+        begin_log(path)
+    before = structlog.get_config() if structlog.is_configured() else None
+    _configure(structlog.dev.ConsoleRenderer(colors=False), _Sink(path))
+    try:
+        yield
+    finally:
+        if before is None:
+            configure(json_lines=False)
+        else:
+            structlog.configure(**before)
+
+
+def _configure(render: Processor, sink: _Sink) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -25,25 +53,32 @@ def configure(*, json_lines: bool) -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             render,
         ],
-        # Asked for at each line: whoever captures the stream may replace it.
-        logger_factory=lambda *_: structlog.PrintLogger(cast("TextIO", _STDERR)),
+        logger_factory=lambda *_: structlog.PrintLogger(cast("TextIO", sink)),
     )
 
 
-class _Stderr(io.TextIOBase):
-    """Standard error, on a disk that may be full: a line is lost then, and never the work."""
+class _Sink(io.TextIOBase):
+    """Standard error or a file, on a disk that may be full: a line is lost then, and never the
+    work.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        super().__init__()
+        self._path = path
 
     def write(self, text: str) -> int:
         with contextlib.suppress(OSError):
-            sys.stderr.write(text)
+            if self._path is None:
+                # Asked for at each line: whoever captures the stream may replace it.
+                sys.stderr.write(text)
+            else:
+                with self._path.open("a") as file:
+                    file.write(text)
         return len(text)
 
     def flush(self) -> None:
         with contextlib.suppress(OSError):
             sys.stderr.flush()
-
-
-_STDERR = _Stderr()
 
 
 def get_logger(name: str) -> Any:

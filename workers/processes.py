@@ -42,9 +42,7 @@ def spawn(
     It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
     that it can watch: the pipe closes when this process ends, however it ends.
     """
-    log_path.parent.mkdir(parents=True, exist_ok=True)
-    if log_path.exists() and log_path.stat().st_size > LOG_BYTES_MAX:
-        log_path.replace(log_path.with_suffix(".log.1"))
+    begin_log(log_path)
     with log_path.open("ab") as log:
         return subprocess.Popen(
             list(command),
@@ -56,6 +54,13 @@ def spawn(
             # The supervisor's only thread forks here, so that nothing can deadlock.
             preexec_fn=None if leash else partial(die_with_parent, parent=os.getpid()),  # noqa: PLW1509
         )
+
+
+def begin_log(path: Path) -> None:
+    """Make the folder of a log, and put aside what has become too long of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+        path.replace(path.with_suffix(".log.1"))
 
 
 def end_group(

@@ -110,8 +110,7 @@ class Reconciler:
         """Work until nothing is left, or until asked to stop."""
         self._adopt()
         self._guarded(self._reconcile)
-        looked_at = time.monotonic()
-        looked_again = 0
+        looked_at, looked_again = time.monotonic(), 0
         while not stop.is_set():
             if not self.run.planned:
                 self._plan.check(self.run)
@@ -146,7 +145,8 @@ class Reconciler:
             since = self._trouble_since.setdefault(name, now)
             if now - since > self._settings.broker_patience_seconds:
                 raise
-            log.warning("driver waits", run=self.run.run_id, step=name, error=str(error))
+            if since == now:
+                log.warning("driver waits", run=self.run.run_id, step=name, error=str(error))
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
             self._trouble_since.pop(name, None)

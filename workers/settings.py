@@ -225,6 +225,11 @@ class Settings(BaseSettings):
         return Path.cwd() / "var" / name
 
     @property
+    def driver_log_path(self) -> Path:
+        """Log of whoever drives a run where people look at the terminal."""
+        return self.side_dir / "logs" / "driver.log"
+
+    @property
     def socket_path(self) -> Path:
         """Unix socket of the embedded server: in the side folder, unless its path is too long."""
         path = self.side_dir / "server" / "server.sock"

@@ -166,6 +166,25 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
     assert "the same command goes on" in err
 
 
+def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
+    invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    from flows import counting
+    from workers import driver, reconciler
+
+    def troubled(*given: Any, **named: Any) -> driver.RunSummary:
+        reconciler.log.warning("driver waits", error="no server")
+        return driver.drive(*given, **named)
+
+    monkeypatch.setattr(counting, "drive", troubled)
+    code, _, err = invoke("count", folder, *PLAIN)
+    assert code == 0
+    assert "driver waits" not in err
+    log = (tmp_path / "var" / "lake" / "logs" / "driver.log").read_text()
+    assert "driver waits" in log
+    assert "\x1b" not in log
+
+
 def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureFixture[str]):
     line = SlicesLine()
     line(0, 3)
