@@ -109,7 +109,8 @@ class Settings(BaseSettings):
     chunk_overdue_seconds: float = Field(default=150.0, gt=0)
     """A chunk from which nothing was heard for this long is submitted again."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
-    """The driver gives up on a dead broker after this time."""
+    """The driver gives up on a dead broker after this time, and so does whoever starts workers for
+    one that NIGHTGRID_REDIS_URL names."""
     attempts_max: int = Field(default=3, ge=2)
     """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
     interruptions_max: int = Field(default=10, ge=2)

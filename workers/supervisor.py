@@ -31,7 +31,8 @@ from workers import server
 from workers.locks import alone
 from workers.processes import end_group, kill_group, spawn, wait
 from workers.queues import BATCH, INTERACTIVE, MAINTENANCE
-from workers.redis_keys import connect, living, say_dead, say_left
+from workers.readiness import mark_logs, wait_ready
+from workers.redis_keys import connect, say_dead, say_left
 from workers.settings import Settings
 from workers.silence import Silence
 
@@ -47,7 +48,6 @@ ENDING_SECONDS = 5.0
 """A supervisor whose owner was killed may need so long to end."""
 HOPELESS_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
-LOG_TAIL_BYTES = 2000
 HAND_BACK_SECONDS = 3.0
 """How long a worker may take to put back into the queue what it is told to leave undone."""
 LEFT_CODES = frozenset({os.EX_OK, os.EX_TEMPFAIL})
@@ -327,15 +327,16 @@ def beginning_cluster(
 
     They are children of a supervisor on a leash: even if this process is killed, they end.
     Yields at once, while they start, what waits until server and workers are ready and gives the
-    supervisor; it raises TransientError, with the end of the logs, when they do not become ready
-    in time.
+    supervisor; it raises TransientError, with the end of a log, when they do not become ready in
+    time.
     """
     log_path = settings.side_dir / "logs" / "supervisor.log"
+    marks = mark_logs(settings)
     command = [sys.executable, "-m", "workers.supervisor", "--leash", "--roles", ",".join(roles)]
     process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
 
     def ready() -> subprocess.Popen[bytes]:
-        _wait_ready(settings, process, roles)
+        wait_ready(settings, process, roles, marks)
         return process
 
     try:
@@ -355,40 +356,6 @@ def local_cluster(
     """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
     with beginning_cluster(settings, roles=roles) as ready:
         yield ready()
-
-
-def _wait_ready(settings: Settings, process: subprocess.Popen[bytes], roles: Sequence[str]) -> None:
-    deadline = time.monotonic() + settings.workers_start_seconds
-    wanted = {role for role in roles if role in (BATCH, INTERACTIVE)}
-    with connect(settings) as client:
-        while time.monotonic() < deadline and process.poll() is None:
-            if _ready(settings, client, wanted):
-                return
-            time.sleep(LOOK_SECONDS)
-    raise TransientError(
-        f"the local workers did not become ready; the end of their logs in "
-        f"{settings.side_dir / 'logs'}:\n{_tails(settings, ('supervisor', *roles))}"
-    )
-
-
-def _ready(settings: Settings, client: redis.Redis, wanted: set[str]) -> bool:
-    try:
-        client.ping()
-        alive: dict[str, dict[str, Any]] = living(client, settings) if wanted else {}
-    except redis.RedisError:
-        return False
-    serving = {queue for about in alive.values() for queue in about["queues"]}
-    return wanted <= serving
-
-
-def _tails(settings: Settings, names: Sequence[str]) -> str:
-    texts = []
-    for name in names:
-        path = settings.side_dir / "logs" / f"{name}.log"
-        if path.exists():
-            tail = path.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
-            texts.append(f"--- {name}\n{tail}")
-    return "\n".join(texts)
 
 
 def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:

@@ -15,6 +15,7 @@ from solvers.errors import PermanentError, TransientError
 from workers import server
 from workers.app import app, client_app, configuration
 from workers.processes import end_group, spawn
+from workers.readiness import LOG_TAIL_LINES
 from workers.redis_keys import connect
 from workers.settings import SOCKET_PATH_BYTES, Settings
 from workers.supervisor import child_environment, local_cluster, supervisor_state
@@ -116,12 +117,35 @@ def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
         tmp_path, celery_app="no_such_module", workers_start_seconds=12.0, stop_seconds=1.0
     )
+    log = settings.side_dir / "logs" / "batch.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("an earlier start\n")
     with (
-        pytest.raises(TransientError, match="no_such_module"),
+        pytest.raises(TransientError, match="no_such_module") as caught,
         local_cluster(settings, roles=("server", "batch")),
     ):
         pass
+    assert "batch.log" in str(caught.value)
+    assert "an earlier start" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) <= 1 + LOG_TAIL_LINES
     assert not server.is_up(settings)
+
+
+@pytest.mark.cluster
+def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_path):
+    settings = quick_settings(
+        tmp_path, redis_url="redis://user:secret@127.0.0.1:1/0", broker_patience_seconds=0.5
+    )
+    with (
+        pytest.raises(TransientError) as caught,
+        local_cluster(settings, roles=("server", "batch")),
+    ):
+        pass
+    assert str(caught.value).startswith(
+        "the Redis server at 127.0.0.1:1, which NIGHTGRID_REDIS_URL names, did not answer for 0.5 s"
+    )
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
