@@ -13,7 +13,7 @@ from workers.executors import CeleryExecutor, Executor, InlineExecutor
 from workers.queues import BATCH
 from workers.redis_keys import connect, living
 from workers.settings import Settings
-from workers.supervisor import SERVER, beginning_cluster
+from workers.supervisor import SERVER, beginning_cluster, is_supervised
 
 Ready = Callable[[], object]
 """Waits until somebody is there to do the work. Raises TransientError when nobody comes."""
@@ -24,13 +24,15 @@ def workers_ahead(kind: ExecutorKind, settings: Settings, game: str) -> Iterator
     """Begin to start workers of our own where an executor would, and yield what waits for them.
 
     Something else can be done while they start. They load that game alone and end with the block.
+    Workers of another supervisor in our folder, such as another count's, may end before we do:
+    ours then take their place.
     """
-    if kind == "inline" or batch_is_served(settings):
+    if kind == "inline" or (batch_is_served(settings) and not is_supervised(settings)):
         yield lambda: None
     else:
         # Nobody asks workers of our own anything else.
         alone = settings.model_copy(update={"games": game})
-        with beginning_cluster(alone, roles=(SERVER, BATCH)) as ready:
+        with beginning_cluster(alone, roles=(SERVER, BATCH), standby=True) as ready:
             yield ready
 
 

@@ -18,7 +18,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -44,8 +44,11 @@ LOOK_SECONDS = 0.1
 RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Pause before a restart, by how often in a row the process died young."""
 YOUNG_SECONDS = 10.0
+LOCK = "supervisor"
 ENDING_SECONDS = 5.0
 """A supervisor whose owner was killed may need so long to end."""
+ORPHAN_SECONDS = 1.0
+"""How long the server of a supervisor that was killed may need to end."""
 HOPELESS_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
 HAND_BACK_SECONDS = 3.0
@@ -81,18 +84,56 @@ class Supervisor:
         self._stopping = self._abandoned = False
         self._silence = Silence(settings)
 
-    def run(self, leash: int | None = None) -> None:
+    def run(self, leash: int | None = None, *, standby: bool = False) -> None:
         """Start everything and look after it until a signal comes or the leash is let go.
 
-        `leash` is a file descriptor whose end means that our owner is gone. Raises TransientError
-        when another supervisor has our folder.
+        `leash` is a file descriptor whose end means that our owner is gone. While another
+        supervisor has our folder, one on `standby` waits to take its place; without that, raises
+        TransientError.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
-        # Whoever has nothing to look after, since the server runs, may stand beside another.
-        with _only_one(self._settings) if self._children else nullcontext():
-            self._children = self._wanted()
-            self._supervise(leash)
+        with ExitStack() as held:
+            # Whoever has nothing to look after, since the server runs, may stand beside another.
+            if self._children:
+                self._take_place(held, leash, standby=standby)
+            if not self._stopping:
+                self._children = self._wanted()
+                self._supervise(leash)
+
+    def _take_place(self, held: ExitStack, leash: int | None, *, standby: bool) -> None:
+        """Hold our folder, for which one that is just ending may be waited for, or any at all."""
+        deadline = time.monotonic() + ENDING_SECONDS
+        waited = False
+        while not self._stopping:
+            state = supervisor_state(self._settings)
+            who = "" if state is None else f", process {state['supervisor_pid']},"
+            refusal = (
+                f"another supervisor{who} works in {self._settings.side_dir}; expected a "
+                "NIGHTGRID_VAR_DIR of its own for each on one machine"
+            )
+            try:
+                held.enter_context(alone(self._settings.side_dir, LOCK, refusal))
+                break
+            except TransientError:
+                if not standby and time.monotonic() > deadline:
+                    raise
+            waited = True
+            self._pause(leash)
+        # The server of one that was killed is killed too, and may answer for a moment yet.
+        deadline = time.monotonic() + ORPHAN_SECONDS
+        while waited and self._has_server_of_another() and time.monotonic() < deadline:
+            self._pause(leash)
+
+    def _has_server_of_another(self) -> bool:
+        return server.is_embedded(self._settings) and server.is_up(self._settings)
+
+    def _pause(self, leash: int | None) -> None:
+        """Wait a moment, and notice when the leash is let go."""
+        if leash is None:
+            time.sleep(LOOK_SECONDS)
+        elif select.select([leash], [], [], LOOK_SECONDS)[0]:
+            self._stopping = self._abandoned = not os.read(leash, 1)
 
     def _wanted(self) -> list[Child]:
         """Name what is to be looked after: not someone else's server, or one that runs already."""
@@ -106,10 +147,7 @@ class Supervisor:
                 for child in self._children:
                     self._look_after(child)
                 self._end_the_silent()
-                if leash is None:
-                    time.sleep(LOOK_SECONDS)
-                elif select.select([leash], [], [], LOOK_SECONDS)[0]:
-                    self._stopping = self._abandoned = not os.read(leash, 1)
+                self._pause(leash)
         finally:
             self._stop(abandoned=self._abandoned)
 
@@ -298,41 +336,22 @@ def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
 
 
 @contextmanager
-def _only_one(settings: Settings) -> Iterator[None]:
-    """Hold the supervisor's folder, for which one that is just ending may be waited for."""
-    deadline = time.monotonic() + ENDING_SECONDS
-    with ExitStack() as held:
-        while True:
-            state = supervisor_state(settings)
-            who = "" if state is None else f", process {state['supervisor_pid']},"
-            refusal = (
-                f"another supervisor{who} works in {settings.side_dir}; expected a "
-                "NIGHTGRID_VAR_DIR of its own for each on one machine"
-            )
-            try:
-                held.enter_context(alone(settings.side_dir, "supervisor", refusal))
-                break
-            except TransientError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(LOOK_SECONDS)
-        yield
-
-
-@contextmanager
 def beginning_cluster(
-    settings: Settings, *, roles: Sequence[str] = ROLES
+    settings: Settings, *, roles: Sequence[str] = ROLES, standby: bool = False
 ) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Run the embedded server and supervised workers for the length of a `with` block.
 
     They are children of a supervisor on a leash: even if this process is killed, they end.
     Yields at once, while they start, what waits until server and workers are ready and gives the
     supervisor; it raises TransientError, with the end of a log, when they do not become ready in
-    time.
+    time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
+    its place when it ends.
     """
     log_path = settings.side_dir / "logs" / "supervisor.log"
     marks = mark_logs(settings)
     command = [sys.executable, "-m", "workers.supervisor", "--leash", "--roles", ",".join(roles)]
+    if standby:
+        command.append("--standby")
     process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
 
     def ready() -> subprocess.Popen[bytes]:
@@ -368,15 +387,27 @@ def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
     return state
 
 
+def is_supervised(settings: Settings) -> bool:
+    """Tell whether a supervisor works in our side folder."""
+    try:
+        with alone(settings.side_dir, LOCK, ""):
+            return False
+    except TransientError:
+        return True
+
+
 def main() -> None:
     """Supervise, as a program."""
     parser = argparse.ArgumentParser(prog="python -m workers.supervisor")
     parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
+    parser.add_argument(
+        "--standby", action="store_true", help="wait for the place of another supervisor"
+    )
     parser.add_argument("--roles", default=",".join(ROLES))
     options = parser.parse_args()
     leash = sys.stdin.fileno() if options.leash else None
     try:
-        Supervisor(Settings(), options.roles.split(",")).run(leash)
+        Supervisor(Settings(), options.roles.split(",")).run(leash, standby=options.standby)
     except TransientError as error:
         raise SystemExit(str(error)) from error
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import ExitStack
 
 import pytest
 
 from archive.lake import Lake
-from flows import cluster
+from flows import cluster, steps
 from flows.nightly import run_nightly
 from tests.flows.nights import results
+from workers import driver
 from workers.supervisor import BATCH, SERVER, local_cluster, supervisor_state
 
 pytestmark = pytest.mark.cluster
@@ -40,17 +42,35 @@ def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
     assert not cluster.batch_is_served(settings.workers)
 
 
-def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery, monkeypatch):
+def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
     settings, inline = on_celery
 
     with local_cluster(settings.workers, roles=(SERVER, BATCH)):
-        assert cluster.batch_is_served(settings.workers)
-        monkeypatch.delattr(cluster, "beginning_cluster")
+        before = supervisor_state(settings.workers)
         report = run_nightly(settings, prefect=False)
-        assert cluster.batch_is_served(settings.workers)
+        assert supervisor_state(settings.workers) == before
 
     assert report.solved == 6
     assert results(settings).equals(results(inline))
+
+
+def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatch):
+    settings, inline = on_celery
+    first = ExitStack()
+
+    def drive_on(*given, **named):
+        assert cluster.batch_is_served(settings.workers)
+        first.close()
+        return driver.drive(*given, **named)
+
+    monkeypatch.setattr(steps, "drive", drive_on)
+    with first:
+        first.enter_context(local_cluster(settings.workers, roles=(SERVER, BATCH)))
+        report = run_nightly(settings, prefect=False)
+
+    assert report.solved == 6
+    assert results(settings).equals(results(inline))
+    assert supervisor_state(settings.workers) is None
 
 
 def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_celery):
