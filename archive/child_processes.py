@@ -9,11 +9,16 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
+
+SILENT = "ignore:resource_tracker:UserWarning"
+"""What the process that clears away after a killed one is to say of it: nothing."""
 
 
 @contextmanager
 def pool_of(processes: int) -> Iterator[ProcessPoolExecutor]:
     """Open a pool; whatever ends the body, its processes end too."""
+    _begin_tracker()
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=begin)
     try:
@@ -25,6 +30,22 @@ def pool_of(processes: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin_tracker() -> None:
+    """Start Python's tracker of semaphores, which writes on the terminal if we are killed.
+
+    It clears them away all the same, and reads what it may say when it starts.
+    """
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = SILENT if not before else f"{before},{SILENT}"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def begin() -> None:
