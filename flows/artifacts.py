@@ -19,7 +19,7 @@ from prefect.logging import get_run_logger
 from flows.count_report import CountReport
 from flows.report import NightlyReport
 from workers.driver import Progress
-from workers.pace import PaceKeeper, told_of
+from workers.pace import told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""
@@ -86,12 +86,10 @@ class ProgressBar:
         self, key: str = PROGRESS_KEY, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._bar = ShareBar(key, clock=clock)
-        self._pace = PaceKeeper()
 
     def __call__(self, progress: Progress) -> None:
-        """Show the rows done of all rows."""
-        pace = self._pace(progress)
-        self._bar(progress.rows_done, progress.rows_total, lambda: told_of(progress, pace))
+        """Show the jobs done of all jobs."""
+        self._bar(progress.jobs_done, progress.jobs_total, lambda: told_of(progress))
 
 
 def show_summary(report: NightlyReport) -> None:

@@ -40,7 +40,7 @@ class CountReport:
     chunks_found: int = 0
     """Chunks that earlier calls had worked."""
     jobs_worked: int = 0
-    """Jobs and parts of jobs that ended in this call."""
+    """Jobs whose answer was completed in this call."""
     failures: int = 0
     states_worked: int = 0
     """States that solvers kept in this call."""
@@ -53,13 +53,13 @@ class CountReport:
 
     @property
     def jobs_per_second(self) -> float | None:
-        """Jobs that ended per second of solving; None when none did."""
+        """Jobs answered per second of solving; None when none was."""
         return self.jobs_worked / self.solve_seconds if self.jobs_worked else None
 
     @property
     def states_per_second(self) -> float | None:
         """States kept per second of solving; None when nothing was worked."""
-        return self.states_worked / self.solve_seconds if self.jobs_worked else None
+        return self.states_worked / self.solve_seconds if self.chunks_worked else None
 
     def sentence(self) -> str:
         """Say in one sentence what the count came to."""

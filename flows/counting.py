@@ -41,6 +41,7 @@ class SolvedCount:
     chunks_found: int = 0
     """Chunks that earlier calls had worked."""
     jobs_worked: int = 0
+    """Jobs whose answer was completed in this call."""
     states: int = 0
     """States kept in what this call has worked."""
     failures: int = 0
@@ -122,7 +123,7 @@ def solve_count(
     return SolvedCount(
         chunks_worked=summary.chunks_total - summary.chunks_resumed,
         chunks_found=summary.chunks_resumed,
-        jobs_worked=last.rows_done - first.rows_done if first and last else 0,
+        jobs_worked=last.jobs_done - first.jobs_done if first and last else 0,
         states=last.states - first.states if first and last else 0,
         failures=summary.failures,
         seconds=summary.seconds,

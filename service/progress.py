@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from workers.driver import Progress
-    from workers.pace import Pace, PaceKeeper
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
@@ -73,21 +72,14 @@ class ProgressLine:
         self._line = MovingLine()
         self._ended = ""
         """The run whose end was shown, which may be told again."""
-        self._pace: PaceKeeper | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
-        if self._pace is None:
-            # Loaded with the first progress: by then the workers' own modules are.
-            from workers.pace import PaceKeeper
-
-            self._pace = PaceKeeper()
-        pace = self._pace(progress)
-        finished = progress.rows_done >= progress.rows_total
+        finished = progress.ended
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        self._line.show(lambda: describe(progress, pace), at_once=finished)
+        self._line.show(lambda: describe(progress), at_once=finished)
 
     def close(self) -> None:
         """End the line."""
@@ -196,13 +188,13 @@ def _open_bar() -> Bar:
     return bar
 
 
-def describe(progress: Progress, pace: Pace | None = None) -> str:
+def describe(progress: Progress) -> str:
     """Write a progress as one line."""
-    from workers.pace import Pace, told_of
+    # Loaded with the first progress: by then the workers' own modules are.
+    from workers.pace import told_of
 
-    total = max(progress.rows_total, 1)
-    full = BAR_CHARS * progress.rows_done // total
-    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress, pace or Pace())}"
+    full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
+    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress)}"
 
 
 def warm(name: str) -> None:

@@ -63,6 +63,10 @@ class Executor(Protocol):
     def window(self) -> int:
         """Chunks worth having in flight; changes as workers join and leave."""
 
+    @property
+    def processes(self) -> int:
+        """Processes that work chunks, as far as is known."""
+
     def submit(self, ref: ChunkRef) -> None:
         """Send a chunk to be worked. Raises TransientError when that is impossible now."""
 
@@ -83,6 +87,7 @@ class InlineExecutor:
     """Works chunks in this process, one for each poll."""
 
     window: int = 1
+    processes: int = 1
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self._lake = lake
@@ -139,6 +144,11 @@ class CeleryExecutor:
             return self._settings.window_chunks
         wanted = CHUNKS_PER_PROCESS * self._processes
         return min(max(self._settings.window, wanted), LOOK_AT_MOST)
+
+    @property
+    def processes(self) -> int:
+        """Batch processes that lived a moment ago; before that is known, those of this machine."""
+        return self._processes or self._settings.batch_processes
 
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""

@@ -22,8 +22,12 @@ from solvers.algebra import Status
 from workers.chunks import AGAIN, DEFERRED
 from workers.rows import part_row
 
-_SPLIT_COLUMNS = ("job_no", "part_path", "status", "reason", "children", "states")
+_SPLIT_COLUMNS = (
+    *("job_no", "part_path", "status", "reason", "children"),
+    *("states", "kernel_ns"),
+)
 _PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
+_UNFINISHED = pa.array([SPLIT, CARRIED])
 _LOST = pa.array([str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID)])
 
 
@@ -35,8 +39,12 @@ class Growth:
     """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
     hopeless: set[int]
     """Numbers of divided jobs of which a part is over budget for good."""
+    answered: int
+    """Jobs that have their answer in the finished chunk; not those of which it has a part."""
     states: int
-    """States that the finished chunk kept."""
+    """States that the finished chunk kept ..."""
+    kernel_ns: int
+    """... and the time that it took to."""
     carried: Carried | None = None
     """What a part of a staged count has left for the next stage."""
     lost: bool = False
@@ -62,14 +70,27 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     status = part.column("status")
     over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
     hopeless = {row["job_no"] for row in over if row["part_path"]}
-    states = pc.sum(part.column("states")).as_py() or 0
+    whole = pc.and_(
+        pc.equal(part.column("part_path"), ""),
+        pc.invert(pc.is_in(status, value_set=_UNFINISHED)),
+    )
+    if known:
+        # The manifest decides, also where a second execution has answered what went on.
+        went = pc.is_in(part.column("job_no"), value_set=pa.array(sorted(known), pa.int64()))
+        whole = pc.and_(whole, pc.invert(went))
+    told: dict[str, Any] = {
+        "hopeless": hopeless,
+        "answered": pc.sum(whole).as_py() or 0,
+        "states": pc.sum(part.column("states")).as_py() or 0,
+        "kernel_ns": pc.sum(part.column("kernel_ns")).as_py() or 0,
+    }
     lost = pc.any(pc.is_in(status, value_set=_LOST)).as_py()
     carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
     left = Carried.from_json(carried[0]) if carried else None
     split = part.filter(pc.equal(status, SPLIT)).to_pylist()
     split = [row for row in split if row["job_no"] not in known]
     if not split:
-        return Growth(chunks=[], hopeless=hopeless, states=states, carried=left, lost=lost)
+        return Growth(chunks=[], **told, carried=left, lost=lost)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
@@ -86,7 +107,7 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
-    return Growth(chunks=chunks, hopeless=hopeless, states=states, lost=lost)
+    return Growth(chunks=chunks, **told, lost=lost)
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:

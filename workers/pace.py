@@ -1,20 +1,46 @@
-"""How far a run is, how fast it goes, and when it will have ended."""
+"""How far a run is, how fast it goes, and when it will have ended.
+
+**Jobs** are puzzles: one is done when its answer is complete, in however many chunks it was worked.
+
+**States per second** are those that chunks kept which are done, over the kernel time in which they
+did, times the processes that are at work. So the rate is that of what was worked, and waiting for
+a chunk does not change it.
+
+**What is left** is what the planner expects of chunks that are not done, times what chunks took so
+far over what was expected of them. A chunk in flight counts as worked up to what is expected of it;
+what it takes beyond that makes the rest longer at once. What came back split or goes on by stages
+took time and was expected by nobody: it makes the rest longer, too. Few chunks say little, so the
+planner's word counts as much as FEW_CHUNKS of them.
+Of chunks that nobody expected, and of one in flight that takes a multiple of what was expected,
+nobody knows how long they take: while there are such, what is left is so much at least.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-WINDOW_S = 60.0
-"""The pace is that of the last minute: hard chunks come first, small ones last."""
-STEP_S = 0.5
-"""Progress that comes sooner after another is not kept."""
 LEAST_S = 1.0
-"""Nothing is said of a pace over a shorter time."""
+"""Nobody is told of an end before so much has been worked."""
 LEAST_SHARE = 0.01
 """Of the share that is planned, where the rest is estimated from it."""
+FEW_CHUNKS = 4
+"""Chunks after which what they took counts for half of its logarithm."""
+LATE = 3.0
+"""A chunk in flight that takes this many times what is expected of it may take any time ..."""
+LATE_S = 2.0
+"""... if that is more than this, below which a driver does not see when chunks begin."""
 OLDEST_TOLD_S = 2.0
 """A chunk in flight is told of only when it is older."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A chunk that somebody works on."""
+
+    elapsed_s: float
+    expected_s: float
+    """What the planner expected; 0 where nobody has said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,89 +51,124 @@ class Progress:
     chunks_done: int
     chunks_total: int
     """Grows when parts come back split or chunks are broken up."""
-    rows_done: int
-    rows_total: int
+    jobs_done: int
+    """Jobs whose answer is complete."""
+    jobs_total: int
+    """Of the run, as far as it is planned."""
     in_flight: int
     failures: int
     """Deaths and failures of chunks seen by this driver."""
     seconds: float
+    processes: int = 1
+    """Processes that work chunks."""
     states: int = 0
-    """States that solvers kept, in the chunks that are done."""
+    """States that solvers kept, in the chunks that are done ..."""
+    kernel_s: float = 0.0
+    """... and the seconds that they took."""
     expected_done_s: float = 0.0
     """What the planner expected the chunks to take that are done ..."""
     expected_total_s: float = 0.0
     """... and all of them, as far as it expected anything."""
+    foreseen_done: int = 0
+    """Chunks done of which the planner expected something."""
+    unforeseen_left: int = 0
+    """Chunks not done of which nobody has said what they take."""
+    begun: Sequence[Begun] = ()
+    """Chunks in flight that somebody works on, as far as the driver has seen it."""
     oldest_seconds: float | None = None
     """How long ago the oldest chunk in flight was sent; None: none is."""
     planned_share: float = 1.0
     """Share of the puzzles that is planned: totals are of these alone."""
 
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left of what is planned."""
+        return self.jobs_done >= self.jobs_total and self.chunks_done >= self.chunks_total
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """Figures that no single progress holds; None: not known yet."""
+class Left:
+    """What is left of a run, by estimation."""
 
-    jobs_per_s: float | None = None
-    states_per_s: float | None = None
-    left_s: float | None = None
-    """Estimated seconds to the end."""
-
-
-class PaceKeeper:
-    """Feels the pace of one run; a progress of another run begins anew."""
-
-    def __init__(self) -> None:
-        self._seen: deque[Progress] = deque()
-
-    def __call__(self, progress: Progress) -> Pace:
-        """Take a progress in, and say how fast the run goes."""
-        seen = self._seen
-        if seen and (seen[-1].run_id != progress.run_id or seen[-1].seconds > progress.seconds):
-            seen.clear()
-        if not seen or progress.seconds - seen[-1].seconds >= STEP_S:
-            seen.append(progress)
-        while len(seen) > 1 and progress.seconds - seen[1].seconds >= WINDOW_S:
-            seen.popleft()
-        first = seen[0]
-        elapsed_s = progress.seconds - first.seconds
-        if elapsed_s < LEAST_S:
-            return Pace()
-        return Pace(
-            jobs_per_s=max(0, progress.rows_done - first.rows_done) / elapsed_s,
-            states_per_s=max(0, progress.states - first.states) / elapsed_s,
-            left_s=_left_s(first, progress),
-        )
+    core_s: float
+    """Seconds of one process."""
+    wall_s: float
+    """Seconds until its processes have ended it."""
+    at_least: bool
+    """Whether it is more, by nobody knows how much."""
 
 
-def _left_s(first: Progress, last: Progress) -> float | None:
-    """Estimate the seconds left by what was expected of chunks, or else by their number."""
-    elapsed_s = last.seconds - first.seconds
-    done_s = last.expected_done_s - first.expected_done_s
-    share = max(last.planned_share, LEAST_SHARE)
-    left_s = last.expected_total_s / share - last.expected_done_s
-    if done_s > 0 and left_s > 0:
-        return left_s * elapsed_s / done_s
-    chunks = last.chunks_done - first.chunks_done
-    left = last.chunks_total / share - last.chunks_done
-    return None if chunks <= 0 else left * elapsed_s / chunks
+def states_per_s(progress: Progress) -> float | None:
+    """Say how many states a second the processes keep that are at work; None: not known yet."""
+    if not progress.kernel_s:
+        return None
+    # Between two stages of a count nobody is at work for a moment.
+    at_work = min(progress.processes, progress.in_flight) or progress.processes
+    return progress.states / progress.kernel_s * at_work
 
 
-def told_of(progress: Progress, pace: Pace) -> str:
+def left_of(progress: Progress) -> Left | None:
+    """Estimate what is left; None: of nothing that is planned did anybody expect anything."""
+    if not progress.expected_total_s:
+        return None
+    took = _over_expected(progress.kernel_s, progress.expected_done_s, progress.foreseen_done)
+    late = any(
+        chunk.elapsed_s > LATE * max(took * chunk.expected_s, LATE_S) for chunk in progress.begun
+    )
+    worked_s = progress.expected_done_s + _foreseen_s(progress.begun)
+    over = _over_expected(_worked_s(progress), worked_s, progress.foreseen_done)
+    share = max(progress.planned_share, LEAST_SHARE)
+    core_s = over * max(0.0, progress.expected_total_s / share - worked_s)
+    chunks = max(1, int(progress.chunks_total / share) - progress.chunks_done)
+    return Left(
+        core_s=core_s,
+        wall_s=core_s / min(max(1, progress.processes), chunks),
+        at_least=late or progress.unforeseen_left > 0,
+    )
+
+
+def _worked_s(progress: Progress) -> float:
+    """Add up what chunks took, done or not."""
+    return progress.kernel_s + sum(chunk.elapsed_s for chunk in progress.begun)
+
+
+def _foreseen_s(begun: Sequence[Begun]) -> float:
+    """Add up what was worked of chunks in flight, as far as it was expected."""
+    return sum(min(chunk.elapsed_s, chunk.expected_s) for chunk in begun)
+
+
+def _longest_s(begun: Sequence[Begun]) -> float:
+    """Say for how long a chunk is worked already: that it takes less from now on says nothing."""
+    return max((chunk.elapsed_s for chunk in begun), default=LEAST_S)
+
+
+def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
+    """Say how many times longer than expected the next chunks take, from what these took."""
+    if took_s <= 0.0 or expected_s <= 0.0:
+        return 1.0
+    return (took_s / expected_s) ** (chunks / (chunks + FEW_CHUNKS))
+
+
+def told_of(progress: Progress) -> str:
     """Say for people how far a run is, how fast it goes, and when it will have ended."""
     more = "" if progress.planned_share == 1.0 else " so far"
     said = [
-        f"{progress.rows_done:,} of {progress.rows_total:,} jobs{more}",
+        f"{progress.jobs_done:,} of {progress.jobs_total:,} jobs{more}",
         f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks{more}",
         f"{progress.seconds:.1f} s",
     ]
-    if pace.states_per_s:
-        said.append(f"{_short(pace.states_per_s)} states/s")
+    rate = states_per_s(progress)
+    if rate:
+        said.append(f"{_short(rate)} states/s")
     if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_TOLD_S:
         said.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
         said.append(f"{progress.failures} failures")
-    if pace.left_s is not None and progress.chunks_done < progress.chunks_total:
-        said.append(f"about {clock_time(pace.left_s)} left")
+    left = None if progress.ended or _worked_s(progress) < LEAST_S else left_of(progress)
+    if left is not None and not left.at_least:
+        said.append(f"about {clock_time(left.wall_s)} left")
+    elif left is not None and left.wall_s >= _longest_s(progress.begun):
+        said.append(f"at least {clock_time(left.wall_s)} left")
     return ", ".join(said)
 
 
@@ -129,4 +190,4 @@ def _short(number: float) -> str:
     return f"{number:.0f}"
 
 
-__all__ = ["Pace", "PaceKeeper", "Progress", "clock_time", "told_of"]
+__all__ = ["Begun", "Left", "Progress", "clock_time", "left_of", "states_per_s", "told_of"]

@@ -72,7 +72,6 @@ class Reconciler:
         self._lake = lake
         self._collector = collector
         self._plan = PlanWatch(lake, check_planner)
-        self._tally = Tally()
         self._executor = executor
         self._on_progress = on_progress
         self._settings = settings
@@ -81,8 +80,7 @@ class Reconciler:
         self._record = Record(lake, run_id, settings)
         self._expanded = read_expanded(lake, self.run)
         self._done = done_places(lake, run_id)
-        chunks = self.run.chunks()
-        self._rows = {ref.place: self.run.rows(ref.place) for ref in chunks}
+        self._rows = {ref.place: self.run.rows(ref.place) for ref in self.run.chunks()}
         # The longest first: what is worked last is short, whoever works it.
         ready = [place for place in self._rows if place not in self._done]
         self._ready = deque(sorted(ready, key=self.run.expected_s, reverse=True))
@@ -97,7 +95,7 @@ class Reconciler:
         self._barriers = Barriers(self._part_of, settings.stage_sizes, self.run.budget)
         self._litter: list[Place] = []
         self._hopeless: set[int] = set()
-        self._tally.join(self.run, self._rows)
+        self._tally = Tally(self.run, self._rows, self._part_of)
         self._tally.land(self.run, self._unread)
         self.chunks_total = len(self._rows)
         self.chunks_resumed = len(self._unread)
@@ -162,7 +160,8 @@ class Reconciler:
 
     def _report(self) -> None:
         if self._on_progress is not None:
-            self._on_progress(self._tally.progress(self.run, self._flights.values(), self.failures))
+            flights, hands = self._flights.values(), self._executor.processes
+            self._on_progress(self._tally.progress(self.run, flights, hands, self.failures))
 
     # -- out and back ------------------------------------------------------------------------
 
@@ -352,7 +351,7 @@ class Reconciler:
                 origins += [place] * len(more.chunks)
                 chunks += more.chunks
                 self._hopeless |= more.hopeless
-                self._tally.read(place, more.states)
+                self._tally.read(place, more)
                 self._barriers.arrive(place, more)
                 if not more.chunks and place not in self._expanded:
                     self._collector.add([self._ref(place)])
@@ -409,6 +408,7 @@ class Reconciler:
 
     def _know_parts(self, parts: Mapping[Place, PartOf]) -> None:
         self._part_of |= parts
+        self._tally.know(self.run, parts)
         self._barriers.join(parts)
 
     # -- a run that is planned while it is worked ----------------------------------------------

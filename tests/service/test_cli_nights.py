@@ -118,7 +118,7 @@ def test_progress_is_one_line() -> None:
     from workers.driver import Progress
 
     progress = Progress(
-        run_id="0" * 32, chunks_done=1, chunks_total=4, rows_done=500, rows_total=2000,
+        run_id="0" * 32, chunks_done=1, chunks_total=4, jobs_done=500, jobs_total=2000,
         in_flight=2, failures=3, seconds=1.25,
     )  # fmt: skip
     assert describe(progress) == (
@@ -232,7 +232,7 @@ def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str
     for done in (1, 2, 3):
         line(
             Progress(
-                run_id="0" * 32, chunks_done=0, chunks_total=1, rows_done=done, rows_total=9,
+                run_id="0" * 32, chunks_done=0, chunks_total=1, jobs_done=done, jobs_total=9,
                 in_flight=1, failures=0, seconds=0.0,
             )
         )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import toy_game as toy
 from conftest import plan, result_rows, undisturbed_rows
@@ -15,7 +13,6 @@ from solvers.errors import PermanentError
 from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import InlineExecutor
-from workers.pace import WINDOW_S, PaceKeeper, Progress
 
 
 def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, settings, tmp_path):
@@ -65,28 +62,3 @@ def test_progress_tells_states_and_the_age_of_the_oldest_chunk(lake, settings):
 def test_a_run_that_is_not_there_cannot_be_cancelled(lake):
     with pytest.raises(PermanentError, match="expected a planned run"):
         cancel_run(lake, "0" * 32)
-
-
-def test_the_pace_is_that_of_the_last_minute_of_one_run():
-    at = Progress(
-        run_id="a", chunks_done=10, chunks_total=30, rows_done=100, rows_total=300, in_flight=1,
-        failures=0, seconds=5.0, states=1_000,
-    )  # fmt: skip
-    pace = PaceKeeper()
-    assert pace(at).jobs_per_s is None, "what an earlier driver did says nothing of now"
-    now = pace(replace(at, seconds=9.0, chunks_done=14, rows_done=140, states=9_000))
-    assert (now.jobs_per_s, now.states_per_s, now.left_s) == (10.0, 2_000.0, 16.0)
-    later = replace(at, seconds=9.0 + WINDOW_S, chunks_done=20, rows_done=200, states=9_600)
-    assert pace(later).states_per_s == 10.0
-    assert pace(replace(at, run_id="b")).left_s is None
-
-
-def test_the_end_is_estimated_by_what_was_expected_of_chunks():
-    at = Progress(
-        run_id="a", chunks_done=1, chunks_total=10, rows_done=1, rows_total=10, in_flight=1,
-        failures=0, seconds=0.0, expected_done_s=10.0, expected_total_s=50.0,
-    )  # fmt: skip
-    pace = PaceKeeper()
-    pace(at)
-    # Half of what was left in 8 s, though in one chunk of nine.
-    assert pace(replace(at, seconds=8.0, chunks_done=2, expected_done_s=30.0)).left_s == 8.0

@@ -423,7 +423,38 @@ def test_progress_ends_with_everything_done(lake, settings):
     drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
     assert seen[0].chunks_done == 0
     assert seen[-1].chunks_done == seen[-1].chunks_total
-    assert seen[-1].rows_done == seen[-1].rows_total
+    assert (seen[-1].jobs_done, seen[-1].jobs_total) == (100, 100)
+
+
+def run_rows(run):
+    return [run.rows(ref.place) for ref in run.chunks()]
+
+
+@pytest.mark.parametrize("split_ahead", [1, 4])
+def test_jobs_are_puzzles_however_they_are_cut(tmp_path, split_ahead):
+    behaviours = {2: toy.LAYERED, 3: toy.LARGE, 4: toy.UNSOLVABLE, 5: toy.RAISE, 6: toy.SLOW}
+    settings = quick_settings(tmp_path, attempts_max=2)
+    lake = Lake.open(settings.lake)
+    boards = toy.boards(30, behaviours)
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=split_ahead)
+    seen = []
+
+    def stop_in_the_middle(progress):
+        seen.append(progress)
+        if len(seen) == 12:
+            raise Killed
+
+    with pytest.raises(Killed):
+        drive(lake, run_id, InlineExecutor(lake, settings), stop_in_the_middle, settings=settings)
+    before = seen[-1].jobs_done
+    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    assert seen[12].jobs_done == before, "what was done is found done"
+    done = [progress.jobs_done for progress in seen]
+    assert done == sorted(done)
+    assert 0 < before < 30
+    assert {progress.jobs_total for progress in seen} == {30}
+    assert done[-1] == 30
+    assert sum(run_rows(open_run(lake, run_id))) > 30
 
 
 def test_two_drivers_do_not_work_one_run_at_once(lake, settings):

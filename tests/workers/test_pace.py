@@ -1,0 +1,92 @@
+"""What is told of a run on its way: rates that hold still, and ends that nobody is sure of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from workers.pace import FEW_CHUNKS, Begun, Progress, left_of, states_per_s, told_of
+
+AT = Progress(
+    run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,
+    failures=0, seconds=60.0, processes=2, states=3_000_000, kernel_s=30.0,
+    expected_done_s=10.0, expected_total_s=50.0, foreseen_done=10,
+)  # fmt: skip
+
+
+def late(*elapsed_s: float, expected_s: float = 1.0) -> Progress:
+    return replace(AT, begun=[Begun(elapsed_s=s, expected_s=expected_s) for s in elapsed_s])
+
+
+def test_states_a_second_are_those_of_what_was_worked():
+    assert states_per_s(AT) == 200_000, "two processes, of 100,000 a second each"
+    waiting = replace(late(500.0), seconds=600.0)
+    assert states_per_s(waiting) == states_per_s(AT), "though nothing has ended for nine minutes"
+    assert states_per_s(replace(AT, in_flight=1)) == 100_000, "one of them is at work"
+    assert states_per_s(replace(AT, in_flight=0)) == 200_000
+    assert states_per_s(replace(AT, kernel_s=0.0, states=0)) is None
+
+
+def test_the_rest_takes_as_much_longer_as_what_was_worked():
+    many = replace(AT, foreseen_done=10**9)
+    left = left_of(many)
+    assert left is not None
+    assert (left.core_s, left.wall_s) == (pytest.approx(120.0), pytest.approx(60.0))
+    assert not left.at_least
+    assert "about 1:00 min left" in told_of(many)
+    half_planned = left_of(replace(many, planned_share=0.5))
+    assert half_planned is not None
+    assert half_planned.core_s == pytest.approx(270.0), "as much again is expected of the rest"
+
+
+def test_few_chunks_say_little():
+    few, half = (
+        left_of(replace(AT, foreseen_done=0)),
+        left_of(replace(AT, foreseen_done=FEW_CHUNKS)),
+    )
+    assert few is not None
+    assert half is not None
+    assert few.core_s == 40.0, "the planner's word"
+    assert half.core_s == pytest.approx(40.0 * 3.0**0.5)
+
+
+def test_a_chunk_in_flight_counts_as_worked_as_far_as_it_was_expected():
+    exact = replace(AT, kernel_s=10.0)
+    begun = left_of(replace(exact, begun=[Begun(elapsed_s=4.0, expected_s=5.0)]))
+    assert begun is not None
+    assert (begun.core_s, begun.at_least) == (36.0, False)
+
+
+def test_of_a_chunk_that_takes_a_multiple_nobody_knows_the_end():
+    in_time, over = left_of(late(6.0)), left_of(late(40.0))
+    assert in_time is not None
+    assert over is not None
+    assert (in_time.at_least, over.at_least) == (False, True), (
+        "others took three times as long, too"
+    )
+    assert over.core_s > in_time.core_s
+    short = left_of(late(4.0, expected_s=0.001))
+    assert short is not None
+    assert not short.at_least, "a driver sees only every two seconds when chunks begin"
+    # 40 s and longer, of which less than that is left at least: that says nothing.
+    assert over.wall_s > 40.0
+    assert "at least" in told_of(late(40.0))
+    assert "left" not in told_of(replace(late(40.0), expected_total_s=11.0))
+
+
+def test_what_nobody_expected_comes_on_top():
+    split = replace(AT, unforeseen_left=4)
+    assert "at least" in told_of(split)
+    assert "about" not in told_of(split)
+    assert "left" not in told_of(replace(split, expected_total_s=10.0)), (
+        "nothing but what came on top"
+    )
+    assert left_of(replace(AT, expected_total_s=0.0)) is None
+
+
+def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
+    early = replace(AT, kernel_s=0.5)
+    assert left_of(early) is not None, "a dry run tells it"
+    assert "left" not in told_of(early)
+    assert "left" not in told_of(replace(AT, jobs_done=300, chunks_done=30))
