@@ -68,6 +68,11 @@ class CountSettings:
         """Open the lake."""
         return Lake.open(self.workers.lake)
 
+    @property
+    def processes(self) -> int:
+        """Processes that work it, unless others join."""
+        return 1 if self.executor == "inline" else self.workers.batch_processes
+
 
 def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
     """Bind the corpus's game to the rules and words of the count."""

@@ -7,9 +7,9 @@ same call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from archive.cancelling import Remains, is_cancelled, remains_of, take_up_run
+from archive.cancelling import is_cancelled, remains_of, take_up_run
 from archive.corpus import Corpus, OnSlices, open_corpus
 from archive.counted import Figures, figures_of_puzzles, figures_of_run
 from archive.lake import Lake
@@ -20,6 +20,8 @@ from flows.count_planner import PlannedCount, Planner, complete_count, plan_coun
 from flows.count_settings import CountSettings, count_game, run_name
 from solvers.errors import NightgridError
 from workers.driver import Progress, drive
+from workers.pace import Left, left_of
+from workers.tally import look
 
 OnProgress = Callable[[Progress], None]
 
@@ -48,29 +50,74 @@ class SolvedCount:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCount:
+    """A run that an earlier call has begun, and what is left of it."""
+
+    run_id: str
+    cancelled: bool
+    """Whether nobody works it until somebody says that it is to be resumed."""
+    planned: bool
+    """Whether all of its jobs are planned; what is left counts the others, too."""
+    jobs_done: int
+    jobs_left: int
+    chunks_done: int
+    chunks_left: int
+    left: Left
+
+    def sentence(self) -> str:
+        """Say how far it is and how to go on."""
+        jobs, chunks = self.jobs_done + self.jobs_left, self.chunks_done + self.chunks_left
+        more = "" if self.planned else "; it is not planned to its end yet"
+        return (
+            f"Run {self.run_id} is {'cancelled' if self.cancelled else 'begun'}: "
+            f"{self.jobs_done:,} of {jobs:,} jobs and {self.chunks_done:,} of {chunks:,} chunks "
+            f"are done{more}. The same command {'with --resume ' if self.cancelled else ''}goes on."
+        )
+
+
 def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> Corpus:
     """Bring the corpus into the lake, as far as it is not there.
 
     Raises PermanentError, before anything is made, for a question that its game does not answer.
     """
-    processes = 1 if settings.executor == "inline" else settings.workers.batch_processes
     return open_corpus(
         settings.lake,
         settings.corpus,
         game=settings.game,
-        processes=processes,
+        processes=settings.processes,
         on_slices=on_slices,
         check=settings.check_question,
     )
 
 
-def open_count(settings: CountSettings, corpus: Corpus) -> Remains | None:
-    """Look how far the run is that an earlier call has begun; None: there is no open one."""
-    run_id = run_name(settings, corpus, count_game(settings, corpus))
-    if not has_run(settings.lake, run_id):
+def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> OpenCount | None:
+    """Look how far the run is that an earlier call has begun; None: there is no open one.
+
+    What is not planned of it is what the estimate of the whole corpus says.
+    """
+    lake, run_id = settings.lake, run_name(settings, corpus, count_game(settings, corpus))
+    if not has_run(lake, run_id) or (remains := remains_of(lake, run_id)).finished:
         return None
-    left = remains_of(settings.lake, run_id)
-    return None if left.finished else left
+    progress = look(lake, run_id, settings.processes)
+    if not remains.planned:
+        progress = replace(
+            progress,
+            planned_share=1.0,
+            jobs_total=max(progress.jobs_total, estimate.job_count),
+            chunks_total=max(progress.chunks_total, estimate.chunk_count),
+            expected_total_s=max(progress.expected_total_s, estimate.cost_s),
+        )
+    return OpenCount(
+        run_id=run_id,
+        cancelled=remains.cancelled_at is not None,
+        planned=remains.planned,
+        jobs_done=progress.jobs_done,
+        jobs_left=progress.jobs_total - progress.jobs_done,
+        chunks_done=progress.chunks_done,
+        chunks_left=progress.chunks_total - progress.chunks_done,
+        left=left_of(progress) or Left(core_s=0.0, wall_s=0.0, at_least=True),
+    )
 
 
 def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
@@ -170,6 +217,7 @@ __all__ = [
     "CountSettings",
     "CountStoppedError",
     "OnProgress",
+    "OpenCount",
     "PlannedCount",
     "Planner",
     "SolvedCount",

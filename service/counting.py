@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from archive.corpus import Corpus
     from archive.runs import Estimate
     from flows.count_report import CountReport
-    from flows.counting import CountSettings
-    from workers.pace import Progress
+    from flows.counting import CountSettings, OpenCount
+    from workers.pace import Left, Progress
 
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
@@ -281,12 +281,14 @@ def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     from flows.counting import estimate_count, open_count
+    from workers.pace import Left
 
     corpus = _bring(settings)
     estimate = estimate_count(settings, corpus)
-    begun = open_count(settings, corpus)
-    processes = 1 if settings.executor == "inline" else settings.workers.batch_processes
-    wall_s = estimate.cost_s / processes
+    begun = open_count(settings, corpus, estimate)
+    processes = settings.processes
+    whole = Left(core_s=estimate.cost_s, wall_s=estimate.cost_s / processes, at_least=False)
+    left = whole if begun is None else begun.left
     if json:
         emit(
             {
@@ -296,14 +298,18 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
                 "ask": str(settings.ask),
                 "rows": corpus.row_count,
                 "quarantined": corpus.quarantined,
-                "jobs": estimate.job_count,
+                "jobs": estimate.job_count if begun is None else begun.jobs_left,
                 "repeated": estimate.repeated_count,
                 "already_known": estimate.answered_count,
-                "chunks": estimate.chunk_count,
-                "core_seconds": estimate.cost_s,
+                "chunks": estimate.chunk_count if begun is None else begun.chunks_left,
+                "core_seconds": left.core_s,
                 "workers": processes,
-                "wall_seconds": wall_s,
+                "wall_seconds": left.wall_s,
+                "at_least": left.at_least,
                 "begun_run": None if begun is None else begun.run_id,
+                "planned": None if begun is None else begun.planned,
+                "cancelled": begun is not None and begun.cancelled,
+                "jobs_done": None if begun is None else begun.jobs_done,
                 "chunks_done": None if begun is None else begun.chunks_done,
                 "largest": [
                     {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
@@ -312,20 +318,19 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
             }
         )
         return Exit.OK
-    _say_estimate(corpus, estimate, processes, wall_s)
+    _say_estimate(corpus, estimate, begun, left, processes)
     if begun is not None:
-        word = "cancelled" if begun.cancelled_at else "begun"
-        say(
-            f"Run {begun.run_id} is {word}: {plural(begun.chunks_done, 'chunk')} done, "
-            f"{begun.chunks_left:,} left."
-        )
+        say(begun.sentence())
     return Exit.OK
 
 
-def _say_estimate(corpus: Corpus, estimate: Estimate, processes: int, wall_s: float) -> None:
+def _say_estimate(
+    corpus: Corpus, estimate: Estimate, begun: OpenCount | None, left: Left, processes: int
+) -> None:
     from workers.pace import clock_time
 
-    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=left.wall_s)
+    least = "at least " if left.at_least else ""
     rows = [
         ("corpus", corpus.name),
         ("game", corpus.game),
@@ -333,14 +338,18 @@ def _say_estimate(corpus: Corpus, estimate: Estimate, processes: int, wall_s: fl
         ("in quarantine", f"{corpus.quarantined:,}"),
         ("stand more than once", f"{estimate.repeated_count:,}"),
         ("known already", f"{estimate.answered_count:,}"),
-        ("jobs", f"{estimate.job_count:,}"),
-        ("chunks", f"{estimate.chunk_count:,}"),
-        ("estimated core seconds", f"{estimate.cost_s:,.1f}"),
-        (f"estimated time with {plural(processes, 'worker')}", clock_time(wall_s)),
-        ("estimated end", f"{end:%Y-%m-%d %H:%M:%S}"),
+        *(
+            [("jobs", f"{estimate.job_count:,}"), ("chunks", f"{estimate.chunk_count:,}")]
+            if begun is None
+            else [("jobs left", f"{begun.jobs_left:,}"), ("chunks left", f"{begun.chunks_left:,}")]
+        ),
+        ("estimated core seconds", f"{least}{left.core_s:,.1f}"),
+        (f"estimated time with {plural(processes, 'worker')}", least + clock_time(left.wall_s)),
+        ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
     ]
     say_table(("what", "figure"), rows, numbers=("figure",))
-    if estimate.largest:
+    # Of a run that is begun the largest come first, and are likely done.
+    if begun is None and estimate.largest:
         say_table(
             ("largest jobs", "size", "estimated time"),
             [

@@ -85,6 +85,43 @@ def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     assert Lake.open("lake").list("runs") == []
 
 
+def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+):
+    from archive import chunking
+    from flows import counting
+    from workers.pace import Progress
+
+    whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
+    assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)
+    drive = counting.drive
+
+    def stop_after_two(lake: Lake, run_id: str, hands: Any, show: Any, **others: Any) -> None:
+        def shown(progress: Progress) -> None:
+            show(progress)
+            if progress.chunks_done == 2:
+                raise KeyboardInterrupt
+
+        drive(lake, run_id, hands, shown, **others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chunking, "CHUNK_MIN_S", 1e-4)
+        patch.setattr(counting, "drive", stop_after_two)
+        assert invoke("count", SPEC, *PLAIN)[0] == 130
+    plan = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
+    assert (plan["chunks_done"], plan["cancelled"], plan["planned"]) == (2, False, True)
+    assert 0 < plan["jobs_done"] < 40
+    assert plan["jobs"] == 40 - plan["jobs_done"]
+    assert plan["core_seconds"] > 0
+    _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
+    assert f"{plan['jobs_done']} of 40 jobs and 2 of {2 + plan['chunks']} chunks are done" in out
+    assert "largest jobs" not in out
+    Lake.open("lake").delete(f"runs/run={plan['begun_run']}/plan.json")
+    open_plan = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
+    assert (open_plan["planned"], open_plan["jobs"]) == (False, plan["jobs"])
+    assert "not planned to its end" in invoke("count", SPEC, *PLAIN, "--dry-run")[1]
+
+
 def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
     from flows import counting
 
@@ -106,7 +143,10 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     assert "is cancelled: 0 chunks are done" in err
     assert "interrupted" not in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
-    assert "is cancelled" in out
+    assert f"Run {run_id} is cancelled: 0 of 40 jobs" in out
+    assert "--resume goes on" in out
+    _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
+    assert json.loads(out)["cancelled"] is True
     code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")
     assert code == 0
     assert json.loads(out)["statuses"] == {"solved": 40}
