@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
 WAITING_FOLDERS = ("tests/workers", "tests/flows")
+ALONE = frozenset({"driver", "letterboxed_runs", "open_plans", "pips_runs", "strands_runs"})
+"""Long files of tests/workers whose tests start no workers."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,8 +47,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _share(nodeid: str) -> str:
     file = nodeid.split("::", maxsplit=1)[0]
-    folder = file.rpartition("/")[0]
-    return folder if folder in WAITING_FOLDERS else file
+    folder, _, name = file.rpartition("/")
+    waits = folder in WAITING_FOLDERS
+    return folder if waits and name[len("test_") : -len(".py")] not in ALONE else file
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -1,6 +1,7 @@
 import os
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,19 @@ COUNT = Ask(kind="count")
 BUDGET = Budget()
 
 
-@pytest.fixture(autouse=True, scope="package")
+def toy_environment(patch):
+    patch.setenv("PYTHONPATH", str(HERE))
+    patch.setenv("TOY_SLOW_SECONDS", "0.05")
+
+
+@pytest.fixture(autouse=True, scope="module")
 def toy_in_place_of_pips():
+    """The toy leaves with each file: other folders' tests may come next in this process."""
     with pytest.MonkeyPatch.context() as patch:
         toy.install(patch.setattr)
-        patch.setenv("PYTHONPATH", str(HERE))
-        patch.setenv("TOY_SLOW_SECONDS", "0.05")
+        toy_environment(patch)
         yield
+    toy.forget()
 
 
 def quick_settings(folder, **changes):
@@ -77,7 +84,10 @@ def cluster(tmp_path_factory):
     stop = threading.Event()
     # The keeper runs here, because a process of its own would not know the toy.
     keeper = threading.Thread(target=Keeper(Lake.open(settings.lake), settings).run, args=(stop,))
-    with local_cluster(settings, roles=("server", "batch", "interactive")):
+    with ExitStack() as running:
+        with pytest.MonkeyPatch.context() as patch:
+            toy_environment(patch)
+            running.enter_context(local_cluster(settings, roles=("server", "batch", "interactive")))
         keeper.start()
         yield settings
         stop.set()
