@@ -16,17 +16,21 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
+from archive.puzzles import puzzles_table
 from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
 from benchmarks.batch import generate_table
-from benchmarks.chaos_cluster import QUICK, cluster
+from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.report import Section, finish
+from solvers.pips.generator import generate
+from solvers.pips.mix import PRESETS
 from solvers.registry import game
 
 BOARDS = 4_000
@@ -38,11 +42,16 @@ CUT_S = 6.0
 SILENT_S = 4.0
 RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
-LENIENT = frozenset({"storm", "disk", "network", "replaced"})
+LENIENT = frozenset({"storm", "stages", "disk", "network", "replaced"})
 """What is gone for a while, or struck again and again, is not held to it."""
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
 """Holds the lake and the server's data, and little else."""
+LOOSE = replace(PRESETS["loose"], dominoes=((12, 1.0),))
+LOOSE_SEEDS = (1_000_030, 1_000_120, 1_000_150)
+"""Boards of 12 dominoes with some ten megabytes of states each."""
+STAGED = {"budget_table_bytes": 4 * 1024**2, "stage_rows": 60_000, "stage_carry_rows": 20_000}
+"""Less than those boards take: they are counted in many small stages."""
 
 
 PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
@@ -101,17 +110,9 @@ def _trials(
                     runs.run(made, boards, fault, seed=seed, expected=expected),
                 )
         for number in range(options.storms if wanted("storm") else 0):
-            fault = faults.storm(BLOWS, (*faults.STORM, faults.kill_host, faults.stop_worker))
             yield (
                 f"{BLOWS} of the above at random, seed {seed + number}",
-                runs.run(
-                    made,
-                    boards,
-                    fault,
-                    seed=seed + number,
-                    expected=expected,
-                    attempts_max=BLOWS + 1,
-                ),
+                _storm(made, boards, expected, seed + number),
             )
     for name, (what, trial) in APART.items():
         if wanted(name):
@@ -120,6 +121,19 @@ def _trials(
                     yield what, trial(folder, boards, expected, seed)
             except NotPermittedError as error:
                 yield what, f"not permitted on this machine: {error}"
+
+
+def _storm(made: Cluster, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Strike again and again, from the first chunk on."""
+    return runs.run(
+        made,
+        boards,
+        faults.storm(BLOWS, (*faults.STORM, faults.kill_host, faults.stop_worker)),
+        seed=seed,
+        expected=expected,
+        at_once=True,
+        attempts_max=BLOWS + 1,
+    )
 
 
 @contextmanager
@@ -196,6 +210,15 @@ def _replaced(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
         return runs.run(made, boards, faults.stop_for_ever, seed=seed, expected=expected)
 
 
+def _staged(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
+    """Let a storm go over counts by stages, whose states lie in the lake between them."""
+    loose = [generate(LOOSE, number)[0] for number in LOOSE_SEEDS]
+    boards = puzzles_table(game("pips"), loose)
+    with cluster(folder, environment=PAUSE, **STAGED) as made:
+        expected = runs.undisturbed(made.settings, boards)
+        return _storm(made, boards, expected, seed)
+
+
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
     "redelivered": ("kill -9 of a host, and the driver sends nothing again", _redelivered),
     "replaced": ("SIGSTOP of every worker, for ever", _replaced),
@@ -203,6 +226,7 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
     "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
     "disk": ("disk full, of lake, server and logs", _full),
     "network": (f"a host cut off for {CUT_S:g} s, then healed", _cut_off),
+    "stages": (f"{BLOWS} of the above at random, in counts by stages", _staged),
 }
 
 
