@@ -87,10 +87,9 @@ class Figures:
     """What one run cost."""
 
     boards: int
-    kernel_rate: float
-    """Boards a second of all processes side by side, in the kernels alone."""
-    kernel_cpu_s: float
-    """Seconds of processor time that they took."""
+    kernels: tuple[tuple[float, float], tuple[float, float]]
+    """Of all processes side by side, in the kernels alone, before and after the run: boards a
+    second, and seconds of processor time."""
     start_s: float
     first_s: float
     """Until there was something to solve."""
@@ -113,6 +112,16 @@ class Figures:
     manifest_bytes: int
     parts_bytes: int
     results_bytes: int
+
+    @property
+    def kernel_rate(self) -> float:
+        """Boards a second in the kernels alone, before and after the run together."""
+        return 2.0 / sum(1.0 / rate for rate, _ in self.kernels)
+
+    @property
+    def kernel_cpu_s(self) -> float:
+        """Seconds of processor time that kernels alone take, on average of before and after."""
+        return sum(cpu_s for _, cpu_s in self.kernels) / len(self.kernels)
 
     @property
     def total_s(self) -> float:
@@ -143,14 +152,12 @@ def _kernel_rate(boards: Boards, mine: int, processes: int) -> tuple[float, floa
     return rows / seconds, cpu_s
 
 
-def end_to_end(boards: Boards, processes: int, kernels: tuple[float, float]) -> Figures:
-    """Plan, solve and finish in a driver process of its own."""
+def end_to_end(boards: Boards, processes: int) -> dict[str, Any]:
+    """Plan, solve and finish in a driver process of its own; return fields of its `Figures`."""
     with tempfile.TemporaryDirectory(prefix="nightgrid-scale-") as folder:
         _prepare_environment(Path(folder))
         with pool_of(1) as pool:
-            found = pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
-    rate, cpu_s = kernels
-    return Figures(boards=boards.count, kernel_rate=rate, kernel_cpu_s=cpu_s, **found)
+            return pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
 
 
 def _prepare_environment(folder: Path) -> None:
@@ -288,9 +295,9 @@ def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures
     section.say(
         f"Boards of the published mix, seed {SEED}, from the puzzles in the lake to the results in "
         f"the lake, {options.processes} worker processes. Kernels alone: as many processes side by "
-        "side count the same boards, without files or messages. First: until there is something "
-        "to solve; the rest is planned in a process of its own meanwhile. Finish: after the last "
-        "chunk."
+        "side count the same boards, without files or messages, before the run and after it, for "
+        "the machine's speed wanders. First: until there is something to solve; the rest is planned "
+        "in a process of its own meanwhile. Finish: after the last chunk."
     )
     section.table(
         ("boards", "first s", "solve s", "finish s", "all s", "of runs", "planned s", "boards/s",
@@ -380,8 +387,10 @@ def main() -> int:
             boards = Boards(lake=lake, spec=spec, count=count)
             runs.append([])
             for _ in range(options.repeat):
-                kernels = kernels_alone(boards, options.processes)
-                runs[-1].append(end_to_end(boards, options.processes, kernels))
+                before = kernels_alone(boards, options.processes)
+                found = end_to_end(boards, options.processes)
+                after = kernels_alone(boards, options.processes)
+                runs[-1].append(Figures(boards=count, kernels=(before, after), **found))
                 print(runs[-1][-1], file=sys.stderr)
     finish(tell(options, made_s, runs), to_results=options.write)
     return 0
