@@ -296,8 +296,8 @@ def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures
         f"Boards of the published mix, seed {SEED}, from the puzzles in the lake to the results in "
         f"the lake, {options.processes} worker processes. Kernels alone: as many processes side by "
         "side count the same boards, without files or messages, before the run and after it, for "
-        "the machine's speed wanders. First: until there is something to solve; the rest is planned "
-        "in a process of its own meanwhile. Finish: after the last chunk."
+        "the machine's speed wanders. First: until there is something to solve; the rest is "
+        "planned in a process of its own meanwhile. Finish: after the last chunk."
     )
     section.table(
         ("boards", "first s", "solve s", "finish s", "all s", "of runs", "planned s", "boards/s",
