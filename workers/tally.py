@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, Run, done_places, open_run, read_expanded
+from archive.runfiles import Place, Run, done_places, open_run, read_expanded
 from workers.executors import Flight
 from workers.expansion import Growth, PartOf, read_parts_of, went_on
 from workers.pace import Begun, Progress
@@ -153,13 +153,12 @@ def look(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     Raises PermanentError for a run that the lake does not have.
     """
     run = open_run(lake, run_id)
-    places = [ref.place for ref in run.chunks()]
-    tally = Tally(run, places, read_parts_of(lake, run))
+    refs = run.chunks()
+    tally = Tally(run, [ref.place for ref in refs], read_parts_of(lake, run))
     expanded = read_expanded(lake, run)
     done = done_places(lake, run_id)
-    for number, chunk in places:
-        if (number, chunk) in done:
-            ref = ChunkRef(run_id=run_id, segment=number, chunk=chunk)
+    for ref in refs:
+        if ref.place in done:
             tally.land(run, [ref.place])
             tally.read(ref.place, went_on(lake, ref, expanded.get(ref.place, set())))
     return tally.progress(run, [], processes, failures=0)

@@ -46,6 +46,24 @@ def extend(lake, boards=BOARDS):
     extend_run(lake, toy.TOY, lambda: [boards], COUNT, BUDGET, RUN_ID)
 
 
+def before_segments(patch, act):
+    """Let something happen before the planner writes each segment."""
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        act()
+        stream_plan(*arguments)
+
+    patch.setattr(planning, "stream_plan", stream)
+
+
+def planner_beside(lake):
+    """Plan the run in a thread of its own."""
+    planner = threading.Thread(target=extend, args=(lake,))
+    planner.start()
+    return planner
+
+
 def planned_jobs(lake):
     """The jobs of the plan: number and puzzle of each, as often as it stands there whole."""
     run = open_run(lake, RUN_ID)
@@ -221,15 +239,8 @@ def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
 @pytest.mark.parametrize("pause_s", [0.0, 0.03])
 def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_path, pause_s):
     begin(lake)
-
-    def stream(*arguments):
-        time.sleep(pause_s)
-        stream_plan(*arguments)
-
-    stream_plan = planning.stream_plan
-    monkeypatch.setattr(planning, "stream_plan", stream)
-    planner = threading.Thread(target=extend, args=(lake,))
-    planner.start()
+    before_segments(monkeypatch, lambda: time.sleep(pause_s))
+    planner = planner_beside(lake)
     shares = []
     summary = drive(
         lake,
@@ -255,14 +266,12 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
 ):
     begin(lake)
 
-    def stream(*arguments):
+    def die():
         if lake.exists(segment_path(RUN_ID, 2)):
             raise KilledError
-        stream_plan(*arguments)
 
-    stream_plan = planning.stream_plan
     with monkeypatch.context() as patch:
-        patch.setattr(planning, "stream_plan", stream)
+        before_segments(patch, die)
         with pytest.raises(KilledError):
             extend(lake)
 
@@ -338,15 +347,12 @@ def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_com
     begin(lake)
     gate = threading.Event()
 
-    def stream(*arguments):
+    def stop():
         if lake.exists(segment_path(RUN_ID, 3)):
             gate.wait(5.0)
-        stream_plan(*arguments)
 
-    stream_plan = planning.stream_plan
-    monkeypatch.setattr(planning, "stream_plan", stream)
-    planner = threading.Thread(target=extend, args=(lake,))
-    planner.start()
+    before_segments(monkeypatch, stop)
+    planner = planner_beside(lake)
     seen = []
 
     def check():
