@@ -10,25 +10,31 @@ import pyarrow.parquet as pq
 from archive.tables import DELTA_CODED
 from solvers.errors import PermanentError
 
-ZSTD_LEVEL = 3
+ZSTD_LEVEL = 1
+"""Of numbers and ids higher levels make no less ..."""
+WORDS_ZSTD_LEVEL = 3
+"""... but of words."""
+_IDS = ("job_id", "puzzle_id")
+"""Columns in which hardly a text stands twice: a dictionary of them would be all of them."""
 
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
     path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
-    column = path.partition(".")[0]
-    encoding: dict[str, Any] = {}
-    if path:
-        encoding = {
-            "use_dictionary": [name for name in schema.names if name != column],
-            "column_encoding": {path: "DELTA_BYTE_ARRAY"},
-        }
+    plain = (*_IDS, path.partition(".")[0])
+    # Encodings are chosen for leaves: those of a list have names of their own.
+    leaves = [
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+        for field in schema
+    ]
+    encoding: dict[str, Any] = {"column_encoding": {path: "DELTA_BYTE_ARRAY"}} if path else {}
     return pq.ParquetWriter(
         sink,
         schema,
         **encoding,
+        use_dictionary=[leaf for leaf in leaves if leaf.partition(".")[0] not in plain],
         compression="zstd",
-        compression_level=ZSTD_LEVEL,
+        compression_level=WORDS_ZSTD_LEVEL if path else ZSTD_LEVEL,
         write_page_index=True,
         write_page_checksum=True,
     )
