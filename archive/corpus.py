@@ -20,9 +20,10 @@ from typing import Any
 import pyarrow as pa
 
 from archive.child_processes import pool_of
+from archive.conforming import conform
 from archive.corpus_inputs import Inputs, game_of_spec, read_inputs
 from archive.corpus_slices import folder, make_slice, slice_path
-from archive.lake import Lake, conform
+from archive.lake import Lake
 from archive.puzzles import puzzles_folder
 from archive.readers import DEFAULT_GAME
 from archive.runfiles import read_json, write_json

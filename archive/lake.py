@@ -17,6 +17,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from archive import disk, s3
+from archive.conforming import conform, select
 from archive.encoding import check_declared, parquet_writer
 from solvers.errors import PermanentError, TransientError
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 ROW_GROUP_ROWS = 65_536
+SMALL_ROWS = 4096
+"""Rows of which all columns are read at once."""
 STAGING = ".staging"
 """Folder of half-written files: inside the lake, so that it is on the lake's file system even
 when the lake is a mount point, but beside the tables and never called *.parquet, so that no
@@ -111,7 +114,7 @@ class Lake:
     ) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table carries one of the schemas of `archive.tables` (see `conform`).
+        The table carries one of the schemas of `archive.tables` (see archive.conforming).
         """
         check_declared(table.schema, path)
 
@@ -206,7 +209,7 @@ class Lake:
         Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
         column that a file lacks is null. What does not exist is an empty table.
         """
-        wanted = schema if columns is None else _select(schema, columns)
+        wanted = schema if columns is None else select(schema, columns)
         tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
         return pa.concat_tables(tables) if tables else wanted.empty_table()
 
@@ -218,15 +221,25 @@ class Lake:
         Raises MissingFileError when the file does not exist, PermanentError for an index that is
         out of range.
         """
+        return self.read_row_groups(path, [index], columns)
+
+    def read_row_groups(
+        self, path: str, indices: Sequence[int], columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read row groups of a Parquet file, one after the other: see `read_row_group`."""
         with self.open_parquet(path) as file:
-            if not 0 <= index < file.num_row_groups:
-                raise PermanentError(
-                    f"{path}: row group {index} of {file.num_row_groups} does not exist"
-                )
-            schema = file.schema_arrow if columns is None else _select(file.schema_arrow, columns)
-            # All columns at once would take several times the memory of the table.
-            found = [file.read_row_group(index, [name]) for name in schema.names]
-            return pa.table([c.column(0) for c in found], schema=schema)
+            for index in indices:
+                if not 0 <= index < file.num_row_groups:
+                    raise PermanentError(
+                        f"{path}: row group {index} of {file.num_row_groups} does not exist"
+                    )
+            groups = builtins.list(indices)
+            schema = file.schema_arrow if columns is None else select(file.schema_arrow, columns)
+            rows = sum(file.metadata.row_group(index).num_rows for index in groups)
+            # All columns of many rows at once would take several times the memory of the table.
+            at_once = [[n] for n in schema.names] if rows > SMALL_ROWS else [schema.names]
+            found = [file.read_row_groups(groups, names) for names in at_once]
+            return pa.table([c for part in found for c in part.columns], schema=schema)
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""
@@ -275,7 +288,7 @@ class Lake:
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
-        wanted = _select(schema, columns)
+        wanted = select(schema, columns)
         for name in self._parquet_files(path):
             with self.open_parquet(name) as file:
                 there = [column for column in wanted.names if column in file.schema_arrow.names]
@@ -368,40 +381,6 @@ class Lake:
             return conform(table, schema, fill_missing=True)
         except PermanentError as error:
             raise PermanentError(f"{path}: {error}") from error
-
-
-def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:
-    """Cast a table to a schema: its columns by name, in the schema's order, with its metadata.
-
-    `fill_missing` makes nulls of nullable columns that the table lacks.
-
-    Raises PermanentError for missing or surplus columns, values that a type cannot hold and nulls
-    where the schema allows none.
-    """
-    if table.schema.equals(schema, check_metadata=True):
-        return table
-    surplus = [name for name in table.column_names if name not in schema.names]
-    if surplus:
-        raise PermanentError(f"columns {', '.join(surplus)} are not in the schema")
-    columns = []
-    for field in schema:
-        if field.name in table.column_names:
-            try:
-                column = table.column(field.name).cast(field.type)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise PermanentError(f"column {field.name}: {error}") from error
-        elif fill_missing and field.nullable:
-            column = pa.chunked_array([pa.nulls(len(table), field.type)])
-        else:
-            raise PermanentError(f"column {field.name} is missing; expected {field.type}")
-        if column.null_count and not field.nullable:
-            raise PermanentError(f"column {field.name} has nulls; expected none")
-        columns.append(column)
-    return pa.table(columns, schema=schema)
-
-
-def _select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
 
 
 def _check_path(path: str) -> str:

@@ -20,9 +20,10 @@ import pyarrow.compute as pc
 from archive.answers import read_answers
 from archive.chunking import cut
 from archive.columns import arrays_of
+from archive.conforming import conform
 from archive.costs import Estimator
 from archive.jobs import Keys, KeySet, ids_of, keys_of, name_jobs
-from archive.lake import Lake, conform
+from archive.lake import Lake
 from archive.runfiles import Segment, part_row, segment_path
 from archive.stages import first_stage
 from archive.tables import MANIFEST_HEAD, manifest_schema

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake import Lake, conform
+from archive.conforming import conform
+from archive.lake import Lake
 from archive.tables import PUZZLES
 from solvers.algebra import Game
 

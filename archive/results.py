@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake import Lake, conform
+from archive.conforming import conform
+from archive.lake import Lake
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Game, Status
 

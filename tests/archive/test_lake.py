@@ -13,7 +13,8 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from archive.lake import STAGING, Lake, MissingFileError, conform
+from archive.conforming import conform
+from archive.lake import STAGING, Lake, MissingFileError
 from archive.tables import QUARANTINE, RESULTS
 from solvers.errors import PermanentError, TransientError
 

@@ -1,0 +1,44 @@
+"""Bring tables into the shape of a schema: names, order, types, nulls and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from solvers.errors import PermanentError
+
+
+def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:
+    """Cast a table to a schema: its columns by name, in the schema's order, with its metadata.
+
+    `fill_missing` makes nulls of nullable columns that the table lacks.
+
+    Raises PermanentError for missing or surplus columns, values that a type cannot hold and nulls
+    where the schema allows none.
+    """
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    surplus = [name for name in table.column_names if name not in schema.names]
+    if surplus:
+        raise PermanentError(f"columns {', '.join(surplus)} are not in the schema")
+    columns = []
+    for field in schema:
+        if field.name in table.column_names:
+            try:
+                column = table.column(field.name).cast(field.type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise PermanentError(f"column {field.name}: {error}") from error
+        elif fill_missing and field.nullable:
+            column = pa.chunked_array([pa.nulls(len(table), field.type)])
+        else:
+            raise PermanentError(f"column {field.name} is missing; expected {field.type}")
+        if column.null_count and not field.nullable:
+            raise PermanentError(f"column {field.name} has nulls; expected none")
+        columns.append(column)
+    return pa.table(columns, schema=schema)
+
+
+def select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    """Choose fields of a schema, in the order given, with its metadata."""
+    return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
