@@ -10,7 +10,7 @@ import contextlib
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,15 @@ import pyarrow.compute as pc
 from archive.ahead import ahead
 from archive.buckets import Buckets
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, Run, done_places, read_expanded, segment_path
+from archive.runfiles import ChunkRef, Place, Run, done_places, read_expanded
 from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS
 from solvers.errors import PermanentError
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
+BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
+"""What is taken in at once: a chunk, or small ones up to so many."""
 _CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
@@ -66,16 +68,20 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         self.answers.__exit__()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take(self, ref: ChunkRef) -> None:
-        """Take in the part of a chunk that is done, if every row of it is the answer of a job."""
-        if ref.place in self.places:
-            return
-        rows = self._lake.read_row_group(ref.manifest_path, ref.chunk, _MANIFEST)
-        part = _read_part(self._lake, ref, rows)
-        is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
-        goes_on = pc.any(pc.is_in(part.column("status"), value_set=_UNFINISHED))
-        if not is_part.as_py() and not goes_on.as_py():
-            self._add(ref, part)
+    def take(self, refs: Iterable[ChunkRef], parts: Mapping[Place, pa.Table] | None = None) -> None:
+        """Take in chunks that are done, but those of which a row is not the answer of a job.
+
+        `parts` holds what has been read of them before.
+        """
+        whole: dict[int, dict[ChunkRef, pa.Table]] = defaultdict(dict)
+        for ref in refs:
+            if ref.place not in self.places:
+                part = (parts or {}).get(ref.place)
+                part = self._lake.read_table(ref.part_path, PARTS) if part is None else part
+                if _is_whole(part):
+                    whole[ref.segment][ref] = part
+        for same in whole.values():
+            self._add(same, _named(self._lake, same))
 
     def finish(self, run: Run) -> dict[int, list[dict[str, Any]]]:
         """Take in what is left; return the rows of the jobs that were divided, by job number.
@@ -83,22 +89,21 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         Raises PermanentError for jobs without an outcome, and for those with two.
         """
         divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for ref, leaves in ahead(_leaves(self._lake, run, self.places)):
+        for refs, leaves in ahead(_leaves(self._lake, run, self.places)):
             is_whole = pc.equal(leaves.column("part_path"), "")
             for row in leaves.filter(pc.invert(is_whole)).to_pylist():
                 divided[row["job_no"]].append(row)
-            self._add(ref, leaves.filter(is_whole))
+            self._add(refs, leaves.filter(is_whole))
         self._count(np.fromiter(divided, np.int64, len(divided)))
         self._check(run)
         return divided
 
-    def _add(self, ref: ChunkRef, part: pa.Table) -> None:
-        columns = {name: part.column(name) for name in (*_FROM_PART, "puzzle_id")}
-        columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(part))
+    def _add(self, refs: Iterable[ChunkRef], rows: pa.Table) -> None:
+        columns = {name: rows.column(name) for name in (*_FROM_PART, "puzzle_id")}
+        columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(rows))
         self.answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
-        # No worker puts a job twice into a part: its rows are those of the chunk.
-        self._count(part.column("job_no").to_numpy())
-        self.places.add(ref.place)
+        self._count(rows.column("job_no").to_numpy())
+        self.places.update(ref.place for ref in refs)
 
     def _count(self, numbers: npt.NDArray[np.int64]) -> None:
         if not len(numbers):
@@ -109,7 +114,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         if missing > 0:
             more = np.zeros(max(missing, len(self._answered)), np.uint8)
             self._answered = np.concatenate([self._answered, more])
-        self._answered[numbers] += 1
+        np.add.at(self._answered, numbers, 1)
 
     def _check(self, run: Run) -> None:
         if (self._answered > 1).any():
@@ -133,42 +138,77 @@ def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
     return still.issuperset(gathered)
 
 
-def _leaves(lake: Lake, run: Run, taken: Collection[Place]) -> Iterator[tuple[ChunkRef, pa.Table]]:
-    """Read the outcomes that count, with their puzzle_id, chunk by chunk.
+def _leaves(
+    lake: Lake, run: Run, taken: Collection[Place]
+) -> Iterator[tuple[list[ChunkRef], pa.Table]]:
+    """Read the outcomes that count, with their puzzle_id, some chunks of a segment at a time.
 
     Chunks that were broken up do not count, nor rows that went on.
     """
     done = done_places(lake, run.run_id)
-    refs = {ref.place: ref for ref in run.chunks()}
-    missing = [ref.name for ref in refs.values() if ref.place not in done]
+    refs = run.chunks()
+    missing = [ref.name for ref in refs if ref.place not in done]
     if missing:
         raise PermanentError(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
         )
     expanded = read_expanded(lake, run)
-    left = refs.keys() - set(taken)
-    for segment in run.segments:
-        if not any((segment.number, i) in left for i in range(len(segment.chunk_rows))):
-            continue
-        path = segment_path(run.run_id, segment.number)
-        for i, rows in enumerate(lake.iter_row_groups(path, _MANIFEST)):
-            if (segment.number, i) not in left:
-                continue
-            ref = refs[segment.number, i]
-            part = _read_part(lake, ref, rows)
-            if ref.place in expanded:
-                went_on = pa.array(sorted(expanded[ref.place]), pa.int64())
-                part = part.filter(pc.invert(pc.is_in(part.column("job_no"), value_set=went_on)))
-            if pc.any(pc.equal(part.column("status"), SPLIT)).as_py():
-                raise PermanentError(
-                    f"run {run.run_id}: a part came back split and nothing went on"
-                )
-            yield ref, part
+    left = [ref for ref in refs if ref.place not in taken]
+    for batch in _batches(run, left):
+        parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
+        rows = _named(lake, parts)
+        counts = [_counts(part, expanded.get(ref.place, ())) for ref, part in parts.items()]
+        rows = rows.filter(pa.chunked_array(counts, pa.bool_()))
+        if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
+            raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
+        yield batch, rows
 
 
-def _read_part(lake: Lake, ref: ChunkRef, rows: pa.Table) -> pa.Table:
-    """Read a part, and which boards its rows are about: those of its chunk, in its order."""
-    part = lake.read_table(ref.part_path, PARTS)
-    if not part.column("job_id").equals(rows.column("job_id")):
-        raise PermanentError(f"run {ref.run_id}: {ref.name} answers other jobs than it was asked")
-    return part.append_column("puzzle_id", rows.column("puzzle_id"))
+def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
+    """Put chunks together that lie in one segment, up to BATCH_ROWS and BATCH_CHUNKS."""
+    batch: list[ChunkRef] = []
+    rows = 0
+    for ref in refs:
+        rows += run.rows(ref.place)
+        full = len(batch) == BATCH_CHUNKS or rows > BATCH_ROWS
+        if batch and (full or ref.segment != batch[0].segment):
+            yield batch
+            batch, rows = [], run.rows(ref.place)
+        batch.append(ref)
+    if batch:
+        yield batch
+
+
+def _counts(part: pa.Table, went_on: Collection[int]) -> pa.BooleanArray:
+    """Tell which rows of a part count: not those that went on."""
+    numbers = part.column("job_no").combine_chunks()
+    return pc.invert(pc.is_in(numbers, value_set=pa.array(sorted(went_on), pa.int64())))
+
+
+def _is_whole(part: pa.Table) -> bool:
+    """Tell whether every row of a part is the answer of a job."""
+    is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
+    goes_on = pc.any(pc.is_in(part.column("status"), value_set=_UNFINISHED))
+    return not is_part.as_py() and not goes_on.as_py()
+
+
+def _named(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
+    """Join parts of chunks of one segment with which boards their rows are about.
+
+    Raises PermanentError where rows are not those of their chunk, in its order.
+    """
+    first = next(iter(parts))
+    rows = lake.read_row_groups(first.manifest_path, [ref.chunk for ref in parts], _MANIFEST)
+    joined = pa.concat_tables(parts.values())
+    if not joined.column("job_id").equals(rows.column("job_id")):
+        wrong = next(ref for ref, part in parts.items() if not _answers(lake, ref, part))
+        raise PermanentError(
+            f"run {wrong.run_id}: {wrong.name} answers other jobs than it was asked"
+        )
+    return joined.append_column("puzzle_id", rows.column("puzzle_id"))
+
+
+def _answers(lake: Lake, ref: ChunkRef, part: pa.Table) -> bool:
+    asked = lake.read_row_group(ref.manifest_path, ref.chunk, ["job_id"])
+    same: bool = part.column("job_id").equals(asked.column("job_id"))
+    return same

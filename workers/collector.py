@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from archive.finishing import finish_run
-from archive.gathering import Gathering
+from archive.gathering import BATCH_CHUNKS, BATCH_ROWS, Gathering
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, open_run
+from archive.runfiles import ChunkRef, Place, open_run
 from solvers.errors import NightgridError
 from workers.logs import get_logger
 
@@ -20,10 +21,12 @@ log = get_logger("nightgrid.driver")
 
 STEP_SECONDS = 0.1
 """A driver takes answers in for so long at once: workers wait for it."""
+HELD_BYTES = 2**23
+"""Parts that are kept until they are taken in, beyond which they are read again."""
 
 
 class Collector(contextlib.AbstractContextManager["Collector"]):
-    """Answers of one run that are taken in chunk by chunk, and its end.
+    """Answers of one run that are taken in some chunks at a time, and its end.
 
     They lie in the folder `side_dir`, where the next driver of the run deletes what one that was
     killed has left.
@@ -32,7 +35,11 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
     def __init__(self, lake: Lake, run_id: str, side_dir: Path) -> None:
         self._lake, self._run_id = lake, run_id
         self._folder = side_dir / f"answers-{run_id}"
-        self._waiting: deque[ChunkRef] = deque()
+        self._waiting: deque[tuple[ChunkRef, int]] = deque()
+        self._waiting_rows = 0
+        self._known: set[Place] = set()
+        self._parts: dict[Place, pa.Table] = {}
+        self._held_bytes = 0
         self._gathering: Gathering | None = None
         self._given_up = False
 
@@ -41,43 +48,65 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is more to take in."""
-        return bool(self._waiting)
+        """Whether there is enough to take in at once."""
+        return self._waiting_rows >= BATCH_ROWS or len(self._waiting) >= BATCH_CHUNKS
 
-    def add(self, refs: Iterable[ChunkRef]) -> None:
-        """Take note of chunks that are done."""
-        if not self._given_up:
-            self._waiting += refs
+    def add(self, ref: ChunkRef, part: pa.Table) -> None:
+        """Take note of a chunk that is done, and of its part, as long as they are small."""
+        if self._given_up or ref.place in self._known:
+            return
+        self._known.add(ref.place)
+        self._waiting.append((ref, len(part)))
+        self._waiting_rows += len(part)
+        if self._held_bytes + part.nbytes <= HELD_BYTES:
+            self._held_bytes += part.nbytes
+            self._parts[ref.place] = part
 
     def step(self) -> None:
-        """Take in some of what waits."""
+        """Take in some of what waits, once it is worth it."""
         deadline = time.monotonic() + STEP_SECONDS
-        while self._waiting and time.monotonic() < deadline:
-            ref = self._waiting.popleft()
-            try:
-                if self._gathering is None:
-                    run = open_run(self._lake, self._run_id)
-                    self._gathering = Gathering(self._lake, run, self._folder)
-                self._gathering.take(ref)
-            except NightgridError:
-                # The lake fails, or the part is gone: the end looks at it once more, and tells.
-                continue
-            except OSError as error:
-                # Room on this disk has run out: what the end needs of it is told then.
-                log.warning("answers not taken in", run=self._run_id, error=str(error))
-                self._given_up = True
-                self._drop()
+        while self.is_behind and time.monotonic() < deadline:
+            self._take()
 
     def finish(self) -> dict[str, Any]:
         """Finish the run: archive.finishing.finish_run."""
+        while self._waiting:
+            self._take()
         gathering, self._gathering = self._gathering, None
         if gathering is None:
             return finish_run(self._lake, self._run_id)
         with gathering:
             return finish_run(self._lake, self._run_id, gathering)
 
+    def _take(self) -> None:
+        """Take in the chunks that have waited longest, as many as are taken at once."""
+        refs: list[ChunkRef] = []
+        rows = 0
+        while self._waiting and rows < BATCH_ROWS and len(refs) < BATCH_CHUNKS:
+            ref, more = self._waiting.popleft()
+            refs.append(ref)
+            rows += more
+        self._waiting_rows -= rows
+        parts = {r.place: self._parts.pop(r.place) for r in refs if r.place in self._parts}
+        self._held_bytes -= sum(part.nbytes for part in parts.values())
+        try:
+            if self._gathering is None:
+                run = open_run(self._lake, self._run_id)
+                self._gathering = Gathering(self._lake, run, self._folder)
+            self._gathering.take(refs, parts)
+        except NightgridError:
+            # The lake fails, or a part is gone: the end looks at them once more, and tells.
+            return
+        except OSError as error:
+            # Room on this disk has run out: what the end needs of it is told then.
+            log.warning("answers not taken in", run=self._run_id, error=str(error))
+            self._given_up = True
+            self._drop()
+
     def _drop(self) -> None:
         self._waiting.clear()
+        self._parts.clear()
+        self._waiting_rows = self._held_bytes = 0
         if self._gathering is not None:
             self._gathering.__exit__()
             self._gathering = None

@@ -22,7 +22,7 @@ from solvers.algebra import Status
 from workers.chunks import AGAIN, DEFERRED
 from workers.rows import part_row
 
-_SPLIT_COLUMNS = (
+GROWTH_COLUMNS = (
     *("job_no", "part_path", "status", "reason", "children"),
     *("states", "kernel_ns"),
 )
@@ -35,6 +35,8 @@ _LOST = pa.array([str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALI
 class Growth:
     """What a finished chunk means for the rest of its run."""
 
+    part: pa.Table
+    """What was read of its part."""
     chunks: list[pa.Table]
     """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
     hopeless: set[int]
@@ -60,13 +62,16 @@ class PartOf:
     """Number of its stage, if the job is counted by stages."""
 
 
-def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
+def went_on(
+    lake: Lake, ref: ChunkRef, known: set[int], columns: Sequence[str] = PARTS.names
+) -> Growth:
     """Read how the rows of a finished chunk go on.
 
-    `known` holds the job numbers that have gone on before. Parts, and rows that were over the
-    small budget, get a chunk each; rows that the chunk had no time for share smaller ones.
+    Of its part `columns` are read, GROWTH_COLUMNS at least. `known` holds the job numbers that
+    have gone on before. Parts, and rows that were over the small budget, get a chunk each; rows
+    that the chunk had no time for share smaller ones.
     """
-    part = lake.read_table(ref.part_path, PARTS, _SPLIT_COLUMNS)
+    part = lake.read_table(ref.part_path, PARTS, columns)
     status = part.column("status")
     over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
     hopeless = {row["job_no"] for row in over if row["part_path"]}
@@ -79,6 +84,7 @@ def went_on(lake: Lake, ref: ChunkRef, known: set[int]) -> Growth:
         went = pc.is_in(part.column("job_no"), value_set=pa.array(sorted(known), pa.int64()))
         whole = pc.and_(whole, pc.invert(went))
     told: dict[str, Any] = {
+        "part": part,
         "hopeless": hopeless,
         "answered": pc.sum(whole).as_py() or 0,
         "states": pc.sum(part.column("states")).as_py() or 0,

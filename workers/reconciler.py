@@ -119,12 +119,10 @@ class Reconciler:
             self._collector.step()
             self._report()
             if self.run.planned and not self._ready and not self._flights and not self._unread:
-                # Once more over everything: a slower execution of a chunk may have put a part with
-                # other rows split over the one that was read.
                 if looked_again == len(self.run.segments):
                     return
                 looked_again = len(self.run.segments)
-                self._unread = [place for place in self._rows if place in self._done]
+                self._unread = self._replaceable()
                 continue
             self._guarded(self._listen)
             if time.monotonic() - looked_at >= self._settings.reconcile_seconds:
@@ -148,6 +146,11 @@ class Reconciler:
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
             self._trouble_since.pop(name, None)
+
+    def _replaceable(self) -> list[Place]:
+        """Name chunks of which a slower execution may have put another part over the one read."""
+        sure, staged = self._lake.is_exclusive, self._barriers.staged
+        return [p for p in self._rows if p in self._done and (not sure or staged(p))]
 
     def _listen(self) -> None:
         """Take announcements; what one of them fails on is found again in the lake."""
@@ -249,11 +252,8 @@ class Reconciler:
 
     def _lost_sources(self, place: Place) -> list[Place]:
         """Look which of them are no longer done: a worker has found that their states are gone."""
-        return [
-            source
-            for source in self._sources(place)
-            if source in self._done and not self._lake.exists(self._ref(source).part_path)
-        ]
+        done = [source for source in self._sources(place) if source in self._done]
+        return [p for p in done if not self._lake.exists(self._ref(p).part_path)]
 
     def _reopen(self, places: list[Place]) -> None:
         """Let chunks that were done be worked again, before all others."""
@@ -354,7 +354,7 @@ class Reconciler:
                 self._tally.read(place, more)
                 self._barriers.arrive(place, more)
                 if not more.chunks and place not in self._expanded:
-                    self._collector.add([self._ref(place)])
+                    self._collector.add(self._ref(place), more.part)
             if chunks:
                 self._add("split", origins, chunks)
             for place, chunk in zip(origins, chunks, strict=True):

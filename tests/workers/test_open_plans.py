@@ -294,11 +294,10 @@ def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch)
     monkeypatch.setattr("archive.buckets.BUCKET_ROWS", 32)
     take = Gathering.take
 
-    def every_other(self, ref):
-        if ref.chunk % 2:
-            take(self, ref)
+    def every_other(self, refs, parts):
+        take(self, [ref for ref in refs if ref.chunk % 2], parts)
 
-    def no_room(self, ref):
+    def no_room(self, refs, parts):
         raise OSError(28, "No space left on device")
 
     found = []
@@ -314,6 +313,41 @@ def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch)
     assert len(found[0][1]) > 5
 
 
+def test_a_driver_reads_every_part_once(lake, settings, monkeypatch):
+    begin(lake)
+    extend(lake, toy.boards(300))
+    read, reads = Lake.read_table, Counter()
+
+    def counted(self, path, *others):
+        reads[path] += "/parts/" in path
+        return read(self, path, *others)
+
+    monkeypatch.setattr(Lake, "read_table", counted)
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    parts = [ref.part_path for ref in open_run(lake, RUN_ID).chunks()]
+    assert len(parts) > 10
+    assert {path: reads[path] for path in parts if reads[path] != 1} == {}
+
+
+def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lake, settings):
+    begin(lake)
+    extend(lake)
+    run = open_run(lake, RUN_ID)
+    same = [ref for ref in run.chunks() if ref.segment == 3]
+    for ref in run.chunks():
+        solve_chunk(lake, ref, settings, "w")
+    wrong = next(r for r in same[1:] if SPLIT not in statuses(lake, r))
+    part = lake.read_table(wrong.part_path, PARTS)
+    at = part.schema.get_field_index("job_id")
+    others = pa.array(["0" * 32] * len(part))
+    lake.write_table(wrong.part_path, part.set_column(at, part.schema.field(at), others))
+    with (
+        Gathering(lake, run) as gathered,
+        pytest.raises(PermanentError, match=f"{wrong.name} answers other jobs"),
+    ):
+        gathered.take(same)
+
+
 def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
     begin(lake)
     extend(lake)
@@ -321,7 +355,7 @@ def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
     stale = run.chunks()[3]
     with Gathering(lake, run) as gathered:
         solve_chunk(lake, stale, settings, "early")
-        gathered.take(stale)
+        gathered.take([stale])
         assert gathered.places == {stale.place}
         # The same chunk came back split to somebody who was slower.
         rows = lake.read_row_group(stale.manifest_path, stale.chunk)
