@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from archive.cancelling import is_cancelled, remains_of
 from archive.child_processes import pool_of
 from archive.corpus import Corpus
+from archive.memory import keep_freed
 from archive.runfiles import count_segments, has_plan, has_run
 from archive.runs import begin_run, extend_run, open_run
 from flows.cluster import Ready, workers_ahead
@@ -187,6 +188,9 @@ def complete_count(settings: CountSettings, planned: PlannedCount) -> PlannedCou
 def _load() -> None:
     """Import what planning takes; kernels are loaded when a game is there."""
     import numba  # noqa: F401
+
+    # The process ends with its plan: until then its memory is used again and again.
+    keep_freed()
 
 
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:

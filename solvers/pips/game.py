@@ -304,6 +304,7 @@ class PipsGame:
             self.solve(board, Ask(kind="count"))
             self.solve(board, Ask(kind="count"), {"layer": 1, "buckets": [0, 1]})
             self.solve(board, Ask(kind="first"))
+        self.features(self.to_arrays([puzzle]))
 
 
 _IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(2 * SOLVING)])
