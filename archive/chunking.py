@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 CHUNK_MAX_S = 4.0
 """Seconds of expected work that one chunk of many holds at most."""
-CHUNK_MIN_S = 0.01
+CHUNK_MIN_S = 0.05
 """Below this a chunk would cost more in messages and files than in work."""
 CHUNK_MAX_ROWS = 65_536
 SHARES_PER_WORKER = 4

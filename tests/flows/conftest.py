@@ -20,6 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "service" / "sample" / "pips"
 
 
+@pytest.fixture(autouse=True)
+def _chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut the few boards of a night into chunks enough to be stopped between two."""
+    monkeypatch.setattr("archive.chunking.CHUNK_MIN_S", 0.01)
+
+
 @pytest.fixture
 def source(tmp_path: Path) -> Callable[[int], Path]:
     """Fill the folder of payloads with the first days of the bundled archive."""

@@ -29,9 +29,13 @@ def main() -> None:
     if options.without_prefect:
         sys.modules["prefect"] = None
 
+    from archive import chunking
     from flows import nightly, steps
     from flows.settings import ASKS
     from workers.settings import Settings
+
+    # As tests.flows.conftest has it.
+    chunking.CHUNK_MIN_S = 0.01
 
     def die() -> None:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -36,6 +36,8 @@ def toy_in_place_of_pips():
     with pytest.MonkeyPatch.context() as patch:
         toy.install(patch.setattr)
         toy_environment(patch)
+        # Runs of a few boards shall have chunks enough to disturb.
+        patch.setattr("archive.chunking.CHUNK_MIN_S", 0.01)
         yield
     toy.forget()
 

@@ -79,7 +79,9 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
     client.flushall()
 
 
-def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake):
+def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
+    # Whatever the lake has learnt from other tests.
+    monkeypatch.setattr("archive.chunking.CHUNK_MAX_ROWS", 20)
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
     run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
     seen = []
