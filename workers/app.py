@@ -6,7 +6,7 @@ from typing import Any
 
 from celery import Celery
 
-from workers.queues import BATCH, INTERACTIVE, MAINTENANCE, queues
+from workers.queues import BATCH, INTERACTIVE, MAINTENANCE, ORDER, queues
 from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
@@ -26,6 +26,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         # Look for messages of dead workers every 2 s instead of every 100 s.
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
+        "queue_order_strategy": ORDER,
         "global_keyprefix": settings.key_prefix,
         "socket_connect_timeout": BROKER_CONNECT_SECONDS,
         "socket_timeout": BROKER_SOCKET_SECONDS,

@@ -15,7 +15,7 @@ import redis
 
 from solvers.errors import TransientError
 from workers.overview import overview
-from workers.queues import BATCH
+from workers.queues import BATCH, URGENT
 from workers.redis_keys import connect, living
 from workers.settings import Settings
 
@@ -30,7 +30,7 @@ class Demand:
     chunks_waiting: int
     """Chunks of all runs that are driven now, in the queue or not, that are not done."""
     queued: int
-    """Messages in the queue `batch`, which nobody has taken yet."""
+    """Messages in the queues `urgent` and `batch`, which nobody has taken yet."""
     acquired: int
     """Messages that workers have taken."""
     oldest_s: float
@@ -50,7 +50,8 @@ def say_demand(client: redis.Redis, settings: Settings, run_id: str, chunks_wait
 def demand(settings: Settings | None = None) -> Demand:
     """Look what there is to do. Raises TransientError when the server is dead."""
     settings = settings or Settings()
-    batch = overview(settings)[BATCH]
+    queues = overview(settings)
+    chunks = [queues[name] for name in (URGENT, BATCH)]
     try:
         with connect(settings) as client:
             keys = list(client.scan_iter(_key(settings, "*"), count=1000))
@@ -59,13 +60,14 @@ def demand(settings: Settings | None = None) -> Demand:
     except redis.RedisError as error:
         raise TransientError(f"the Redis server does not answer: {error}") from error
     waiting = sum(int(value) for value in values if value is not None)
+    queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     return Demand(
         chunks_waiting=waiting,
-        queued=batch.queued,
-        acquired=batch.acquired,
-        oldest_s=batch.oldest_s,
+        queued=queued,
+        acquired=acquired,
+        oldest_s=max(q.oldest_s for q in chunks),
         processes=sum(about["processes"] for about in alive if BATCH in about["queues"]),
-        processes_wanted=max(waiting, batch.queued + batch.acquired),
+        processes_wanted=max(waiting, queued + acquired),
     )
 
 

@@ -127,10 +127,11 @@ class InlineExecutor:
 
 
 class CeleryExecutor:
-    """Sends chunks by reference to the queue `batch`."""
+    """Sends chunks by reference to a queue that batch workers serve."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, queue: str = BATCH) -> None:
         self._settings = settings
+        self._queue = queue
         self._app = client_app(settings)
         self._client = connect(settings)
         self._watch = Watch(patience_s=PATIENCE_INTERVALS * settings.liveness_interval_seconds)
@@ -152,7 +153,7 @@ class CeleryExecutor:
 
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""
-        send(self._app, SOLVE_CHUNK, BATCH, _about(ref), asdict(ref))
+        send(self._app, SOLVE_CHUNK, self._queue, _about(ref), asdict(ref))
 
     def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:
         """Wait for announcements. Raises TransientError when the broker is dead."""
@@ -168,7 +169,7 @@ class CeleryExecutor:
             workers = {f.start.worker for f in flights if f.start is not None}
             left = known_left(self._client, self._settings, workers)
             dead = self._dead(workers - left)
-            seen = traffic(self._client, self._settings, BATCH)
+            seen = traffic(self._client, self._settings, self._queue)
         except redis.RedisError as error:
             raise TransientError(f"the Redis server does not answer: {error}") from error
         # Whoever left of his own will has handed his work back: it waits like any other.

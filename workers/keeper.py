@@ -24,7 +24,7 @@ from workers.logs import get_logger
 from workers.messages import Watch, traffic
 from workers.ondemand import find_row, open_records, record_path, send
 from workers.processes import die_with_parent
-from workers.queues import INTERACTIVE
+from workers.queues import INTERACTIVE, URGENT
 from workers.redis_keys import connect, known_dead, living
 from workers.settings import Settings
 
@@ -123,7 +123,7 @@ class Keeper:
 
     def _drive(self, run_id: str) -> None:
         try:
-            executor = CeleryExecutor(self._settings)
+            executor = CeleryExecutor(self._settings, URGENT)
             try:
                 drive(self._lake, run_id, executor, settings=self._settings)
             finally:

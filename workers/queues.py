@@ -1,4 +1,4 @@
-"""The three queues. On-demand solves never wait behind a batch: they have a queue of their own."""
+"""The queues. On-demand solves never wait behind a batch: they have queues of their own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from kombu import Exchange, Queue
 
 INTERACTIVE = "interactive"
 """On-demand solves; at least one worker serves this queue alone."""
+URGENT = "urgent"
+"""Chunks of the runs that large on-demand solves become."""
 BATCH = "batch"
-"""Chunks of runs."""
+"""Chunks of all other runs."""
 MAINTENANCE = "maintenance"
-"""Housekeeping that nobody waits for."""
+"""Housekeeping: rare and short, so that it need not wait for the end of a batch."""
 
-NAMES: tuple[str, ...] = (INTERACTIVE, BATCH, MAINTENANCE)
+NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH, MAINTENANCE)
+OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, MAINTENANCE, BATCH)
+"""What batch workers serve: from each they take only what none before it holds."""
+ORDER = "priority"
+"""Kombu's name for this rule; its own is to take from each queue in turn."""
 
 
 def queues() -> tuple[Queue, ...]:

@@ -30,7 +30,7 @@ from solvers.errors import TransientError
 from workers import server
 from workers.locks import alone
 from workers.processes import end_group, kill_group, spawn, wait
-from workers.queues import BATCH, INTERACTIVE, MAINTENANCE
+from workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from workers.readiness import mark_logs, wait_ready
 from workers.redis_keys import connect, say_dead, say_left
 from workers.settings import Settings
@@ -174,8 +174,9 @@ class Supervisor:
         if role == KEEPER:
             return lambda: [sys.executable, "-m", "workers.keeper"]
         if role == INTERACTIVE:
-            return lambda: worker_command(settings, [INTERACTIVE], settings.interactive_processes)
-        return lambda: worker_command(settings, [BATCH, MAINTENANCE], settings.batch_processes)
+            queues: tuple[str, ...] = (INTERACTIVE,)
+            return lambda: worker_command(settings, role, queues, settings.interactive_processes)
+        return lambda: worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
 
     def _look_after(self, child: Child) -> None:
         process = child.process
@@ -299,7 +300,9 @@ def _say(text: str) -> None:
         sys.stderr.flush()
 
 
-def worker_command(settings: Settings, queues: Sequence[str], processes: int) -> list[str]:
+def worker_command(
+    settings: Settings, role: str, queues: Sequence[str], processes: int
+) -> list[str]:
     """Write the command line of a Celery worker for these queues."""
     return [
         sys.executable,
@@ -309,7 +312,7 @@ def worker_command(settings: Settings, queues: Sequence[str], processes: int) ->
         settings.celery_app,
         "worker",
         "--hostname",
-        f"{queues[0]}-{uuid.uuid4().hex[:8]}@%h",
+        f"{role}-{uuid.uuid4().hex[:8]}@%h",
         "--queues",
         ",".join(queues),
         "--concurrency",

@@ -18,6 +18,7 @@ from workers.keeper import Keeper
 from workers.messages import Traffic, Watch
 from workers.ondemand import open_records, record_path, result, solve_message, status, submit
 from workers.overview import overview, workers
+from workers.queues import BATCH, NAMES
 from workers.redis_keys import connect
 
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
@@ -186,6 +187,26 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
 
 
 @pytest.mark.cluster
+def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
+    cluster, cluster_lake, monkeypatch
+):
+    monkeypatch.setattr("archive.chunking.CHUNK_MAX_ROWS", 10)
+    boards = toy.boards(400, dict.fromkeys(range(22_000, 22_400), toy.SLOW), start=22_000)
+    run_id = plan(cluster_lake, boards)
+    refs = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))
+    # All of it at once: no driver holds anything back.
+    with closing(CeleryExecutor(cluster)) as executor:
+        for ref in refs:
+            executor.submit(ref)
+    job = submit(cluster_lake, puzzle(77_005, toy.LARGE), COUNT, settings=cluster)
+    assert result(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
+    left = len(refs) - len(cluster_lake.list(f"runs/run={run_id}/parts"))
+    assert left > cluster.batch_processes, "whatever was sent before it had been taken by then"
+    with closing(connect(cluster)) as client:
+        client.delete(f"{cluster.key_prefix}{BATCH}")
+
+
+@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("number", "behaviour", "expected"),
     [(77_002, toy.LARGE, "solved"), (77_003, toy.KILL_CHILD, "poison")],
@@ -221,9 +242,9 @@ def test_the_overview_tells_what_waits_and_how_old_the_oldest_is(cluster, cluste
     executor.close()
     assert seen.queued + seen.acquired > 0
     assert 0 <= seen.oldest_s < 30
-    assert set(overview(cluster)) == {"interactive", "batch", "maintenance"}
+    assert set(overview(cluster)) == set(NAMES)
     serving = {queue for about in workers(cluster).values() for queue in about["queues"]}
-    assert serving == {"interactive", "batch", "maintenance"}
+    assert serving == set(NAMES)
 
 
 def test_the_keeper_does_nothing_where_nothing_is_open(lake, settings):
