@@ -280,6 +280,20 @@ def _further_us(smaller: Figures, larger: Figures) -> float:
     return 1e6 * (larger.total_s - smaller.total_s) / (larger.boards - smaller.boards)
 
 
+def _linear(runs: list[Figures]) -> str:
+    """Say by how much the sizes are off what grows linearly: a fixed part, and a part a board."""
+    boards, taken = np.array([f.boards for f in runs]), np.array([f.total_s for f in runs])
+    # Least squares of relative errors: the small sizes weigh as much as the large ones.
+    columns = np.column_stack([1.0 / taken, boards / taken])
+    fixed_s, board_s = np.linalg.lstsq(columns, np.ones(len(runs)))[0]
+    off = 100 * (taken / (fixed_s + boards * board_s) - 1.0)
+    return (
+        f" As a fixed part and a part a board: {fixed_s:.2f} s and {1e6 * board_s:.1f} us "
+        f"(least squares of relative errors), from which the sizes are off by "
+        f"{', '.join(f'{x:+.0f}' for x in off)} %."
+    )
+
+
 def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures]]) -> Section:
     """Write the figures of the median run of every size."""
     figures = [_median(runs) for runs in all_runs]
@@ -361,7 +375,7 @@ def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures
         f"Not counted: {made}, and starting server and workers "
         f"({max(f.start_s for f in figures):.1f} s at most). Memory is the peak of a run. A "
         "further board: what each costs by which a corpus is larger than the one above it."
-        f"{medians}{again}"
+        f"{medians}{again}{_linear(figures) if len(figures) > 2 else ''}"
     )
     return section
 
