@@ -12,32 +12,38 @@ from solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
 """Of numbers and ids higher levels make no less ..."""
-WORDS_ZSTD_LEVEL = 3
-"""... but of words."""
-_IDS = ("job_id", "puzzle_id")
-"""Columns in which hardly a text stands twice: a dictionary of them would be all of them."""
+TEXT_ZSTD_LEVEL = 3
+"""... but of texts."""
+IDS = ("job_id", "puzzle_id")
+"""Columns in which hardly a text stands twice, or the same one again and again: of the former a
+dictionary would be all of them, and the latter zstd makes small without one."""
 
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
     path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
-    plain = (*_IDS, path.partition(".")[0])
+    plain = (*IDS, path.partition(".")[0])
     # Encodings are chosen for leaves: those of a list have names of their own.
-    leaves = [
-        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+    leaves = {
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: field
         for field in schema
-    ]
+    }
     encoding: dict[str, Any] = {"column_encoding": {path: "DELTA_BYTE_ARRAY"}} if path else {}
     return pq.ParquetWriter(
         sink,
         schema,
         **encoding,
-        use_dictionary=[leaf for leaf in leaves if leaf.partition(".")[0] not in plain],
+        use_dictionary=[leaf for leaf, field in leaves.items() if field.name not in plain],
         compression="zstd",
-        compression_level=WORDS_ZSTD_LEVEL if path else ZSTD_LEVEL,
+        compression_level={leaf: _level(field) for leaf, field in leaves.items()},
         write_page_index=True,
         write_page_checksum=True,
     )
+
+
+def _level(field: pa.Field) -> int:
+    kind = field.type.value_type if pa.types.is_list(field.type) else field.type
+    return TEXT_ZSTD_LEVEL if pa.types.is_string(kind) and field.name not in IDS else ZSTD_LEVEL
 
 
 def check_declared(schema: pa.Schema, path: str) -> None:
