@@ -73,6 +73,24 @@ def link(staged: Path, target: Path) -> bool:
     return True
 
 
+def has_links(folder: Path) -> bool | None:
+    """Tell whether the file system of a folder knows hard links; None before there is one."""
+    if not folder.is_dir():
+        return None
+    probe = folder / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
+    second = probe.with_suffix(".link.tmp")
+    try:
+        probe.touch()
+        second.hardlink_to(probe)
+    except OSError as error:
+        # Whatever else is wrong, whoever writes next is told.
+        return error.errno not in _NO_LINKS
+    finally:
+        probe.unlink(missing_ok=True)
+        second.unlink(missing_ok=True)
+    return True
+
+
 def _make_folder(folder: Path) -> None:
     if folder.is_dir():
         return

@@ -74,6 +74,7 @@ class Lake:
         self.url = url
         self._fs = filesystem
         self._local = local
+        self._has_links: bool | None = None
 
     def __repr__(self) -> str:
         return f"Lake({self.url!r})"
@@ -106,8 +107,13 @@ class Lake:
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether of several writers of a new file one is told so; on S3 all that overlap are."""
-        return self._local is not None
+        """Whether of several writers of a new file one is told so.
+
+        On S3 all that overlap are, and in a folder without hard links all but for an instant.
+        """
+        if self._local is not None and self._has_links is None:
+            self._has_links = disk.has_links(self._local / STAGING)
+        return self._local is not None and self._has_links is not False
 
     def write_table(
         self, path: str, table: pa.Table, *, row_group_rows: int = ROW_GROUP_ROWS
@@ -239,7 +245,8 @@ class Lake:
             # All columns of many rows at once would take several times the memory of the table.
             at_once = [[n] for n in schema.names] if rows > SMALL_ROWS else [schema.names]
             found = [file.read_row_groups(groups, names) for names in at_once]
-            return pa.table([c for part in found for c in part.columns], schema=schema)
+            read = {name: part.column(name) for part in found for name in part.column_names}
+            return pa.table([read[name] for name in schema.names], schema=schema)
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""

@@ -152,6 +152,21 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
     assert [step.split(":")[0] for step in steps] == ["lake", "new", STAGING, "folder"]
 
 
+def test_a_lake_without_hard_links_is_not_exclusive(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert lake.is_exclusive, "nothing is known before the first write"
+    lake.write_bytes("other/x", b"1")
+    assert lake.is_exclusive
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    assert not Lake.open(lake.url).is_exclusive
+    assert list((tmp_path / "lake" / STAGING).iterdir()) == []
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_staged(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
