@@ -30,7 +30,7 @@ from solvers.errors import PermanentError
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
-"""What is taken in at once: a chunk, or small ones up to so many."""
+"""With so many rows, or chunks, there is enough to take in at once."""
 _CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
@@ -81,7 +81,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
                 if _is_whole(part):
                     whole[ref.segment][ref] = part
         for same in whole.values():
-            self._add(same, _named(self._lake, same))
+            self._add(same, _with_puzzle_ids(self._lake, same))
 
     def finish(self, run: Run) -> dict[int, list[dict[str, Any]]]:
         """Take in what is left; return the rows of the jobs that were divided, by job number.
@@ -128,6 +128,11 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
             )
 
 
+def is_full(chunks: int, rows: int) -> bool:
+    """Tell whether so many chunks, with so many rows, are enough to take in at once."""
+    return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
+
+
 def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
     """Tell whether what was gathered of a run while it was worked is right at its end.
 
@@ -156,7 +161,7 @@ def _leaves(
     left = [ref for ref in refs if ref.place not in taken]
     for batch in _batches(run, left):
         parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
-        rows = _named(lake, parts)
+        rows = _with_puzzle_ids(lake, parts)
         counts = [_counts(part, expanded.get(ref.place, ())) for ref, part in parts.items()]
         rows = rows.filter(pa.chunked_array(counts, pa.bool_()))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
@@ -165,16 +170,15 @@ def _leaves(
 
 
 def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
-    """Put chunks together that lie in one segment, up to BATCH_ROWS and BATCH_CHUNKS."""
+    """Put chunks together that are taken in at once: they lie in one segment."""
     batch: list[ChunkRef] = []
     rows = 0
     for ref in refs:
-        rows += run.rows(ref.place)
-        full = len(batch) == BATCH_CHUNKS or rows > BATCH_ROWS
-        if batch and (full or ref.segment != batch[0].segment):
+        if batch and (is_full(len(batch), rows) or ref.segment != batch[0].segment):
             yield batch
-            batch, rows = [], run.rows(ref.place)
+            batch, rows = [], 0
         batch.append(ref)
+        rows += run.rows(ref.place)
     if batch:
         yield batch
 
@@ -192,7 +196,7 @@ def _is_whole(part: pa.Table) -> bool:
     return not is_part.as_py() and not goes_on.as_py()
 
 
-def _named(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
+def _with_puzzle_ids(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
     """Join parts of chunks of one segment with which boards their rows are about.
 
     Raises PermanentError where rows are not those of their chunk, in its order.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from archive.frontier import frontiers
+from archive.frontier import frontiers, sources
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, part_row
+from archive.runfiles import ChunkRef, Place, Segment, part_row
 from archive.stages import Carried, StageSizes, next_stage
 from solvers.algebra import Budget
 from workers.expansion import Growth, PartOf
@@ -58,6 +58,12 @@ class Barriers:
     def staged(self, place: Place) -> bool:
         """Tell whether a chunk is a part of a staged count."""
         return place in self._parts
+
+    def sources(self, segments: Sequence[Segment], ref: ChunkRef) -> list[Place]:
+        """Name the chunks whose states a chunk takes over: one that is no part of a stage, none."""
+        if not self.staged(ref.place):
+            return []
+        return [source.place for source in sources(segments.__getitem__, ref)]
 
     def arrive(self, place: Place, growth: Growth) -> None:
         """Take note of what became of a chunk, which may be told twice.

@@ -5,23 +5,26 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from archive.finishing import finish_run
-from archive.gathering import BATCH_CHUNKS, BATCH_ROWS, Gathering
+from archive.gathering import BATCH_CHUNKS, Gathering, is_full
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Place, open_run
+from archive.tables import PARTS
 from solvers.errors import NightgridError
+from workers.expansion import GROWTH_COLUMNS
 from workers.logs import get_logger
 
 log = get_logger("nightgrid.driver")
 
 STEP_SECONDS = 0.1
 """A driver takes answers in for so long at once: workers wait for it."""
-HELD_BYTES = 2**23
+HELD_PARTS, HELD_BYTES = 2 * BATCH_CHUNKS, 2**23
 """Parts that are kept until they are taken in, beyond which they are read again."""
 
 
@@ -49,16 +52,20 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
     @property
     def is_behind(self) -> bool:
         """Whether there is enough to take in at once."""
-        return self._waiting_rows >= BATCH_ROWS or len(self._waiting) >= BATCH_CHUNKS
+        return is_full(len(self._waiting), self._waiting_rows)
+
+    def columns(self, place: Place) -> Sequence[str]:
+        """Name what has to be read of the part of a chunk: of one that is known, how it goes on."""
+        return GROWTH_COLUMNS if place in self._known else PARTS.names
 
     def add(self, ref: ChunkRef, part: pa.Table) -> None:
-        """Take note of a chunk that is done, and of its part, as long as they are small."""
+        """Take note of a chunk that is done, and of its part, as long as they are small and few."""
         if self._given_up or ref.place in self._known:
             return
         self._known.add(ref.place)
         self._waiting.append((ref, len(part)))
         self._waiting_rows += len(part)
-        if self._held_bytes + part.nbytes <= HELD_BYTES:
+        if len(self._parts) < HELD_PARTS and self._held_bytes + part.nbytes <= HELD_BYTES:
             self._held_bytes += part.nbytes
             self._parts[ref.place] = part
 
@@ -82,7 +89,7 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
         """Take in the chunks that have waited longest, as many as are taken at once."""
         refs: list[ChunkRef] = []
         rows = 0
-        while self._waiting and rows < BATCH_ROWS and len(refs) < BATCH_CHUNKS:
+        while self._waiting and not is_full(len(refs), rows):
             ref, more = self._waiting.popleft()
             refs.append(ref)
             rows += more

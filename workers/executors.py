@@ -52,8 +52,9 @@ class Flight:
     wrong, so nothing is reckoned from the time in it."""
 
 
-Fate = Literal["adrift", "orphaned"]
-"""`adrift`: the message is gone and nobody began. `orphaned`: the worker that began is dead."""
+Fate = Literal["waiting", "adrift", "orphaned"]
+"""`waiting`: the message lies in the queue, and nobody has the chunk in hand. `adrift`: the message
+is gone and nobody began. `orphaned`: the worker that began is dead."""
 
 
 class Executor(Protocol):
@@ -74,7 +75,7 @@ class Executor(Protocol):
         """Wait for announcements. Raises TransientError when that is impossible now."""
 
     def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
-        """Tell which flights can no longer be on their way, as far as this is known."""
+        """Tell which flights wait for their turn, and which are lost, as far as this is known."""
 
     def say_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Tell whoever scales the workers how many chunks wait. Never fails."""
@@ -148,7 +149,7 @@ class CeleryExecutor:
 
     @property
     def processes(self) -> int:
-        """Batch processes that lived a moment ago; before that is known, those of this machine."""
+        """Processes that served the queue a moment ago; before they are known, this machine's."""
         return self._processes or self._settings.batch_processes
 
     def submit(self, ref: ChunkRef) -> None:
@@ -160,7 +161,7 @@ class CeleryExecutor:
         return next_announcements(self._client, self._settings, run_id, timeout_s)
 
     def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
-        """Look for chunks whose message or whose worker is gone.
+        """Look for chunks whose message waits, or is gone, and for those whose worker is.
 
         Raises TransientError when the broker is dead.
         """
@@ -178,6 +179,8 @@ class CeleryExecutor:
         for flight in waiting:
             if _about(flight.ref) in gone:
                 fates[flight.ref] = "adrift"
+            elif _about(flight.ref) in seen.waiting:
+                fates[flight.ref] = "waiting"
         for flight in flights:
             if flight.start is not None and flight.start.worker in dead:
                 fates[flight.ref] = "orphaned"
@@ -190,8 +193,8 @@ class CeleryExecutor:
         """
         dead = known_dead(self._client, self._settings, workers)
         alive = living(self._client, self._settings)
-        batch = [about for about in alive.values() if BATCH in about["queues"]]
-        self._processes = sum(about["processes"] for about in batch)
+        hands = [about for about in alive.values() if self._queue in about["queues"]]
+        self._processes = sum(about["processes"] for about in hands)
         now = time.monotonic()
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from archive.attempts import read_start
 from archive.finishing import ANOTHER_PART
-from archive.frontier import drop_frontiers, sources
+from archive.frontier import drop_frontiers
 from archive.lake import Lake
 from archive.runfiles import (
     ChunkRef,
@@ -241,11 +241,7 @@ class Reconciler:
     # -- what staged counts have left --------------------------------------------------------
 
     def _sources(self, place: Place) -> list[Place]:
-        """Name the chunks whose states a chunk takes over."""
-        if not self._barriers.staged(place):
-            return []
-        segments = self.run.segments
-        return [ref.place for ref in sources(segments.__getitem__, self._ref(place))]
+        return self._barriers.sources(self.run.segments, self._ref(place))
 
     def _has_sources(self, place: Place) -> bool:
         return all(source in self._done for source in self._sources(place))
@@ -280,8 +276,8 @@ class Reconciler:
         overdue = self._settings.chunk_overdue_seconds
         for place, flight in list(self._flights.items()):
             fate = fates.get(flight.ref)
-            if fate is not None and self._look_who_began(place):
-                # Redis has handed the message to somebody else meanwhile.
+            if fate == "waiting" or (fate is not None and self._look_who_began(place)):
+                # It has its turn yet, or Redis has handed the message to somebody else meanwhile.
                 continue
             if fate == "orphaned":
                 self._orphaned(place)
@@ -347,13 +343,14 @@ class Reconciler:
         reading, self._unread = self._unread, []
         try:
             for place in reading:
-                more = went_on(self._lake, self._ref(place), self._expanded.get(place, set()))
+                known, columns = self._expanded.get(place, set()), self._collector.columns(place)
+                more = went_on(self._lake, self._ref(place), known, columns)
                 origins += [place] * len(more.chunks)
                 chunks += more.chunks
                 self._hopeless |= more.hopeless
                 self._tally.read(place, more)
                 self._barriers.arrive(place, more)
-                if not more.chunks and place not in self._expanded:
+                if not more.chunks and place not in self._expanded and place not in self._part_of:
                     self._collector.add(self._ref(place), more.part)
             if chunks:
                 self._add("split", origins, chunks)

@@ -67,6 +67,25 @@ class DeafExecutor(InlineExecutor):
         return {}
 
 
+class PatientExecutor(InlineExecutor):
+    """Lets messages wait for a second before it works the first."""
+
+    window = 4
+
+    def __init__(self, lake, settings):
+        super().__init__(lake, settings)
+        self.opens_at = time.monotonic() + 1.0
+
+    def poll(self, run_id, timeout_s):
+        if time.monotonic() < self.opens_at:
+            time.sleep(timeout_s)
+            return []
+        return super().poll(run_id, timeout_s)
+
+    def fates(self, flights):
+        return dict.fromkeys(self._waiting, "waiting")
+
+
 class FailingExecutor(InlineExecutor):
     """Tells of every chunk that its process died."""
 
@@ -306,6 +325,14 @@ def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on
     solved = solve_rows(toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
     expected = {row["job_id"]: row["count"] for row in solved.to_pylist()}
     assert {row["job_id"]: row["count"] for row in result_rows(lake, run_id)} == expected
+
+
+def test_messages_that_wait_for_their_turn_are_not_sent_again(tmp_path):
+    settings = quick_settings(tmp_path, chunk_overdue_seconds=0.2, reconcile_seconds=0.1)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(200))
+    summary = drive(lake, run_id, PatientExecutor(lake, settings), settings=settings)
+    assert (summary.finished, summary.resubmissions) == (True, 0)
 
 
 def test_lost_messages_are_sent_again_when_overdue_and_parts_found_unannounced(tmp_path):

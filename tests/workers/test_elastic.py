@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 import toy_game as toy
@@ -12,6 +13,7 @@ from archive.attempts import Start
 from archive.runfiles import ChunkRef
 from workers.demand import demand, say_demand
 from workers.executors import CHUNKS_PER_PROCESS, CeleryExecutor, Flight
+from workers.queues import BATCH, URGENT
 from workers.redis_keys import connect, say_alive, say_dead, say_left
 from workers.supervisor import local_cluster
 
@@ -49,6 +51,19 @@ def test_what_a_worker_had_that_died_is_orphaned_and_that_of_one_that_left_is_no
     assert executor.fates(flights) == {flights[0].ref: "orphaned"}
     # Its message is nowhere: sent again, as if nobody had begun.
     assert executor.fates(flights[1:]) == {flights[1].ref: "adrift"}
+
+
+def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone(server, executor):
+    settings, client = server
+    waits, lost = flight(2, "w"), flight(3, "w")
+    for urgent in (executor, CeleryExecutor(settings, URGENT)):
+        unbegun = [replace(one, start=None) for one in (waits, lost)]
+        urgent.fates(unbegun)
+        urgent.submit(waits.ref)
+        assert urgent.fates(unbegun) == {waits.ref: "waiting", lost.ref: "adrift"}
+    urgent.close()
+    assert demand(settings).queued == 2
+    client.delete(*(f"{settings.key_prefix}{queue}" for queue in (BATCH, URGENT)))
 
 
 def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
