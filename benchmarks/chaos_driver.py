@@ -11,9 +11,11 @@ import os
 import sys
 from collections.abc import Sequence
 
+from archive import gathering
 from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from benchmarks import chaos_inject  # noqa: F401 - its faults are this process's, too
+from workers import collector
 from workers.driver import drive
 from workers.executors import CeleryExecutor, Fate, Flight
 from workers.settings import Settings
@@ -30,6 +32,8 @@ class _Mute(CeleryExecutor):
 def main() -> int:
     """Drive one run with the workers that live."""
     settings = Settings()
+    # A short run shall take answers in on its way, as a long one does, and read some parts again.
+    gathering.BATCH_CHUNKS, collector.HELD_PARTS = 4, 2
     mute = "NIGHTGRID_CHAOS_MUTE" in os.environ
     executor = (_Mute if mute else CeleryExecutor)(settings)
     summary = drive(Lake.open(settings.lake), sys.argv[1], executor, settings=settings)

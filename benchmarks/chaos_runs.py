@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 
+from archive import chunking
 from archive.games import open_game
 from archive.lake import Lake
 from archive.runfiles import done_places, open_run
@@ -39,6 +41,8 @@ TIMED = ("kernel_ns",)
 RUN_S = 120.0
 BUSY_S = 1.5
 PLAN_WORKERS = 3
+CHUNK_S = 0.01
+"""Shortest chunk: less than is usual, so that a run of seconds has a middle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +248,8 @@ def fresh_lake(settings: Settings) -> Lake:
 def plan(lake: Lake, boards: pa.Table, settings: Settings, game: str) -> str:
     """Plan the run."""
     room = open_game(lake, game, "", "")
-    return plan_run(lake, room, boards, COUNT, settings.budget, worker_count=PLAN_WORKERS)
+    with mock.patch.object(chunking, "CHUNK_MIN_S", CHUNK_S):
+        return plan_run(lake, room, boards, COUNT, settings.budget, worker_count=PLAN_WORKERS)
 
 
 def undisturbed(settings: Settings, boards: pa.Table, game: str = "pips") -> pa.Table:
