@@ -8,6 +8,7 @@ model is a few moments, to which every finished run adds the sample that its pla
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -221,38 +222,45 @@ def _sample_path(run_id: str) -> str:
     return f"{folder(run_id)}/sample.json"
 
 
-def learn_costs(lake: Lake, run: Run) -> None:
-    """Add a run's sample of jobs to what is known of its question, once.
+class Lesson:
+    """What the jobs of a run's sample took, noted while its results are written.
 
-    Its results lie in the lake. Runs that were planned by earlier versions have no sample.
+    Runs that were planned by earlier versions have no sample.
     """
-    sample = read_json(lake, _sample_path(run.run_id))
-    if sample is None:
-        return
-    question = question_of(run, run.ask)
-    model = read_model(lake, question, tuple(sample["names"]))
-    took = _took(lake, run, pa.array(sample["job_ids"], pa.string()))
-    if not took.num_rows or run.run_id in model.runs:
-        return
-    place = {job: i for i, job in enumerate(sample["job_ids"])}
-    at = np.array([place[job] for job in took.column("job_id").to_pylist()])
-    learnt = model.learn(
-        np.array(sample["features"], np.float64)[at],
-        np.array(sample["own_s"], np.float64)[at],
-        took.column("kernel_ns").to_numpy() / 1e9,
-        pc.equal(took.column("status"), str(Status.OVER_BUDGET)).to_numpy(),
-    )
-    told = asdict(learnt)
-    told |= {name: value.tolist() for name, value in told.items() if isinstance(value, np.ndarray)}
-    told["runs"] = [*model.runs, run.run_id][-RUNS_KEPT:]
-    write_json(lake, question.path, told)
 
+    def __init__(self, lake: Lake, run: Run) -> None:
+        self._lake, self._run = lake, run
+        self._sample = read_json(lake, _sample_path(run.run_id))
+        self._took = [RESULTS.empty_table().select(_COLUMNS)]
 
-def _took(lake: Lake, run: Run, jobs: pa.Array) -> pa.Table:
-    """Read what those of some jobs took that were worked."""
-    found = [RESULTS.empty_table().select(_COLUMNS)]
-    for rows in lake.scan(f"results/{run.run_id}.parquet", RESULTS, _COLUMNS):
-        never = pc.is_in(rows.column("status"), value_set=_NEVER_WORKED)
-        wanted = pc.is_in(rows.column("job_id"), value_set=jobs)
-        found.append(rows.filter(pc.and_not(wanted, never)))
-    return pa.concat_tables(found)
+    def note(self, results: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Hand result rows on, and note those that were worked for jobs of the sample."""
+        jobs = pa.array(self._sample["job_ids"] if self._sample else [], pa.string())
+        for rows in results:
+            never = pc.is_in(rows.column("status"), value_set=_NEVER_WORKED)
+            wanted = pc.and_not(pc.is_in(rows.column("job_id"), value_set=jobs), never)
+            self._took.append(rows.select(_COLUMNS).filter(wanted))
+            yield rows
+
+    def learn(self) -> None:
+        """Add what was noted to what is known of the run's question, once."""
+        sample, run = self._sample, self._run
+        if sample is None:
+            return
+        question = question_of(run, run.ask)
+        model = read_model(self._lake, question, tuple(sample["names"]))
+        took = pa.concat_tables(self._took)
+        if not took.num_rows or run.run_id in model.runs:
+            return
+        place = {job: i for i, job in enumerate(sample["job_ids"])}
+        at = np.array([place[job] for job in took.column("job_id").to_pylist()])
+        learnt = model.learn(
+            np.array(sample["features"], np.float64)[at],
+            np.array(sample["own_s"], np.float64)[at],
+            took.column("kernel_ns").to_numpy() / 1e9,
+            pc.equal(took.column("status"), str(Status.OVER_BUDGET)).to_numpy(),
+        )
+        told = asdict(learnt)
+        lists = {k: value.tolist() for k, value in told.items() if isinstance(value, np.ndarray)}
+        told |= lists | {"runs": [*model.runs, run.run_id][-RUNS_KEPT:]}
+        write_json(self._lake, question.path, told)

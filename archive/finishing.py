@@ -17,7 +17,7 @@ from archive.ahead import ahead
 from archive.answers import FINAL, Answers, read_answers
 from archive.buckets import Buckets
 from archive.columns import arrays_of
-from archive.costs import learn_costs
+from archive.costs import Lesson
 from archive.frontier import drop_frontiers, frontiers
 from archive.games import open_game
 from archive.gathering import ANSWER, Gathering, is_right
@@ -72,10 +72,11 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         others = read_answers(lake, run.game, run.ask, run.budget, but_of=run_id)
         if run.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
-        tables = _result_tables(run, answers, others, counts)
+        lesson = Lesson(lake, run)
+        tables = lesson.note(_result_tables(run, answers, others, counts))
         written = _write(lake, result_path, tables, RESULTS)
     if written:
-        learn_costs(lake, run)
+        lesson.learn()
     drop_frontiers(lake, run_id, frontiers(lake, run_id))
     done = {
         "run_id": run_id,

@@ -6,13 +6,13 @@ import pytest
 
 from archive import costs
 from archive.columns import arrays_of
-from archive.costs import Estimator, learn_costs, question_of, read_model
+from archive.costs import Estimator, Lesson, question_of, read_model
 from archive.jobs import ids_of, name_jobs
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runfiles import read_json
 from archive.runs import finish_run, open_run, pending_chunks, plan_run
-from archive.tables import PARTS
+from archive.tables import PARTS, RESULTS
 from solvers.algebra import Ask, Budget
 from solvers.pips.generator import generate_many
 from solvers.pips.mix import LEVELS, PRESETS
@@ -101,7 +101,9 @@ def test_jobs_over_budget_took_longer_than_is_known(lake, boards):
 def test_a_run_is_learnt_from_once_and_its_boards_decide_what_comes_first(lake, boards):
     run_id = run_of(lake, boards)
     told = lake.read_bytes(MODEL.path)
-    learn_costs(lake, open_run(lake, run_id))
+    lesson = Lesson(lake, open_run(lake, run_id))
+    assert sum(map(len, lesson.note([lake.read_table("results", RESULTS)]))) == len(boards)
+    lesson.learn()
     assert lake.read_bytes(MODEL.path) == told
     assert read_json(lake, MODEL.path)["runs"] == [run_id]
     again = open_run(lake, plan_run(lake, PIPS, boards, COUNT, Budget(nodes=7)))
