@@ -300,7 +300,7 @@ def _report(
         f"`{corpus}` as one Prefect flow, and "
         f"{load.nights} nights ran under the same Prefect server, {load.nights_failed} failed. "
         f"{load.runs} of the loose boards took more than {TASK_S:g} s and became runs of "
-        "their own, whose chunks wait behind those of the count. Late: no answer within "
+        "their own, whose chunks went before those of the count. Late: no answer within "
         f"{ANSWER_S:g} s. "
         f"Thirds: medians of {len(times)} samples, the first {SETTLE_S:g} s left out. Grew: by "
         "more than its kind may (memory 5 % and 8 MiB, files 3, keys 10 % and 10, Redis' data "
