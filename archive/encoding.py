@@ -23,22 +23,25 @@ def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
     path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
     plain = (*IDS, path.partition(".")[0])
-    # Encodings are chosen for leaves: those of a list have names of their own.
-    leaves = {
-        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: field
-        for field in schema
-    }
     encoding: dict[str, Any] = {"column_encoding": {path: "DELTA_BYTE_ARRAY"}} if path else {}
     return pq.ParquetWriter(
         sink,
         schema,
         **encoding,
-        use_dictionary=[leaf for leaf, field in leaves.items() if field.name not in plain],
+        use_dictionary=[leaf for leaf, field in leaves(schema).items() if field.name not in plain],
         compression="zstd",
-        compression_level={leaf: _level(field) for leaf, field in leaves.items()},
+        compression_level={leaf: _level(field) for leaf, field in leaves(schema).items()},
         write_page_index=True,
         write_page_checksum=True,
     )
+
+
+def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
+    """Name what encodings are chosen for, with its field: the leaf of a list has another name."""
+    return {
+        f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: field
+        for field in schema
+    }
 
 
 def _level(field: pa.Field) -> int:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from archive.corpus import open_corpus
-from archive.encoding import IDS, parquet_writer
+from archive.encoding import IDS, leaves, parquet_writer
 from archive.games import bind_game
 from archive.lake import Lake
 from archive.runs import open_run, plan_run
@@ -38,9 +38,8 @@ def _with(level: int, *, dictionaries: bool) -> Writer:
     """Encode all columns alike, or ids without a dictionary."""
 
     def writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
-        leaves = [f"{f.name}.list.element" if pa.types.is_list(f.type) else f.name for f in schema]
         options: dict[str, Any] = {"write_page_index": True, "write_page_checksum": True}
-        named = True if dictionaries else [leaf for leaf in leaves if leaf not in IDS]
+        named = True if dictionaries else [leaf for leaf in leaves(schema) if leaf not in IDS]
         return pq.ParquetWriter(
             sink, schema, compression="zstd", compression_level=level, use_dictionary=named,
             **options,
