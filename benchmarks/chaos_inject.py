@@ -47,6 +47,7 @@ def _install_faults() -> None:
     endless = _ids("NIGHTGRID_CHAOS_FOREVER")
     write_start, solve_rows = chunks.write_start, chunks.solve_rows
     link, put = disk.link, disk.put
+    ids: list[str] = []  # of the boards of the chunk in hand: workers themselves do not read them
 
     def noted_start(lake: Any, ref: Any, worker: str, started_at: float) -> None:
         # Not `time.time`, which may be skewed.
@@ -54,13 +55,15 @@ def _install_faults() -> None:
         line = f"{now:.3f} {ref.name} {ref.attempt} {worker}\n"
         with (folder / EXECUTIONS).open("ab", buffering=0) as log:
             log.write(line.encode())
+        if crashing or endless:
+            boards = lake.read_row_group(ref.manifest_path, ref.chunk, ["puzzle_id"])
+            ids[:] = boards.column("puzzle_id").to_pylist()
         write_start(lake, ref, worker, started_at)
 
     def faulty_rows(game: Any, run: Any, rows: Any, settings: Any) -> Any:
-        ids = set(rows.column("puzzle_id").to_pylist())
-        if ids & crashing:
+        if crashing.intersection(ids):
             ctypes.string_at(0)
-        while ids & endless:
+        while endless.intersection(ids):
             time.sleep(0.1)
         if rows.num_rows > 1:
             time.sleep(pause_s)

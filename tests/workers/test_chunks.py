@@ -7,6 +7,7 @@ from conftest import COUNT, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archive.lake import Lake
 from archive.runs import open_run
 from archive.tables import PARTS
 from solvers.algebra import MAX_COUNT, Ask, Budget
@@ -36,6 +37,21 @@ def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
     assert part.schema.equals(PARTS, check_metadata=True)
     for name in ("job_no", "job_id", "part_path"):
         assert part.column(name).to_pylist() == rows.column(name).to_pylist()
+
+
+def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, monkeypatch):
+    run_id = plan(lake, toy.boards(30))
+    (ref,) = open_run(lake, run_id).chunks()
+    read = []
+
+    def noted(self, path, index, columns=None):
+        read.append(columns)
+        return Lake.read_row_groups(self, path, [index], columns)
+
+    monkeypatch.setattr(Lake, "read_row_group", noted)
+    assert solve_chunk(lake, ref, settings, "w").state == "solved"
+    everything = set(lake.schema(ref.manifest_path).names)
+    assert [everything - set(columns) for columns in read] == [{"ask", "game", "puzzle_id"}]
 
 
 @pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
