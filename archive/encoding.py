@@ -17,18 +17,28 @@ TEXT_ZSTD_LEVEL = 3
 IDS = ("job_id", "puzzle_id")
 """Columns in which hardly a text stands twice, or the same one again and again: of the former a
 dictionary would be all of them, and the latter zstd makes small without one."""
+SPLIT_TABLE = "manifest"
+"""The table whose lists of numbers are stored byte by byte, the first bytes of all before the
+second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
+that others read they are not: not every reader knows how to put such numbers together."""
 
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
-    path = (schema.metadata or {}).get(DELTA_CODED.encode(), b"").decode()
-    plain = (*IDS, path.partition(".")[0])
-    encoding: dict[str, Any] = {"column_encoding": {path: "DELTA_BYTE_ARRAY"}} if path else {}
+    encodings = dict.fromkeys(_split(schema), "BYTE_STREAM_SPLIT")
+    path = _told(schema, DELTA_CODED)
+    if path:
+        encodings[path] = "DELTA_BYTE_ARRAY"
+    encoding: dict[str, Any] = {"column_encoding": encodings} if encodings else {}
     return pq.ParquetWriter(
         sink,
         schema,
         **encoding,
-        use_dictionary=[leaf for leaf, field in leaves(schema).items() if field.name not in plain],
+        use_dictionary=[
+            leaf
+            for leaf, field in leaves(schema).items()
+            if field.name not in IDS and leaf not in encodings
+        ],
         compression="zstd",
         compression_level={leaf: _level(field) for leaf, field in leaves(schema).items()},
         write_page_index=True,
@@ -42,6 +52,20 @@ def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
         f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: field
         for field in schema
     }
+
+
+def _split(schema: pa.Schema) -> list[str]:
+    if _told(schema, "nightgrid.table") != SPLIT_TABLE:
+        return []
+    return [
+        leaf
+        for leaf, field in leaves(schema).items()
+        if pa.types.is_list(field.type) and field.type.value_type in (pa.int32(), pa.int64())
+    ]
+
+
+def _told(schema: pa.Schema, key: str) -> str:
+    return (schema.metadata or {}).get(key.encode(), b"").decode()
 
 
 def _level(field: pa.Field) -> int:
