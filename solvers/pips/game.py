@@ -55,10 +55,12 @@ WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
-ORDINARY_SIZE = 16
-"""Dominoes up to which a board is ordinary; each one more about doubles what is to be expected."""
-ORDINARY_S = 0.25e-3
-"""What an ordinary board costs, files and messages included."""
+LARGE_SIZE = 16
+"""Dominoes of the largest boards that are published; ..."""
+LARGE_S = 0.4e-3
+"""... what such a board costs on average, files and messages included, ..."""
+SMALLER, LARGER = 1.4, 2.0
+"""... by what each domino fewer divides that, and what is to be expected of each one more."""
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns that count_rows writes."""
 
@@ -274,8 +276,9 @@ class PipsGame:
         ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
     ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
-        beyond = arrays["size"].astype(np.float64) - ORDINARY_SIZE
-        cost: npt.NDArray[np.float64] = ORDINARY_S * np.exp2(np.clip(beyond, 0.0, 32.0))
+        beyond = np.minimum(arrays["size"].astype(np.float64) - LARGE_SIZE, 32.0)
+        growth = np.where(beyond < 0, SMALLER, LARGER)
+        cost: npt.NDArray[np.float64] = LARGE_S * growth**beyond
         return cost
 
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:

@@ -81,6 +81,13 @@ def test_what_a_run_took_tells_what_other_boards_will_take(lake, boards):
     assert read_json(lake, MODEL.path)["error_log2_p50"] < 0.3
 
 
+def test_a_board_of_pips_is_expected_to_take_longer_the_larger_it_is():
+    own_s = PIPS.cost_s({"size": np.arange(1, 2000)}, COUNT)
+    assert np.isfinite(own_s).all()
+    assert (np.diff(own_s) >= 0).all()
+    assert (np.diff(own_s[:40]) > 0).all()
+
+
 def test_a_handful_of_rows_hardly_moves_what_the_game_says(lake, boards):
     own_s = PIPS.cost_s(arrays_of(boards), COUNT)
     run_of(lake, boards.slice(0, 1), slower=1000.0)

@@ -35,7 +35,7 @@ def main() -> None:
     from workers.settings import Settings
 
     # As tests.flows.conftest has it.
-    chunking.CHUNK_MIN_S = 0.01
+    chunking.CHUNK_MIN_S = 0.002
 
     def die() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
