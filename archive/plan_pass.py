@@ -31,7 +31,7 @@ from solvers.algebra import Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
 
 SPLIT_AHEAD_MAX = 4096
-BATCH_ROWS = 16_384
+BATCH_ROWS = 32_768
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
 """A job that is expected to take longer is divided before anybody works on it ..."""
@@ -88,17 +88,15 @@ class PlanPass:
         budget: Budget,
         worker_count: int,
         split_ahead: int,
+        first_rows: int | None = None,
     ) -> None:
+        """Begin a pass; with `first_rows` the first batch has no more, the next twice as many."""
         if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
             raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
         self._lake, self._game, self._ask, self._budget = lake, game, ask, budget
         self._worker_count, self._split_ahead = worker_count, split_ahead
         tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
-        self._tables = (
-            table.slice(start, BATCH_ROWS)
-            for table in tables
-            for start in range(0, table.num_rows, BATCH_ROWS)
-        )
+        self._tables = _batches(tables, min(first_rows or BATCH_ROWS, BATCH_ROWS))
         self.estimator = Estimator(lake, game, ask)
         self._seen = KeySet()
         self._key_sum = np.zeros(2, np.uint64)
@@ -262,3 +260,21 @@ class PlanPass:
         self.divided_count += 1
         chunks = [part_row(job, part, str(i)) for i, part in enumerate(parts)]
         return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
+
+
+def _batches(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """Cut and join tables into batches of so many rows, of twice as many, ..., up to BATCH_ROWS."""
+    held: list[pa.Table] = []
+    missing = rows
+    for table in tables:
+        start = 0
+        while start < table.num_rows:
+            held.append(table.slice(start, missing))
+            start += missing
+            missing -= held[-1].num_rows
+            if not missing:
+                yield pa.concat_tables(held)
+                rows = missing = min(2 * rows, BATCH_ROWS)
+                held = []
+    if held:
+        yield pa.concat_tables(held)

@@ -33,9 +33,9 @@ from archive.runfiles import (
 )
 from solvers.algebra import Ask, Budget, Game
 
-SEGMENT_ROWS = 16_384
-"""Rows of the first segment of a run that is worked while it is planned, about: soon written.
-Every other has twice as many as the one before, ..."""
+SEGMENT_ROWS = 2_048
+"""Rows of the first segment of a run that is worked while it is planned, about, and of the first
+batch of its puzzles: soon written. Every other has twice as many as the one before, ..."""
 SEGMENT_ROWS_MAX = 262_144
 """... but no more than these: every segment is one file more."""
 
@@ -139,7 +139,7 @@ def extend_run(
     manifest stands, and nothing is planned twice.
     """
     while not has_plan(lake, run_id):
-        plan = PlanPass(lake, game, puzzles(), ask, budget, worker_count, 1)
+        plan = PlanPass(lake, game, puzzles(), ask, budget, worker_count, 1, SEGMENT_ROWS)
         try:
             _add_missing(lake, plan, run_id)
         except SegmentTakenError:

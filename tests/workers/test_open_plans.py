@@ -57,6 +57,22 @@ def before_segments(patch, act):
     patch.setattr(planning, "stream_plan", stream)
 
 
+def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpus(
+    lake, monkeypatch
+):
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    begin(lake)
+    # Tables that no batch ends with.
+    tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
+    extend_run(lake, toy.TOY, lambda: tables, COUNT, BUDGET, RUN_ID)
+    sizes = [sum(s.chunk_rows) for s in open_run(lake, RUN_ID).segments if s.kind == "plan"]
+    assert sizes[:4] == [4, 8, 16, 32]
+    assert max(sizes) <= 40 + 32
+    whole = [row["puzzle_id"] for row in planned_jobs(lake) if not row["part_path"]]
+    assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
+
+
 def planner_beside(lake):
     """Plan the run in a thread of its own."""
     planner = threading.Thread(target=extend, args=(lake,))
