@@ -18,6 +18,8 @@ BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
 SPREAD_ROWS = 16_384
 """Rows that are spread over the buckets at once."""
+TRIM_STEPS = 8
+"""Freed memory is returned once in so many steps: new pages take longer than what fills them."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
@@ -30,6 +32,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         wanted = 1 if expected_rows <= ROW_GROUP_ROWS else -(-expected_rows // BUCKET_ROWS)
         self._count = min(wanted, BUCKETS_MAX)
         self._waiting: list[pa.Table] = []
+        self._steps = 0
         self._files: list[pa.NativeFile] = []
         self._writers: list[pa.RecordBatchStreamWriter] = []
         if self._count > 1:
@@ -69,8 +72,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         for i, writer in enumerate(self._writers):
             if bounds[i] < bounds[i + 1]:
                 writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
-        # What streams through a driver for minutes would add up in it.
-        trim()
+        self._trim()
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
@@ -84,6 +86,12 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()
             yield _sorted(table)
+            self._trim()
+
+    def _trim(self) -> None:
+        # What streams through a driver for minutes would add up in it.
+        self._steps += 1
+        if self._steps % TRIM_STEPS == 0:
             trim()
 
 
