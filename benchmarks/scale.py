@@ -129,6 +129,11 @@ class Figures:
         """From the puzzles in the lake to the results in the lake."""
         return self.first_s + self.solve_s + self.finish_s
 
+    @property
+    def share(self) -> float:
+        """Of the rate of the kernels alone, right before this run and right after it."""
+        return self.boards / self.total_s / self.kernel_rate
+
 
 def kernels_alone(boards: Boards, processes: int) -> tuple[float, float]:
     """Count all boards in processes side by side, without files or messages.
@@ -275,6 +280,13 @@ def _median(runs: list[Figures]) -> Figures:
     return sorted(runs, key=lambda run: run.total_s)[len(runs) // 2]
 
 
+def _shares(runs: list[Figures]) -> str:
+    """Tell the median of the shares of runs: each is held against the kernels around it."""
+    shares = [100 * run.share for run in runs]
+    spread = f" ({min(shares):.0f}-{max(shares):.0f})" if len(runs) > 1 else ""
+    return f"{np.median(shares):.1f} %{spread}"
+
+
 def _further_us(smaller: Figures, larger: Figures) -> float:
     """Microseconds that each board takes by which one run has more than another."""
     return 1e6 * (larger.total_s - smaller.total_s) / (larger.boards - smaller.boards)
@@ -329,7 +341,7 @@ def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures
                 f"{f.plan_s:.2f}",
                 f"{f.boards / f.total_s:,.0f}",
                 f"{f.kernel_rate:,.0f}",
-                f"{100 * f.boards / f.total_s / f.kernel_rate:.0f} %",
+                _shares(runs),
                 f"{1e6 * f.total_s / f.boards:.1f}",
                 f"{_further_us(smaller, f):.1f}" if smaller else "",
             )
@@ -362,7 +374,9 @@ def tell(options: argparse.Namespace, made_s: float, all_runs: list[list[Figures
     )  # fmt: skip
     made = f"generating them ({made_s:.0f} s, once)" if made_s >= 1 else "generating them, once"
     medians = (
-        f" The median of {options.repeat} runs of every size; of runs: the fastest and the slowest."
+        f" The median of {options.repeat} runs of every size, by their time; of runs: the fastest "
+        "and the slowest. Share: the median of what each run had of the kernels' rate before and "
+        "after it, and the least and the most."
         if options.repeat > 1
         else ""
     )
@@ -402,9 +416,9 @@ def main() -> int:
         for count in options.boards:
             boards = Boards(lake=lake, spec=spec, count=count)
             runs.append([])
+            after = kernels_alone(boards, options.processes)
             for _ in range(options.repeat):
-                before = kernels_alone(boards, options.processes)
-                found = end_to_end(boards, options.processes)
+                before, found = after, end_to_end(boards, options.processes)
                 after = kernels_alone(boards, options.processes)
                 runs[-1].append(Figures(boards=count, kernels=(before, after), **found))
                 print(runs[-1][-1], file=sys.stderr)
