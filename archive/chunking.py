@@ -17,7 +17,7 @@ CHUNK_MAX_S = 4.0
 """Seconds of expected work that one chunk of many holds at most."""
 CHUNK_MIN_S = 0.05
 """Below this a chunk would cost more in messages and files than in work."""
-CHUNK_MAX_ROWS = 65_536
+CHUNK_MAX_ROWS = 32_768
 SHARES_PER_WORKER = 4
 """A chunk is one of so many shares of the work left, for each worker: expectations of single
 jobs are off by a factor of two, those of chunks by less."""

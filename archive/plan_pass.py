@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.answers import read_answers
-from archive.chunking import cut
+from archive.chunking import CHUNK_MAX_ROWS, cut
 from archive.columns import arrays_of
 from archive.conforming import conform
 from archive.costs import Estimator
@@ -31,7 +31,7 @@ from solvers.algebra import Ask, Budget, Game, canonical_json, digest
 from solvers.errors import PermanentError
 
 SPLIT_AHEAD_MAX = 4096
-BATCH_ROWS = 32_768
+BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
 """A job that is expected to take longer is divided before anybody works on it ..."""
@@ -90,13 +90,13 @@ class PlanPass:
         split_ahead: int,
         first_rows: int | None = None,
     ) -> None:
-        """Begin a pass; with `first_rows` the first batch has no more, the next twice as many."""
+        """Begin a pass; with `first_rows` the first batch has no more, see `batches`."""
         if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
             raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
         self._lake, self._game, self._ask, self._budget = lake, game, ask, budget
         self._worker_count, self._split_ahead = worker_count, split_ahead
         tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
-        self._tables = _batches(tables, min(first_rows or BATCH_ROWS, BATCH_ROWS))
+        self._tables = batches(tables, first_rows or BATCH_ROWS)
         self.estimator = Estimator(lake, game, ask)
         self._seen = KeySet()
         self._key_sum = np.zeros(2, np.uint64)
@@ -262,10 +262,15 @@ class PlanPass:
         return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
 
 
-def _batches(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
-    """Cut and join tables into batches of so many rows, of twice as many, ..., up to BATCH_ROWS."""
+def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:
+    """Cut and join tables into batches of BATCH_ROWS; the first has `first_rows` at most.
+
+    Every other has as many as all before it, until that is BATCH_ROWS: so batches of powers of two
+    end with the tables of a corpus, and hold on to none that is not theirs.
+    """
     held: list[pa.Table] = []
-    missing = rows
+    rows = missing = min(first_rows, BATCH_ROWS)
+    done = 0
     for table in tables:
         start = 0
         while start < table.num_rows:
@@ -274,7 +279,7 @@ def _batches(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
             missing -= held[-1].num_rows
             if not missing:
                 yield pa.concat_tables(held)
-                rows = missing = min(2 * rows, BATCH_ROWS)
-                held = []
+                held, done = [], done + rows
+                rows = missing = min(done, BATCH_ROWS)
     if held:
         yield pa.concat_tables(held)

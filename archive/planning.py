@@ -160,8 +160,8 @@ def estimate_run(
     worker_count: int = 2,
     split_ahead: int = 1,
 ) -> Estimate:
-    """Say what `plan_run` would plan, and write nothing."""
-    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, split_ahead)
+    """Say what `extend_run` would plan, and write nothing."""
+    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, split_ahead, SEGMENT_ROWS)
     longest_s = 0.0
     for piece in plan.pieces():
         longest_s = max(longest_s, *piece.cost_s)

@@ -67,10 +67,40 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
     extend_run(lake, toy.TOY, lambda: tables, COUNT, BUDGET, RUN_ID)
     sizes = [sum(s.chunk_rows) for s in open_run(lake, RUN_ID).segments if s.kind == "plan"]
-    assert sizes[:4] == [4, 8, 16, 32]
-    assert max(sizes) <= 40 + 32
+    assert sizes[:4] == [4, 12, 16, 32]
     whole = [row["puzzle_id"] for row in planned_jobs(lake) if not row["part_path"]]
     assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
+
+
+def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monkeypatch, tmp_path):
+    begin(lake)
+    with monkeypatch.context() as patch:
+        written = []
+
+        def die():
+            if len(written) == 3:
+                raise KilledError
+            written.append(1)
+
+        before_segments(patch, die)
+        with pytest.raises(KilledError):
+            extend(lake)
+    assert len(open_run(lake, RUN_ID).segments) == 3
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    extend(lake)
+    jobs = [row for row in planned_jobs(lake) if not row["part_path"]]
+    assert sorted(row["job_no"] for row in jobs) == list(range(len(BOARDS)))
+    assert sorted(row["puzzle_id"] for row in jobs) == sorted(
+        BOARDS.column("puzzle_id").to_pylist()
+    )
+
+
+def test_an_estimate_cuts_as_the_plan_of_a_count_does(lake):
+    estimate = estimate_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
+    begin(lake)
+    extend(lake)
+    assert estimate.chunk_count == len(open_run(lake, RUN_ID).chunks())
 
 
 def planner_beside(lake):
