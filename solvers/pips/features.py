@@ -12,8 +12,9 @@ from solvers.compiling import kernel
 from solvers.pips.columns import kernel_columns
 from solvers.pips.puzzle import REGION_TYPES, RegionType
 
-FEATURES = ("dominoes", "distinct_dominoes", "regions", "free_cells", "largest_region")
-"""Free cells have a region without a rule."""
+FEATURES = ("size", "distinct_dominoes", "regions", "free_cells", "largest_region")
+"""Size is the number of dominoes; free cells have a region without a rule. Whoever changes
+`PipsGame.cost_s` changes a name: what was learnt under other names counts for nothing."""
 _EMPTY = REGION_TYPES.index(RegionType.EMPTY)
 
 

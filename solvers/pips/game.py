@@ -56,11 +56,12 @@ WARM_DOMINOES = 65
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 LARGE_SIZE = 16
-"""Dominoes of the largest boards that are published; ..."""
+"""Dominoes of the largest boards that are published."""
 LARGE_S = 0.4e-3
-"""... what such a board costs on average, files and messages included, ..."""
-SMALLER, LARGER = 1.4, 2.0
-"""... by what each domino fewer divides that, and what is to be expected of each one more."""
+"""What such a board costs on average, files and messages included."""
+SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
+"""A board with a domino fewer costs so many times less, and one with a domino more so many times
+more."""
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns that count_rows writes."""
 
@@ -277,7 +278,7 @@ class PipsGame:
     ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
         beyond = np.minimum(arrays["size"].astype(np.float64) - LARGE_SIZE, 32.0)
-        growth = np.where(beyond < 0, SMALLER, LARGER)
+        growth = np.where(beyond < 0, SMALLER_FACTOR, LARGER_FACTOR)
         cost: npt.NDArray[np.float64] = LARGE_S * growth**beyond
         return cost
 
