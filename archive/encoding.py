@@ -17,7 +17,7 @@ TEXT_ZSTD_LEVEL = 3
 IDS = ("job_id", "puzzle_id")
 """Columns in which hardly a text stands twice, or the same one again and again: of the former a
 dictionary would be all of them, and the latter zstd makes small without one."""
-SPLIT_TABLE = "manifest"
+BYTE_SPLIT_TABLE = "manifest"
 """The table whose lists of numbers are stored byte by byte, the first bytes of all before the
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
 that others read they are not: not every reader knows how to put such numbers together."""
@@ -25,8 +25,8 @@ that others read they are not: not every reader knows how to put such numbers to
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
-    encodings = dict.fromkeys(_split(schema), "BYTE_STREAM_SPLIT")
-    path = _told(schema, DELTA_CODED)
+    encodings = dict.fromkeys(_byte_split(schema), "BYTE_STREAM_SPLIT")
+    path = _metadata(schema, DELTA_CODED)
     if path:
         encodings[path] = "DELTA_BYTE_ARRAY"
     encoding: dict[str, Any] = {"column_encoding": encodings} if encodings else {}
@@ -54,8 +54,8 @@ def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
     }
 
 
-def _split(schema: pa.Schema) -> list[str]:
-    if _told(schema, "nightgrid.table") != SPLIT_TABLE:
+def _byte_split(schema: pa.Schema) -> list[str]:
+    if _metadata(schema, "nightgrid.table") != BYTE_SPLIT_TABLE:
         return []
     return [
         leaf
@@ -64,7 +64,7 @@ def _split(schema: pa.Schema) -> list[str]:
     ]
 
 
-def _told(schema: pa.Schema, key: str) -> str:
+def _metadata(schema: pa.Schema, key: str) -> str:
     return (schema.metadata or {}).get(key.encode(), b"").decode()
 
 

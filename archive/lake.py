@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import errno
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -230,9 +230,17 @@ class Lake:
         return self.read_row_groups(path, [index], columns)
 
     def read_row_groups(
-        self, path: str, indices: Sequence[int], columns: Sequence[str] | None = None
+        self,
+        path: str,
+        indices: Sequence[int],
+        columns: Sequence[str] | None = None,
+        *,
+        without: Collection[str] = (),
     ) -> pa.Table:
-        """Read row groups of a Parquet file, one after the other: see `read_row_group`."""
+        """Read row groups of a Parquet file, one after the other: see `read_row_group`.
+
+        All columns but those `without`, or `columns`.
+        """
         with self.open_parquet(path) as file:
             for index in indices:
                 if not 0 <= index < file.num_row_groups:
@@ -240,7 +248,8 @@ class Lake:
                         f"{path}: row group {index} of {file.num_row_groups} does not exist"
                     )
             groups = builtins.list(indices)
-            schema = file.schema_arrow if columns is None else select(file.schema_arrow, columns)
+            names = file.schema_arrow.names if columns is None else columns
+            schema = select(file.schema_arrow, [name for name in names if name not in without])
             rows = sum(file.metadata.row_group(index).num_rows for index in groups)
             # All columns of many rows at once would take several times the memory of the table.
             at_once = [[n] for n in schema.names] if rows > SMALL_ROWS else [schema.names]

@@ -218,13 +218,8 @@ def manifest_schema(puzzles: pa.Schema) -> pa.Schema:
     return _schema("manifest", *MANIFEST_HEAD, *puzzles)
 
 
-def asked_columns(game: str) -> list[str]:
-    """Name the columns of a game's manifest that say what is to be solved.
-
-    The others say what the result is called, or the same of every row of a run.
-    """
-    names = manifest_schema(PUZZLES[game]).names
-    return [name for name in names if name not in ("puzzle_id", "game", "ask")]
+UNASKED = ("puzzle_id", "game", "ask")
+"""Columns of a manifest that say nothing of what is to be solved."""
 
 
 COUNT = pa.decimal128(38, 0)

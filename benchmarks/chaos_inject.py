@@ -53,11 +53,11 @@ def _install_faults() -> None:
         # Not `time.time`, which may be skewed.
         now = time.clock_gettime(time.CLOCK_REALTIME)
         line = f"{now:.3f} {ref.name} {ref.attempt} {worker}\n"
-        with (folder / EXECUTIONS).open("ab", buffering=0) as log:
-            log.write(line.encode())
         if crashing or endless:
             boards = lake.read_row_group(ref.manifest_path, ref.chunk, ["puzzle_id"])
             ids[:] = boards.column("puzzle_id").to_pylist()
+        with (folder / EXECUTIONS).open("ab", buffering=0) as log:
+            log.write(line.encode())
         write_start(lake, ref, worker, started_at)
 
     def faulty_rows(game: Any, run: Any, rows: Any, settings: Any) -> Any:

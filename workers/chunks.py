@@ -24,7 +24,7 @@ from archive.gathering import SPLIT
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_done
 from archive.stages import first_stage, stage_part
-from archive.tables import COUNT, PARTS, asked_columns
+from archive.tables import COUNT, PARTS, UNASKED
 from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import PermanentError
 from workers.rows import Row, outcome_row, part_row
@@ -63,7 +63,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     if state is not None:
         return ChunkReport(ref=ref, rows=0, state=state)
     run = open_run_head(lake, ref.run_id)
-    rows = lake.read_row_group(ref.manifest_path, ref.chunk, asked_columns(run.game))
+    rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
     write_start(lake, ref, worker, time.time())
     game = open_game(lake, run.game, run.rules, run.lexicon_id)
     stage = stage_part(rows.column("part")[0].as_py())

@@ -5,9 +5,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from archive.encoding import leaves, parquet_writer
-from archive.tables import DICTIONARIES, PIPS_PUZZLES, RESULTS, STRANDS_PUZZLES, manifest_schema
+from archive.tables import DICTIONARIES, PUZZLES, RESULTS, manifest_schema
 
 NUMBERS = (pa.int32(), pa.int64())
+ITEMS = {
+    pa.string(): ["word", "words", "work"],
+    pa.uint8(): [0, 255, 7],
+    pa.int32(): [-1, 2**31 - 1, -(2**31)],
+    pa.int64(): [-(2**63), 2**40 + 1, 2**63 - 1],
+}
 
 
 def written(table):
@@ -21,15 +27,12 @@ def written(table):
     return {column.path_in_schema: set(column.encodings) for column in columns}, data
 
 
-def rows_of(schema, count=3):
+def rows_of(schema, count=4):
     """Make rows with something in every column."""
     columns = []
     for field in schema:
         if pa.types.is_list(field.type):
-            item = "word" if field.type.value_type == pa.string() else 0
-            values = [[item] * i for i in range(count)]
-            if item == 0:
-                values = [[(-(7**i) + k) % 200 for k in range(i)] for i in range(count)]
+            values = [ITEMS[field.type.value_type][:i] for i in range(count)]
         elif pa.types.is_string(field.type):
             values = [f"text {i}" for i in range(count)]
         else:
@@ -38,7 +41,7 @@ def rows_of(schema, count=3):
     return pa.table(columns, schema=schema)
 
 
-@pytest.mark.parametrize("puzzles", [PIPS_PUZZLES, STRANDS_PUZZLES], ids=["pips", "strands"])
+@pytest.mark.parametrize("puzzles", PUZZLES.values(), ids=PUZZLES)
 def test_lists_of_numbers_are_stored_byte_by_byte_in_manifests_alone(puzzles):
     for schema, split in ((manifest_schema(puzzles), True), (puzzles, False)):
         encodings, data = written(rows_of(schema))
@@ -51,6 +54,9 @@ def test_lists_of_numbers_are_stored_byte_by_byte_in_manifests_alone(puzzles):
         for leaf, used in encodings.items():
             assert ("BYTE_STREAM_SPLIT" in used) == (split and leaf in lists), leaf
         assert pq.read_table(data).equals(rows_of(schema))
+        # Lists without anything in them.
+        nothing = rows_of(schema, 1)
+        assert pq.read_table(written(nothing)[1]).equals(nothing)
 
 
 @pytest.mark.parametrize("schema", [RESULTS, DICTIONARIES], ids=["results", "dictionaries"])

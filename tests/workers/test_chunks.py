@@ -7,11 +7,11 @@ from conftest import COUNT, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.lake import Lake
 from archive.runs import open_run
 from archive.tables import PARTS
 from solvers.algebra import MAX_COUNT, Ask, Budget
 from solvers.errors import InvalidPuzzleError, PermanentError
+from workers import chunks
 from workers.chunks import AGAIN, decimals, solve_chunk, solve_rows
 from workers.settings import Settings
 
@@ -44,11 +44,11 @@ def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, mo
     (ref,) = open_run(lake, run_id).chunks()
     read = []
 
-    def noted(self, path, index, columns=None):
-        read.append(columns)
-        return Lake.read_row_groups(self, path, [index], columns)
+    def noted(game, run, rows, settings):
+        read.append(rows.column_names)
+        return solve_rows(game, run, rows, settings)
 
-    monkeypatch.setattr(Lake, "read_row_group", noted)
+    monkeypatch.setattr(chunks, "solve_rows", noted)
     assert solve_chunk(lake, ref, settings, "w").state == "solved"
     everything = set(lake.schema(ref.manifest_path).names)
     assert [everything - set(columns) for columns in read] == [{"ask", "game", "puzzle_id"}]
