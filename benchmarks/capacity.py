@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from archive.chunking import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from benchmarks.capacity_model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.report import Section, finish
 from workers.executors import CHUNKS_PER_PROCESS
@@ -60,6 +61,8 @@ def main() -> int:
         title="What runs cost, and how far they scale",
         command="python -m benchmarks.capacity",
     )
+    if found["many"]["boards"] != found["usual"]["1"]["boards"]:
+        raise SystemExit(f"{FOUND} compares runs of different boards; expected --measure")
     costs = _costs(found)
     _say_costs(section, found, costs)
     _say_validity(section, found, costs)
@@ -98,6 +101,7 @@ def _costs(found: Mapping[str, Any], **changes: float) -> Costs:
 
 def _say_costs(section: Section, found: Mapping[str, Any], costs: Costs) -> None:
     one, two, many = found["usual"]["1"], found["usual"]["2"], found["many"]
+    chunk_s, row_s = costs.send_s + costs.land_s, costs.start_s / one["boards"]
     section.say(
         f"Runs of the same {one['boards']:,} generated boards of the published mix, counted end to "
         "end:"
@@ -132,17 +136,18 @@ def _say_costs(section: Section, found: Mapping[str, Any], costs: Costs) -> None
         f"A worker calls the lake {calls:.0f} times a chunk, and writes a part in {put[0]:.1f} ms "
         f"(p99 {put[1]:.1f}), synced. A look of the driver at a chunk that waits takes "
         f"{1e6 * found['look_s']:.0f} us. Of these runs, of the same rows, the driver took "
-        f"{1e3 * (costs.send_s + costs.land_s):.1f} ms for each chunk and "
-        f"{1e6 * costs.start_s / one['boards']:.1f} us for each row, its start and end included."
+        f"{1e3 * chunk_s:.1f} ms for each chunk and "
+        f"{1e6 * row_s:.1f} us for each row, its start and end included."
     )
     a_chunk = sum(one["task_s"]) / one["chunks"]
     board_s = one["kernel_s"] / one["boards"]
-    chunks = MILLION * board_s / 4.0
+    chunks = max(MILLION * board_s / CHUNK_MAX_S, MILLION / CHUNK_MAX_ROWS)
+    driver_s = chunks * chunk_s + MILLION * row_s
     section.say(
-        f"So a million of these boards are {MILLION * board_s:.0f} s of one core and, at 4 s a "
-        f"chunk, {chunks:,.0f} messages: "
+        f"So a million of these boards are {MILLION * board_s:.0f} s of one core and, at "
+        f"{CHUNK_MAX_S:g} s or {CHUNK_MAX_ROWS:,} boards a chunk, {chunks:,.0f} messages: "
         f"{chunks * (many['redis_in_bytes'] + many['redis_out_bytes']) / many['chunks'] / 1e6:.1f} "
-        f"MB through Redis, {chunks * (costs.send_s + costs.land_s):.1f} s of the driver, "
+        f"MB through Redis, {driver_s:.1f} s of the driver, "
         f"{MILLION * one['plan_s'] / one['boards']:.0f} s to plan, "
         f"{MILLION * one['finish_s'] / one['boards']:.0f} s to finish, "
         f"{MILLION * sum(one['lake_bytes'].values()) / one['boards'] / 1e6:.0f} MB in the lake, "

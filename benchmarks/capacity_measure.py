@@ -42,7 +42,7 @@ SMALL_S = 0.02
 of anything is for chunks."""
 CLOCK_TICKS = 100
 LOOKED_AT = 2_000
-INLINE_CHUNKS = 40
+INLINE_BOARDS, INLINE_CHUNKS = 16_000, 40
 _CALLS = ("exists", "read_bytes", "list", "write_bytes", "delete", "open_parquet", "_commit")
 
 
@@ -105,7 +105,7 @@ def measure(boards: int) -> dict[str, Any]:
     with mock.patch.object(chunking, "CHUNK_MIN_S", SMALL_S):
         many = _run(table, 1, MANY)
     with tempfile.TemporaryDirectory(prefix="nightgrid-capacity-") as folder:
-        inline = _inline(table.slice(0, 4_000), Path(folder))
+        inline = _inline(table.slice(0, INLINE_BOARDS), Path(folder))
     return asdict(Measured(usual=usual, many=many, **inline))
 
 

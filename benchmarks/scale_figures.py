@@ -61,7 +61,7 @@ class Figures:
 
     @property
     def share(self) -> float:
-        """Of the rate of the kernels alone, right before this run and right after it."""
+        """Part of the rate that kernels alone have right before this run and right after it."""
         return self.boards / self.total_s / self.kernel_rate
 
 
