@@ -18,8 +18,9 @@ BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
 SPREAD_ROWS = 16_384
 """Rows that are spread over the buckets at once."""
-TRIM_STEPS = 8
-"""Freed memory is returned once in so many steps: new pages take longer than what fills them."""
+TRIM_BUCKETS = 8
+"""While buckets are read back, freed memory is returned after so many: all wait for the end of a
+run, and to get new pages takes longer than to fill them."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
@@ -32,7 +33,6 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         wanted = 1 if expected_rows <= ROW_GROUP_ROWS else -(-expected_rows // BUCKET_ROWS)
         self._count = min(wanted, BUCKETS_MAX)
         self._waiting: list[pa.Table] = []
-        self._steps = 0
         self._files: list[pa.NativeFile] = []
         self._writers: list[pa.RecordBatchStreamWriter] = []
         if self._count > 1:
@@ -72,7 +72,8 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         for i, writer in enumerate(self._writers):
             if bounds[i] < bounds[i + 1]:
                 writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
-        self._trim()
+        # What streams through a driver for minutes would add up in it.
+        trim()
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
@@ -86,13 +87,8 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()
             yield _sorted(table)
-            self._trim()
-
-    def _trim(self) -> None:
-        # What streams through a driver for minutes would add up in it.
-        self._steps += 1
-        if self._steps % TRIM_STEPS == 0:
-            trim()
+            if i % TRIM_BUCKETS == TRIM_BUCKETS - 1:
+                trim()
 
 
 def _sorted(rows: pa.Table) -> pa.Table:

@@ -37,14 +37,14 @@ def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 10)
     monkeypatch.setattr(buckets, "BUCKET_ROWS", 10)
     monkeypatch.setattr(buckets, "SPREAD_ROWS", 10)
-    monkeypatch.setattr(buckets, "TRIM_STEPS", 4)
+    monkeypatch.setattr(buckets, "TRIM_BUCKETS", 4)
     trimmed: list[int] = []
     monkeypatch.setattr(buckets, "trim", lambda: trimmed.append(1))
     table = pa.table({"job_id": [digest(str(n)) for n in range(80)], "n": range(80)}, schema=SCHEMA)
     with Buckets(tmp_path, SCHEMA, 80) as held:
         for start in range(0, 80, 10):
             held.add(table.slice(start, 10))
-        assert len(trimmed) == 2
+        assert len(trimmed) == 8
         # What is left is spread, though it be nothing; then eight buckets are read.
         assert len(list(held.tables())) == 8
-        assert len(trimmed) == 4
+        assert len(trimmed) == 8 + 1 + 2
