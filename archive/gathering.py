@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from archive.ahead import ahead
 from archive.buckets import Buckets
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, Run, done_places, read_expanded
+from archive.runfiles import NO_JOBS, ChunkRef, Place, Run, done_places, read_expanded
 from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS
 from solvers.errors import PermanentError
@@ -162,7 +162,7 @@ def _leaves(
     for batch in _batches(run, left):
         parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
-        counts = [_counts(part, expanded.get(ref.place, ())) for ref, part in parts.items()]
+        counts = [_counts(part, expanded.get(ref.place, NO_JOBS)) for ref, part in parts.items()]
         rows = rows.filter(pa.chunked_array(counts, pa.bool_()))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
             raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
@@ -183,10 +183,10 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
         yield batch
 
 
-def _counts(part: pa.Table, went_on: Collection[int]) -> pa.BooleanArray:
+def _counts(part: pa.Table, went_on: pa.Array) -> pa.BooleanArray:
     """Tell which rows of a part count: not those that went on."""
     numbers = part.column("job_no").combine_chunks()
-    return pc.invert(pc.is_in(numbers, value_set=pa.array(sorted(went_on), pa.int64())))
+    return pc.invert(pc.is_in(numbers, value_set=went_on))
 
 
 def _is_whole(part: pa.Table) -> bool:

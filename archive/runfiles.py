@@ -38,6 +38,7 @@ _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
+NO_JOBS = pa.array([], pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "broken", "stage"]
@@ -374,19 +375,29 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     return read_json(lake, f"{folder(run_id)}/DONE.json")
 
 
-def read_expanded(lake: Lake, run: Run) -> dict[Place, set[int]]:
-    """Read which jobs of which chunks go on in `split` segments.
+def read_expanded(lake: Lake, run: Run) -> dict[Place, pa.Array]:
+    """Read which jobs of which chunks go on in `split` segments: their numbers.
 
     The manifest decides, not the part: a chunk that is worked twice may come back split once and
     solved once, where time was what it ran out of.
     """
-    expanded: dict[Place, set[int]] = {}
+    went_on: list[tuple[Place, pa.Array]] = []
     for segment in run.segments:
         if segment.kind == "split":
             path = segment_path(run.run_id, segment.number)
-            numbers = lake.read_table(path, _JOB_NO).column("job_no").to_pylist()
+            numbers = lake.read_table(path, _JOB_NO).column("job_no").combine_chunks()
             at = 0
             for origin, rows in zip(segment.origins, segment.chunk_rows, strict=True):
-                expanded.setdefault(origin, set()).update(numbers[at : at + rows])
+                went_on.append((origin, numbers.slice(at, rows)))
                 at += rows
-    return expanded
+    return with_more({}, went_on)
+
+
+def with_more(
+    expanded: Mapping[Place, pa.Array], went_on: Iterable[tuple[Place, pa.Array]]
+) -> dict[Place, pa.Array]:
+    """Add jobs that go on to those of the same chunks, 8 bytes each; other chunks are left out."""
+    found: dict[Place, list[pa.Array]] = {}
+    for origin, numbers in went_on:
+        found.setdefault(origin, [expanded.get(origin, NO_JOBS)]).append(numbers)
+    return {origin: pa.concat_arrays(numbers) for origin, numbers in found.items()}

@@ -63,7 +63,7 @@ class PartOf:
 
 
 def went_on(
-    lake: Lake, ref: ChunkRef, known: set[int], columns: Sequence[str] = PARTS.names
+    lake: Lake, ref: ChunkRef, known: pa.Array, columns: Sequence[str] = PARTS.names
 ) -> Growth:
     """Read how the rows of a finished chunk go on.
 
@@ -79,10 +79,11 @@ def went_on(
         pc.equal(part.column("part_path"), ""),
         pc.invert(pc.is_in(status, value_set=_UNFINISHED)),
     )
-    if known:
+    is_split = pc.equal(status, SPLIT)
+    if len(known):
         # The manifest decides, also where a second execution has answered what went on.
-        went = pc.is_in(part.column("job_no"), value_set=pa.array(sorted(known), pa.int64()))
-        whole = pc.and_(whole, pc.invert(went))
+        went = pc.is_in(part.column("job_no"), value_set=known)
+        whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
     told: dict[str, Any] = {
         "part": part,
         "hopeless": hopeless,
@@ -93,8 +94,7 @@ def went_on(
     lost = pc.any(pc.is_in(status, value_set=_LOST)).as_py()
     carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
     left = Carried.from_json(carried[0]) if carried else None
-    split = part.filter(pc.equal(status, SPLIT)).to_pylist()
-    split = [row for row in split if row["job_no"] not in known]
+    split = part.filter(is_split).to_pylist()
     if not split:
         return Growth(chunks=[], **told, carried=left, lost=lost)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)

@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,6 +16,7 @@ from archive.finishing import ANOTHER_PART
 from archive.frontier import drop_frontiers
 from archive.lake import Lake
 from archive.runfiles import (
+    NO_JOBS,
     ChunkRef,
     Place,
     Segment,
@@ -27,6 +27,7 @@ from archive.runfiles import (
     folder,
     open_run,
     read_expanded,
+    with_more,
 )
 from solvers.algebra import Status
 from solvers.errors import TransientError
@@ -343,7 +344,8 @@ class Reconciler:
         reading, self._unread = self._unread, []
         try:
             for place in reading:
-                known, columns = self._expanded.get(place, set()), self._collector.columns(place)
+                known = self._expanded.get(place, NO_JOBS)
+                columns = self._collector.columns(place)
                 more = went_on(self._lake, self._ref(place), known, columns)
                 origins += [place] * len(more.chunks)
                 chunks += more.chunks
@@ -354,9 +356,8 @@ class Reconciler:
                     self._collector.add(self._ref(place), more.part)
             if chunks:
                 self._add("split", origins, chunks)
-            for place, chunk in zip(origins, chunks, strict=True):
-                numbers: list[Any] = chunk.column("job_no").to_pylist()
-                self._expanded.setdefault(place, set()).update(numbers)
+            numbers = [chunk.column("job_no").combine_chunks() for chunk in chunks]
+            self._expanded |= with_more(self._expanded, zip(origins, numbers, strict=True))
             self._plan_stages()
         except BaseException:
             # They are read again, so that nobody takes the run to be at its end.

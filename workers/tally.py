@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from archive.lake import Lake
-from archive.runfiles import Place, Run, done_places, open_run, read_expanded
+from archive.runfiles import NO_JOBS, Place, Run, done_places, open_run, read_expanded
 from workers.executors import Flight
 from workers.expansion import GROWTH_COLUMNS, Growth, PartOf, read_parts_of, went_on
 from workers.pace import Begun, Progress
@@ -160,7 +160,7 @@ def look(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     for ref in refs:
         if ref.place in done:
             tally.land(run, [ref.place])
-            known = expanded.get(ref.place, set())
+            known = expanded.get(ref.place, NO_JOBS)
             tally.read(ref.place, went_on(lake, ref, known, GROWTH_COLUMNS))
     return tally.progress(run, [], processes, failures=0)
 
