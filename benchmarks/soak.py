@@ -296,8 +296,8 @@ def _report(
         ],
     )
     section.say(
-        f"Meanwhile {options.processes} batch processes counted {rows:,} boards of "
-        f"`{corpus}` as one Prefect flow, and "
+        f"Meanwhile {options.processes} batch processes went through {rows:,} rows of "
+        f"`{corpus}` (those that were put off count twice) as one Prefect flow, and "
         f"{load.nights} nights ran under the same Prefect server, {load.nights_failed} failed. "
         f"{load.runs} of the loose boards took more than {TASK_S:g} s and became runs of "
         "their own, whose chunks went before those of the count. Late: no answer within "
