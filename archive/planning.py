@@ -158,10 +158,9 @@ def estimate_run(
     budget: Budget,
     *,
     worker_count: int = 2,
-    split_ahead: int = 1,
 ) -> Estimate:
     """Say what `extend_run` would plan, and write nothing."""
-    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, split_ahead, SEGMENT_ROWS)
+    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, 1, SEGMENT_ROWS)
     longest_s = 0.0
     for piece in plan.pieces():
         longest_s = max(longest_s, *piece.cost_s)

@@ -72,7 +72,7 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
 
 
-def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monkeypatch, tmp_path):
+def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monkeypatch):
     begin(lake)
     with monkeypatch.context() as patch:
         written = []
