@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config
+from numba.core.caching import UserProvidedCacheLocator
 
 from solvers.cache_folder import cache_base
 
@@ -40,7 +41,27 @@ def cache_dir() -> Path:
     return cache_base() / "kernels" / source_digest()
 
 
+class SourceCacheLocator(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Keeps a kernel under its module's path inside the solvers, wherever these are installed.
+
+    Numba's own locator takes the path on this machine: a wheel beside a clone, or an image whose
+    kernels were compiled elsewhere, would compile the same source once more.
+    """
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """Name the folder of a module's kernels."""
+        path = Path(py_file).resolve()
+        if not path.is_relative_to(_SOURCE):
+            return str(super().get_suitable_cache_subpath(py_file))
+        return "-".join(path.relative_to(_SOURCE).with_suffix("").parts)
+
+
 config.CACHE_DIR = str(cache_dir())
+config.CACHE_LOCATOR_CLASSES = ",".join(
+    # Numba's own follow for functions of others: where they cannot be kept in our folder.
+    [f"{__name__}.SourceCacheLocator", "InTreeCacheLocator", "UserWideCacheLocator"]
+)
 
 
 def kernel(function: F) -> F:

@@ -1,0 +1,51 @@
+"""Compiled kernels are kept per source, wherever the source is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from solvers.compiling import SourceCacheLocator
+
+ROOT = Path(__file__).resolve().parents[2]
+USE_A_KERNEL = """
+import numpy as np
+from solvers.wide import over_limit
+assert not over_limit(np.uint64(0), np.uint64(1))
+print(sum(over_limit.stats.cache_hits.values()), sum(over_limit.stats.cache_misses.values()))
+"""
+
+
+def test_a_kernel_lies_under_its_path_inside_the_solvers():
+    file = str(ROOT / "solvers" / "pips" / "count.py")
+    assert SourceCacheLocator.get_suitable_cache_subpath(file) == "pips-count"
+
+
+def test_functions_from_elsewhere_lie_under_their_whole_path(tmp_path: Path):
+    files = [str(tmp_path / folder / "pips" / "count.py") for folder in ("one", "other")]
+    names = {SourceCacheLocator.get_suitable_cache_subpath(file) for file in files}
+    assert len(names) == 2
+
+
+def test_a_second_copy_of_the_source_compiles_nothing(tmp_path: Path):
+    def hits_and_misses(folder: Path) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", USE_A_KERNEL],
+            cwd=folder,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": "."},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    for copy in ("first", "second"):
+        shutil.copytree(
+            ROOT / "solvers",
+            tmp_path / copy / "solvers",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    assert hits_and_misses(tmp_path / "first") == "0 1"
+    assert hits_and_misses(tmp_path / "second") == "1 0"
