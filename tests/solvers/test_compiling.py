@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from solvers.compiling import SourceCacheLocator
 
@@ -21,7 +24,44 @@ print(sum(over_limit.stats.cache_hits.values()), sum(over_limit.stats.cache_miss
 
 def test_a_kernel_lies_under_its_path_inside_the_solvers():
     file = str(ROOT / "solvers" / "pips" / "count.py")
-    assert SourceCacheLocator.get_suitable_cache_subpath(file) == "pips-count"
+    name = SourceCacheLocator.get_suitable_cache_subpath(file)
+    assert re.fullmatch(r"pips-count-[0-9a-f]{16}", name)
+
+
+@pytest.mark.parametrize(
+    ("changed", "stays"),
+    [
+        ("pips/expand.py", False),
+        ("bits.py", False),
+        ("compiling.py", False),
+        ("strands/zones.py", True),
+        ("registry.py", True),
+    ],
+)
+def test_a_kernel_is_valid_until_something_that_it_imports_changes(
+    changed: str, stays: bool, tmp_path: Path
+):
+    script = (
+        "import sys; from solvers.compiling import SourceCacheLocator as locator; "
+        "print(locator.get_suitable_cache_subpath(sys.argv[1]))"
+    )
+    shutil.copytree(ROOT / "solvers", tmp_path / "solvers")
+    command = [sys.executable, "-c", script, tmp_path / "solvers" / "pips" / "count.py"]
+
+    def name() -> str:
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": "."},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    before = name()
+    with (tmp_path / "solvers" / changed).open("a") as file:
+        file.write("# changed\n")
+    assert (name() == before) is stays
 
 
 def test_functions_from_elsewhere_lie_under_their_whole_path(tmp_path: Path):
