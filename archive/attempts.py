@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 from archive.lake import Lake
 from archive.runfiles import (
@@ -15,7 +16,9 @@ from archive.runfiles import (
     read_json,
     write_json,
 )
+from archive.upgrading import reason_of_failure
 from solvers.errors import PermanentError
+from solvers.reasons import Reason, ReasonCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,7 @@ class Attempts:
 
     attempt: int = 1
     """The attempt that counts now; messages with a smaller one are stale."""
-    failures: tuple[str, ...] = ()
+    failures: tuple[Reason, ...] = ()
     """Why it failed or died, oldest first."""
     interruptions: int = 0
     """How often it died together with its driver, perhaps innocent."""
@@ -62,7 +65,7 @@ def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
     value = read_json(lake, ref.attempts_path)
     if value is None:
         return Attempts()
-    return Attempts(**{**value, "failures": tuple(value["failures"])})
+    return Attempts(**{**value, "failures": tuple(map(failure_from_json, value["failures"]))})
 
 
 def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
@@ -78,7 +81,24 @@ def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
 
 def write_attempts(lake: Lake, ref: ChunkRef, attempts: Attempts) -> None:
     """Keep what has happened to a chunk."""
-    write_json(lake, ref.attempts_path, asdict(attempts))
+    value = {
+        "attempt": attempts.attempt,
+        "failures": [failure_to_json(failure) for failure in attempts.failures],
+        "interruptions": attempts.interruptions,
+    }
+    write_json(lake, ref.attempts_path, value)
+
+
+def failure_to_json(failure: Reason) -> dict[str, str]:
+    """Write why an attempt failed."""
+    return {"code": str(failure.code), "reason": failure.sentence}
+
+
+def failure_from_json(value: Any) -> Reason:
+    """Read why an attempt failed; a sentence alone is what versions before 4 wrote."""
+    if isinstance(value, str):
+        return reason_of_failure(value)
+    return Reason(code=ReasonCode(value["code"]), sentence=value["reason"])
 
 
 def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> None:

@@ -35,9 +35,8 @@ from archive.stages import CARRIED
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
+from solvers.reasons import ReasonCode
 
-ANOTHER_PART = "another part of the job is over budget"
-"""Reason of parts that are not worked any more, because they cannot save their job."""
 _HOPELESS = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
 SOLUTION_ROWS = 16_384
@@ -176,6 +175,7 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
                 "status": str(outcome.status),
                 "count": outcome.count,
                 "value": outcome.value,
+                "reason_code": outcome.reason_code,
                 "reason": outcome.reason,
                 "states": sum(row["states"] for row in rows),
                 "nodes": sum(row["nodes"] for row in rows),
@@ -195,7 +195,11 @@ def merge_outcomes(
     for status in _HOPELESS:
         for row in rows:
             if row["status"] == status:
-                return Outcome(status=status, reason=f"part {row['part_path']}: {row['reason']}")
+                return Outcome(
+                    status=status,
+                    reason_code=_code_of(row),
+                    reason=f"part {row['part_path']}: {row['reason']}",
+                )
     # What a stage has carried on is in the outcomes of a later one.
     rows = [row for row in rows if row["status"] != CARRIED]
     outcome = game.merge(
@@ -206,6 +210,8 @@ def merge_outcomes(
                 status=Status(row["status"]),
                 count=None if row["count"] is None else int(row["count"]),
                 value=row["value"],
+                value_at_least=row["value_at_least"],
+                value_at_most=row["value_at_most"],
                 solutions=tuple(
                     game.solution_from_json(value) for value in json.loads(row["solutions"] or "[]")
                 ),
@@ -216,25 +222,25 @@ def merge_outcomes(
                     kernel_ns=row["kernel_ns"],
                     table_bytes=row["table_bytes"],
                 ),
+                reason_code=_code_of(row),
                 reason=row["reason"],
             )
             for row in rows
         ],
     )
-    reason = outcome.reason
-    if outcome.status is Status.OVER_BUDGET and reason in ("", ANOTHER_PART):
-        over = [row["reason"] for row in rows if row["status"] == Status.OVER_BUDGET]
-        told = next((text for text in over if text != ANOTHER_PART), reason)
-        # What a part adds about itself, such as a bound, does not hold for the whole job.
-        reason = told.partition(";")[0]
     return Outcome(
         status=outcome.status,
         count=outcome.count,
         value=outcome.value,
         solutions=tuple(game.solution_to_json(solution) for solution in outcome.solutions),
         truncated=outcome.truncated,
-        reason=reason,
+        reason_code=outcome.reason_code,
+        reason=outcome.reason,
     )
+
+
+def _code_of(row: Mapping[str, Any]) -> ReasonCode | None:
+    return None if row["reason_code"] is None else ReasonCode(row["reason_code"])
 
 
 def path_key(path: str) -> tuple[int, ...]:

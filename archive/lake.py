@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from archive import disk, s3
 from archive.conforming import conform, select
 from archive.encoding import check_declared, parquet_writer
+from archive.upgrading import columns_to_read, upgraded
 from solvers.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ class Lake:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
         Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
-        column that a file lacks is null. What does not exist is an empty table.
+        column that a file lacks is derived (archive.upgrading) or null. What does not exist is an
+        empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
         tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
@@ -307,9 +309,10 @@ class Lake:
         wanted = select(schema, columns)
         for name in self._parquet_files(path):
             with self.open_parquet(name) as file:
-                there = [column for column in wanted.names if column in file.schema_arrow.names]
+                there = columns_to_read(wanted.names, file.schema_arrow.names)
                 for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
-                    yield conform(pa.Table.from_batches([batch]), wanted, fill_missing=True)
+                    table = upgraded(pa.Table.from_batches([batch]), wanted.names)
+                    yield conform(table, wanted, fill_missing=True)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""
@@ -391,8 +394,8 @@ class Lake:
 
     def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
         with self.open_parquet(path) as file:
-            there = [name for name in schema.names if name in file.schema_arrow.names]
-            table = file.read(columns=there)
+            there = columns_to_read(schema.names, file.schema_arrow.names)
+            table = upgraded(file.read(columns=there), schema.names)
         try:
             return conform(table, schema, fill_missing=True)
         except PermanentError as error:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from archive.conforming import conform
 from archive.lake import Lake
 from archive.tables import RESULTS, SOLUTIONS
+from archive.upgrading import with_codes
 from solvers.algebra import Ask, Game, Status
 
 RESULTS_FOLDER = "results"
@@ -111,6 +112,7 @@ def _scan(
     files = lake.dataset(RESULTS_FOLDER, RESULTS, without=without)
     found = files.to_table(list(columns), filter=condition)
     fields = [RESULTS.field(name) for name in columns]
+    found = with_codes(found)
     return _one_per_job(conform(found, pa.schema(fields, metadata=RESULTS.metadata)))
 
 

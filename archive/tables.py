@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised whenever a column is added, dropped or changes its meaning."""
-READABLE_VERSIONS = frozenset({1, 2, 3})
-"""Versions whose tables are read as they are: what they lack is null."""
+READABLE_VERSIONS = frozenset({1, 2, 3, 4})
+"""Versions whose tables are read: what they lack is derived (archive.upgrading), or else null."""
 
 
 DELTA_CODED = "nightgrid.delta_coded"
@@ -236,6 +236,7 @@ RESULTS = _schema(
     pa.field("status", pa.string(), nullable=False),
     pa.field("count", COUNT),
     pa.field("value", pa.int64()),
+    pa.field("reason_code", pa.string()),
     pa.field("reason", pa.string(), nullable=False),
     pa.field("states", pa.int64(), nullable=False),
     pa.field("nodes", pa.int64(), nullable=False),
@@ -245,11 +246,12 @@ RESULTS = _schema(
     pa.field("run_id", pa.string(), nullable=False),
 )
 """One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
-null in games that compare nothing. Everything but kernel_ns and run_id is the same whoever worked
-it, whenever, as long as no budget of seconds ran out. Where one did, whether and how a job was
-divided depends on time, and with it states, nodes, parts, table_bytes, and whether status, count,
-value and reason say over_budget; a count or an unsolvable that is there is the same whichever way
-it was found."""
+null in games that compare nothing. `reason_code` is one of solvers.reasons.ReasonCode, null where
+the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
+run_id is the same whoever worked it, whenever, as long as no budget of seconds ran out. Where one
+did, whether and how a job was divided depends on time, and with it states, nodes, parts,
+table_bytes, and whether status, count, value and reasons say over_budget; a count or an unsolvable
+that is there is the same whichever way it was found."""
 
 PARTS = _schema(
     "parts",
@@ -259,8 +261,11 @@ PARTS = _schema(
     pa.field("status", pa.string(), nullable=False),
     pa.field("count", COUNT),
     pa.field("value", pa.int64()),
+    pa.field("value_at_least", pa.int64()),
+    pa.field("value_at_most", pa.int64()),
     pa.field("solutions", pa.string()),
     pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("reason_code", pa.string()),
     pa.field("reason", pa.string(), nullable=False),
     pa.field("children", pa.string()),
     pa.field("states", pa.int64(), nullable=False),
@@ -269,7 +274,8 @@ PARTS = _schema(
     pa.field("table_bytes", pa.int64(), nullable=False),
 )
 """What one chunk writes: one row per manifest row of the chunk, in manifest order. `solutions`
-is a JSON list for first, best and all, null for count. A part that came back split has status
+is a JSON list for first, best and all, null for count. `value_at_least` and `value_at_most` are
+what an over_budget part knows of the lowest value. A part that came back split has status
 "split" and its children, a JSON list of parts, in `children`; their rows stand in a later
 segment. A part of a staged count that goes on in the next stage has status "carried", and says in
 `children` how many states it has left there."""

@@ -31,6 +31,7 @@ from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.report import Section, finish
 from solvers.pips.generator import generate
 from solvers.pips.mix import PRESETS
+from solvers.reasons import Reason, ReasonCode
 from solvers.registry import game
 
 BOARDS = 4_000
@@ -148,11 +149,20 @@ def _guilty(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Af
     crashing, endless = names[0], names[-1]
     attempts = 2
     limit = f"{QUICK['hard_limit_seconds']:g} s"
-    for puzzle, reason in (
-        (crashing, f"its process died: signal 11 (SIGSEGV) ({attempts} attempts)"),
-        (endless, f"exceeded the hard limit of {limit} ({attempts} attempts)"),
+    for puzzle, code, reason in (
+        (
+            crashing,
+            ReasonCode.PROCESS_LOST,
+            f"its process died: signal 11 (SIGSEGV) ({attempts} attempts)",
+        ),
+        (
+            endless,
+            ReasonCode.HARD_LIMIT,
+            f"exceeded the hard limit of {limit} ({attempts} attempts)",
+        ),
     ):
-        expected = runs.with_poison(expected, [puzzle], reason)
+        why = Reason(code=code, sentence=reason)
+        expected = runs.with_poison(expected, [puzzle], why)
     environment = {
         **PAUSE,
         "NIGHTGRID_CHAOS_SEGFAULT": crashing,

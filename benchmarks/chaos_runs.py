@@ -29,6 +29,7 @@ from archive.tables import RESULTS
 from benchmarks.chaos_cluster import Cluster, Host, wait_for
 from benchmarks.chaos_inject import EXECUTIONS
 from solvers.algebra import Ask, Status
+from solvers.reasons import Reason
 from workers.driver import drive
 from workers.executors import InlineExecutor
 from workers.settings import Settings
@@ -261,14 +262,13 @@ def undisturbed(settings: Settings, boards: pa.Table, game: str = "pips") -> pa.
     return lake.read_table(f"results/{run_id}.parquet", RESULTS)
 
 
-def with_poison(results: pa.Table, guilty: Iterable[str], reason: str) -> pa.Table:
+def with_poison(results: pa.Table, guilty: Iterable[str], reason: Reason) -> pa.Table:
     """Write results as they are when some boards are poison."""
     wanted = set(guilty)
+    why = {"reason_code": str(reason.code), "reason": reason.sentence}
     blank = {"count": None, "value": None, "states": 0, "nodes": 0, "table_bytes": 0}
     rows = [
-        {**row, **blank, "status": str(Status.POISON), "reason": reason}
-        if row["puzzle_id"] in wanted
-        else row
+        {**row, **blank, "status": str(Status.POISON), **why} if row["puzzle_id"] in wanted else row
         for row in results.to_pylist()
     ]
     return pa.Table.from_pylist(rows, RESULTS)

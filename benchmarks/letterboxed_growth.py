@@ -21,7 +21,8 @@ from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.model import model_of
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search import BudgetSpentError, Search
+from solvers.letterboxed.search import Search
+from solvers.reasons import BudgetSpentError
 
 SIDES = (3, 4, 6, 8)
 LETTERS = (8, 12, 16, 20)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from service.boards import View
 from service.console import duration, plural, say, say_drawing
+from solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
     from archive.published import Fault, Published
@@ -25,7 +26,8 @@ def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
     }
     if ask is not None:
         head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
-    return head | {"rule": fault.rule, "place": fault.place, "reason": fault.message}
+    why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": fault.message}
+    return head | {"rule": fault.rule, "place": fault.place} | why
 
 
 def head_json(found: Found, puzzle: Any) -> dict[str, Any]:
@@ -60,6 +62,7 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
         "table_bytes": statistics.table_bytes,
         **({"engine": statistics.engine} if statistics.engine else {}),
         "solver_version": game.solver_version,
+        "reason_code": outcome.reason_code,
         "reason": outcome.reason,
     }
     if ask.kind != "count":

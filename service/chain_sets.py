@@ -17,6 +17,7 @@ from service.console import duration, plural
 from solvers.algebra import Ask, Budget, Status
 from solvers.letterboxed.disjoint import disjoint_chains
 from solvers.letterboxed.greedy import WORDS_MAX, greedy_chains
+from solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
     from solvers.letterboxed.chain import Chain
@@ -39,6 +40,7 @@ class ChainSet:
     """Of `disjoint`: how many chains there can be in such a set; None where that is not known."""
     of: int | None = None
     """Of `disjoint`: the number of all chains."""
+    reason_code: ReasonCode | None = None
     reason: str = ""
     took_ns: int = 0
 
@@ -67,6 +69,7 @@ class ChainSet:
             "count": len(self.chains),
             "value": len(self.chains[0].words) if self.chains else None,
             "wall_ns": self.took_ns,
+            "reason_code": self.reason_code,
             "reason": self.reason,
         }
         if self.search == "disjoint":
@@ -91,11 +94,18 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--words N and --min-length N leave fewer"
         )
-        return ChainSet(search="disjoint", status=Status.OVER_BUDGET, reason=reason)
+        return ChainSet(
+            search="disjoint",
+            status=Status.OVER_BUDGET,
+            reason_code=ReasonCode.CAPACITY,
+            reason=reason,
+        )
     status = Status(stream.status)
     if status is not Status.SOLVED:
         reason = stream.reason or "No solution exists, and so no set of chains."
-        return ChainSet(search="disjoint", status=status, reason=reason)
+        return ChainSet(
+            search="disjoint", status=status, reason_code=stream.reason_code, reason=reason
+        )
     best = disjoint_chains(every, budget)
     return ChainSet(
         search="disjoint",
@@ -103,6 +113,7 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
         chains=best.chains,
         at_most=best.bound,
         of=len(every),
+        reason_code=None if best.proven else ReasonCode.UNPROVEN,
         reason="" if best.proven else "the budget ran out before the set was proven largest",
     )
 
@@ -115,13 +126,20 @@ def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
         letters = Counter("".join(puzzle.sides))
         twice = next((letter for letter, times in letters.items() if times > 1), "one")
         reason = f"--greedy takes boards whose letters are all different; {twice!r} stands twice"
-        return ChainSet(search="greedy", status=Status.INVALID, reason=reason)
+        return ChainSet(
+            search="greedy", status=Status.INVALID, reason_code=ReasonCode.REFUSED, reason=reason
+        )
     most = game.bound_rules.chains
     found = greedy_chains(model, most if isinstance(most, int) else WORDS_MAX)
     chains = [Chain(words=tuple(model.words[word] for word in words)) for words in found]
     if not chains:
         reason = "The greedy search finds no chain, which proves nothing."
-        return ChainSet(search="greedy", status=Status.OVER_BUDGET, reason=reason)
+        return ChainSet(
+            search="greedy",
+            status=Status.OVER_BUDGET,
+            reason_code=ReasonCode.UNPROVEN,
+            reason=reason,
+        )
     return ChainSet(
         search="greedy",
         status=Status.SOLVED,

@@ -44,7 +44,8 @@ One object a puzzle, as one line:
 | `states`, `nodes`, `kernel_ns`, `table_bytes` | what it cost |
 | `engine` | of Strands and Pips: the search that took the board, `general` for the slow one |
 | `solver_version` | changes whenever an answer could |
-| `reason` | one sentence for over_budget and invalid |
+| `reason_code` | why it is over_budget or invalid, for programs ([codes](lake.md)); else null |
+| `reason` | the same in one sentence |
 | `truncated`, `solutions` | unless counted; a solution as below |
 | `rule`, `place` | for invalid: the rule that is broken and where |
 

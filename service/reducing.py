@@ -244,6 +244,7 @@ def _json(made: Made, outcome: Outcome[Any] | None, answer: Any) -> dict[str, An
             "states": outcome.statistics.states,
             "kernel_ns": outcome.statistics.kernel_ns,
             "engine": outcome.statistics.engine,
+            "reason_code": outcome.reason_code,
             "reason": outcome.reason,
             "answer": None if answer is None else made.reduction.to_json(made.instance, answer),
         }

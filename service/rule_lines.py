@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from solvers.errors import PermanentError
+from solvers.errors import PermanentError, RuleError
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -33,12 +33,12 @@ GAMES_OF: dict[str, tuple[str, ...]] = {
 }
 """The games that each option is for."""
 
-_BOUNDED = {
+_OPTION_OF = {
     "min_letters": "--min-length",
     "compound_parts": "--compound-parts",
     "chains": "--words",
 }
-"""Rules that say in their own words which values they may have."""
+"""The options that set rules whose own error says which values they may have."""
 
 
 def rule_line(game: str, said: Said) -> str:
@@ -50,11 +50,11 @@ def rule_line(game: str, said: Said) -> str:
         return ""
     try:
         return _LINES[game](said)
-    except PermanentError as error:
-        text = str(error)
-        for name, option in _BOUNDED.items():
-            text = text.replace(f"rule {name} is", f"{option} is")
-        raise PermanentError(text) from error
+    except RuleError as error:
+        option = _OPTION_OF.get(error.rule)
+        if option is None:
+            raise
+        raise PermanentError(f"{option} {error.fault}") from error
 
 
 def _strands(said: Said) -> str:

@@ -271,6 +271,7 @@ class _Solve:
             count=None if stream.status == "over_budget" else count,
             truncated=stream.truncated,
             statistics=stream.statistics,
+            reason_code=stream.reason_code,
             reason=stream.reason,
             # Chains come best first. Other games compare nothing that is listed.
             value=self.game.value_of(kept) if isinstance(self.game, LetterBoxedGame) else None,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import PermanentError
+from solvers.reasons import Reason, ReasonCode
 
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
@@ -151,12 +152,44 @@ class Outcome(Generic[S]):
     truncated: bool = False
     """True when `all(limit)` stopped at its limit and more solutions may exist."""
     statistics: Statistics = field(default_factory=Statistics)
+    reason_code: ReasonCode | None = None
+    """Why it is over_budget, invalid or poison, for programs; else None."""
     reason: str = ""
-    """One sentence for over_budget, invalid and poison; else empty."""
+    """The same in one sentence for people: that of the code where none is given; else empty."""
     value: int | None = None
     """What the best solution is worth in a game that asks for the fewest of something: the words
     or letters of a chain, the moves of a board of tiles. Of the parts of a job only those with the
     lowest value count. None where the game or the ask compares nothing, or nothing was found."""
+    value_at_least: int | None = None
+    """Of a search for the lowest value that ended early: no solution is worth less;"""
+    value_at_most: int | None = None
+    """and one was found that is worth this. None where that is not known."""
+
+    def __post_init__(self) -> None:
+        if self.reason_code is None:
+            if self.reason:
+                raise PermanentError(f"an outcome has a reason without a code: {self.reason}")
+        elif not self.reason:
+            object.__setattr__(self, "reason", self.reason_code.sentence)
+
+
+def failure_of(outcomes: Sequence[Outcome[Any]]) -> Outcome[Any] | None:
+    """Make the outcome of a job of which a part has no answer; None if every part has one.
+
+    The worst status decides: poison, then invalid, then over budget; the reason is that of the
+    first such part. A part that was not worked because of another one gives way to that one.
+    """
+    for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
+        failed = [outcome for outcome in outcomes if outcome.status is status]
+        worked = [o for o in failed if o.reason_code is not ReasonCode.UNRECOVERABLE_JOB]
+        for outcome in worked or failed:
+            return Outcome(
+                status=status,
+                statistics=sum((o.statistics for o in outcomes), Statistics()),
+                reason_code=outcome.reason_code,
+                reason=outcome.reason,
+            )
+    return None
 
 
 S_co = TypeVar("S_co", covariant=True)
@@ -166,6 +199,7 @@ class SolutionStream(Protocol[S_co]):
     """Solutions in canonical order; what it says of itself is final once it ends."""
 
     status: Status
+    reason_code: ReasonCode | None
     reason: str
     truncated: bool
 
@@ -228,12 +262,13 @@ class LayeredCount(Protocol):
     def gather_held(self) -> bool:
         """Gather the states that are held, bucket by bucket; False if there is no room."""
 
-    def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
+    def advance(
+        self, first: int, last: int, rows_max: int | None = None
+    ) -> tuple[int, ReasonCode | None]:
         """Carry the present states of layer `first` on to `last`, or to the first layer after it
         that has more than `rows_max` states.
 
-        Returns the layer reached and "", or a reason for which it could go no further; the states
-        are lost then.
+        Returns the layer reached and None, or why it could go no further; the states are lost then.
         """
 
     def by_bucket(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
@@ -253,8 +288,8 @@ class Game(Protocol[P, S]):
     name: str
     solver_version: str
     """Changes whenever a count, a solution or the canonical order of solutions could."""
-    reasons: tuple[str, ...]
-    """Index = the uint8 by which reason columns of `solve_batch` name a reason; "" at 0."""
+    reasons: tuple[Reason | None, ...]
+    """Index = the uint8 by which reason columns of `solve_batch` name a reason; None at 0."""
     rules: str
     """The switchable rules that it plays by, in their one-line form; "" for a game without."""
     lexicon_id: str
@@ -378,5 +413,6 @@ __all__ = [
     "canonical_json",
     "count_of",
     "digest",
+    "failure_of",
     "job_id",
 ]

@@ -33,6 +33,23 @@ class InvalidPuzzleError(PermanentError):
         return type(self), (self.rule, self.place, self.detail)
 
 
+class RuleError(PermanentError):
+    """A rule of a game that has a value it cannot have.
+
+    `rule` is the rule's name in the one-line form of the rules, and `fault` says what its value is
+    and what was expected: "is 0; expected 1 to 64".
+    """
+
+    def __init__(self, rule: str, fault: str) -> None:
+        super().__init__(f"rule {rule} {fault}")
+        self.rule = rule
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[RuleError], tuple[str, str]]:
+        """Let it be raised again in another process: its text alone does not make it."""
+        return type(self), (self.rule, self.fault)
+
+
 def json_kind(value: object) -> str:
     """Say what kind of JSON value something is, in the words of messages."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}

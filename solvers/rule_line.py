@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.errors import PermanentError
+from solvers.errors import PermanentError, RuleError
 
 
 def read_rule_line(text: str, names: Sequence[str]) -> dict[str, str]:
@@ -25,7 +25,7 @@ def read_rule_line(text: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def whole_number(name: str, text: str) -> int:
-    """Read a rule's value of at most nine digits. Raises PermanentError for anything else."""
+    """Read a rule's value of at most nine digits. Raises RuleError for anything else."""
     if not text.isdecimal() or len(text) > 9:
-        raise PermanentError(f"rule {name} is {text!r}; expected a whole number")
+        raise RuleError(name, f"is {text!r}; expected a whole number")
     return int(text)

@@ -8,9 +8,13 @@ from collections.abc import Collection, Iterable
 from archive.attempts import Attempts, read_all_attempts, write_attempts
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Place
+from solvers.reasons import Reason, ReasonCode
 from workers.settings import Settings
 
-WORKER_DIED = "its worker died"
+
+def poison_reason(failure: Reason, attempts: int) -> Reason:
+    """Say why something is poison that failed so often."""
+    return Reason(code=failure.code, sentence=f"{failure.sentence} ({attempts} attempts)")
 
 
 class Record:
@@ -24,7 +28,8 @@ class Record:
         self._suspects = {
             place
             for place, attempts in self._attempts.items()
-            if attempts.interruptions or WORKER_DIED in attempts.failures
+            if attempts.interruptions
+            or any(failure.code is ReasonCode.WORKER_LOST for failure in attempts.failures)
         }
 
     def ref(self, place: Place) -> ChunkRef:
@@ -63,7 +68,7 @@ class Record:
             or attempts.interruptions >= self._settings.interruptions_max - 1
         )
 
-    def failed(self, place: Place, reason: str, *, witnessed: bool) -> bool:
+    def failed(self, place: Place, reason: Reason, *, witnessed: bool) -> bool:
         """Count a failure durably; tell whether it was one too many."""
         old = self._of(place)
         attempts = Attempts(
@@ -78,13 +83,13 @@ class Record:
             or attempts.interruptions >= self._settings.interruptions_max
         )
 
-    def guilt(self, place: Place, reason: str, *, witnessed: bool) -> str:
+    def guilt(self, place: Place, reason: Reason, *, witnessed: bool) -> Reason:
         """Say why a row is poison, in words that do not depend on what else was killed."""
         attempts = self._of(place)
         if not witnessed:
-            return f"{reason} ({attempts.interruptions} attempts)"
+            return poison_reason(reason, attempts.interruptions)
         ((usual, _),) = Counter(attempts.failures).most_common(1)
-        return f"{usual} ({len(attempts.failures)} attempts)"
+        return poison_reason(usual, len(attempts.failures))
 
     def _of(self, place: Place) -> Attempts:
         return self._attempts.get(place, Attempts())

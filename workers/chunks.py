@@ -26,16 +26,15 @@ from archive.runfiles import ChunkRef, Run, open_run, read_done
 from archive.stages import first_stage, stage_part
 from archive.tables import COUNT, PARTS, UNASKED
 from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
-from solvers.errors import PermanentError
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.reasons import Reason, ReasonCode
 from workers.rows import Row, outcome_row, part_row
 from workers.settings import Settings
-from workers.stages import BUDGET, carry
+from workers.stages import carry
 from workers.tables import kept_tables
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
-DEFERRED = "not worked: the chunk's time was up"
-"""Reason of rows that a chunk left to others."""
 _HAS_COUNT = np.array(
     [s not in (Status.OVER_BUDGET, Status.INVALID, Status.POISON) for s in STATUS_CODES]
 )
@@ -170,7 +169,9 @@ def _batch(
     out = {name: np.concatenate([part[name] for part in outs]) for name in outs[0]}
     status = out["status"]
     rows = rows.slice(0, len(status))
-    empty = pa.repeat(pa.scalar(""), rows.num_rows)
+    sentences = ["" if reason is None else reason.sentence for reason in game.reasons]
+    codes = [None if reason is None else str(reason.code) for reason in game.reasons]
+    nothing = pa.nulls(rows.num_rows, pa.int64())
     columns = {
         "job_no": rows.column("job_no"),
         "job_id": rows.column("job_id"),
@@ -178,9 +179,12 @@ def _batch(
         "status": _named(status, [str(s) for s in STATUS_CODES]),
         "count": decimals(out["count_hi"], out["count_lo"], _HAS_COUNT[status]),
         "value": _values(out, rows.num_rows),
+        "value_at_least": nothing,
+        "value_at_most": nothing,
         "solutions": pa.nulls(rows.num_rows, pa.string()),
         "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
-        "reason": _named(out["reason"], game.reasons) if out["reason"].any() else empty,
+        "reason_code": _named(out["reason"], codes),
+        "reason": _named(out["reason"], sentences),
         "children": pa.nulls(rows.num_rows, pa.string()),
         "states": out["states"],
         "nodes": out["nodes"],
@@ -197,7 +201,9 @@ def _values(out: Arrays, rows: int) -> pa.Array:
     return pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
 
 
-def _named(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
+def _named(codes: npt.NDArray[Any], names: Sequence[str | None]) -> pa.Array:
+    if not codes.any():
+        return pa.repeat(pa.scalar(names[0], pa.string()), len(codes))
     return pa.array(list(names), pa.string()).take(pa.array(codes))
 
 
@@ -244,13 +250,21 @@ def _solve_row(
         # What the lake lacks is no fault of the board: the chunk fails, and says why.
         raise
     except PermanentError as error:
-        return Outcome(status=Status.INVALID, reason=str(error))
+        return invalid_outcome(error)
+
+
+def invalid_outcome(error: PermanentError) -> Outcome[Any]:
+    """Make the outcome of a puzzle that a game does not take."""
+    broken = isinstance(error, InvalidPuzzleError)
+    code = ReasonCode.INVALID_PUZZLE if broken else ReasonCode.REFUSED
+    return Outcome(status=Status.INVALID, reason_code=code, reason=str(error))
 
 
 def _unworked(rows: pa.Table) -> pa.Table:
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    deferred = Reason(code=ReasonCode.DEFERRED)
     return pa.Table.from_pylist(
-        [part_row(head, SPLIT, DEFERRED, children=AGAIN) for head in heads], PARTS
+        [part_row(head, SPLIT, deferred, children=AGAIN) for head in heads], PARTS
     )
 
 
@@ -281,7 +295,8 @@ def _divide(
     depth = len(path_key(row["part_path"]))
     if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
         return solved
-    if BUDGET not in row["reason"]:
+    # A count too large for a result or a board too large for a solver stays so in every part.
+    if row["reason_code"] is None or not ReasonCode(row["reason_code"]).is_budget:
         return solved
     children = None
     if run.ask.kind == "count" and not row["part_path"]:

@@ -14,6 +14,7 @@ from archive.attempts import Start
 from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers.app import SOLVE_CHUNK, client_app
 from workers.chunks import solve_chunk
 from workers.demand import say_demand
@@ -27,6 +28,7 @@ from workers.redis_keys import (
     living,
     next_announcements,
 )
+from workers.rows import exception_reason
 from workers.settings import Settings
 
 PATIENCE_INTERVALS = 3
@@ -108,9 +110,10 @@ class InlineExecutor:
         try:
             solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
         except TransientError as error:
-            return [Announcement(event="transient", ref=ref, reason=str(error))]
+            reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(error))
+            return [Announcement(event="transient", ref=ref, reason=reason)]
         except Exception as error:  # noqa: BLE001 - recorded: it must not take the run along
-            reason = f"{type(error).__name__}: {error}"
+            reason = exception_reason(error)
             return [Announcement(event="failed", ref=ref, reason=reason)]
         return [Announcement(event="done", ref=ref)]
 

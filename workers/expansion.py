@@ -19,11 +19,12 @@ from archive.runfiles import part_row as manifest_row
 from archive.stages import CARRIED, Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Status
-from workers.chunks import AGAIN, DEFERRED
+from solvers.reasons import Reason, ReasonCode
+from workers.chunks import AGAIN
 from workers.rows import part_row
 
 GROWTH_COLUMNS = (
-    *("job_no", "part_path", "status", "reason", "children"),
+    *("job_no", "part_path", "status", "reason_code", "children"),
     *("states", "kernel_ns"),
 )
 _PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
@@ -103,7 +104,7 @@ def went_on(
     deferred = []
     for row in split:
         index = place[row["job_no"]]
-        if row["reason"] == DEFERRED:
+        if row["reason_code"] == ReasonCode.DEFERRED:
             deferred.append(index)
         elif row["children"] == AGAIN:
             chunks.append(rows.slice(index, 1))
@@ -157,7 +158,7 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
     return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])
 
 
-def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: str) -> None:
+def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
     """Write the part of a chunk of one row that nobody will work, unless somebody has just done."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()

@@ -17,6 +17,7 @@ import pyarrow as pa
 from celery import Celery
 
 from archive.answers import FINAL
+from archive.attempts import failure_from_json, failure_to_json
 from archive.dictionaries import LakeDictionaries, keep_dictionary
 from archive.games import bind_game, job_of, keep_game, lexicon_for, open_game
 from archive.lake import Lake
@@ -34,10 +35,14 @@ from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import Reason, ReasonCode
 from solvers.registry import check_ask
 from workers.app import SOLVE_ONDEMAND, client_app
+from workers.attempts import poison_reason
+from workers.chunks import invalid_outcome
 from workers.messages import send as publish
 from workers.queues import INTERACTIVE
+from workers.rows import exception_reason
 from workers.settings import Settings
 
 RECORDS = "runs/ondemand"
@@ -214,9 +219,12 @@ def solve_message(
     if record["run_id"] is not None:
         return {"job_id": job, "state": "run", "run_id": record["run_id"]}
     if record["attempts"] >= settings.attempts_max:
-        reason = record.get("failure") or "its worker died"
+        # An attempt without a failure is one whose process did not live to tell.
+        told = record.get("failure")
+        failure = Reason(code=ReasonCode.WORKER_LOST) if not told else failure_from_json(told)
+        why = poison_reason(failure, record["attempts"])
         outcome: Outcome[Any] = Outcome(
-            status=Status.POISON, reason=f"{reason} ({record['attempts']} attempts)"
+            status=Status.POISON, reason_code=why.code, reason=why.sentence
         )
         return _file(lake, game, puzzle, ask, job, outcome)
     record |= {"attempts": record["attempts"] + 1, "worker": worker, "started_at": time.time()}
@@ -225,13 +233,14 @@ def solve_message(
     try:
         outcome = game.solve(puzzle, ask, None, small)
     except PermanentError as error:
-        outcome = Outcome(status=Status.INVALID, reason=str(error))
+        outcome = invalid_outcome(error)
     except NightgridError:
         raise
     except Exception as error:
-        record |= {"failure": f"{type(error).__name__}: {error}", "worker": None}
+        raised = exception_reason(error)
+        record |= {"failure": failure_to_json(raised), "worker": None}
         write_json(lake, record_path(job), record)
-        raise TransientError(record["failure"]) from error
+        raise TransientError(raised.sentence) from error
     if outcome.status is Status.OVER_BUDGET and small != budget:
         record["run_id"] = _plan(lake, game, puzzle, ask, budget)
         write_json(lake, record_path(job), record)
@@ -310,6 +319,7 @@ def _file(
         "status": str(outcome.status),
         "count": outcome.count,
         "value": outcome.value,
+        "reason_code": outcome.reason_code,
         "reason": outcome.reason,
         **asdict(outcome.statistics),
         "parts": 1,

@@ -12,7 +12,6 @@ from dataclasses import replace
 import pyarrow as pa
 
 from archive.attempts import read_start
-from archive.finishing import ANOTHER_PART
 from archive.frontier import drop_frontiers
 from archive.lake import Lake
 from archive.runfiles import (
@@ -31,7 +30,8 @@ from archive.runfiles import (
 )
 from solvers.algebra import Status
 from solvers.errors import TransientError
-from workers.attempts import WORKER_DIED, Record
+from solvers.reasons import Reason, ReasonCode
+from workers.attempts import Record
 from workers.barriers import Barriers
 from workers.collector import Collector
 from workers.executors import Executor, Flight
@@ -53,6 +53,7 @@ from workers.tally import Tally
 
 log = get_logger("nightgrid.driver")
 
+UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
 TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after the broker or the lake failed, before the next try."""
 
@@ -193,7 +194,7 @@ class Reconciler:
                 return
             ref = self._ref(place)
             if place in self._part_of and self._part_of[place].job in self._hopeless:
-                unfinished_part(self._lake, ref, Status.OVER_BUDGET, ANOTHER_PART)
+                unfinished_part(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
                 self._land(place)
                 continue
             self._executor.submit(ref)
@@ -216,10 +217,10 @@ class Reconciler:
             self._requeue(place)
             self._reopen(self._lost_sources(place))
             if self._transient_row > self._settings.attempts_max * self._executor.window:
-                raise TransientError(announcement.reason)
+                raise TransientError(announcement.why.sentence)
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
-            self._failed(place, announcement.reason)
+            self._failed(place, announcement.why)
 
     def _land(self, place: Place) -> None:
         if self._flights.pop(place, None) is None:
@@ -287,7 +288,8 @@ class Reconciler:
                 self._requeue(place)
             elif flight.start is not None:
                 if now - flight.seen_at > overdue:
-                    self._failed(place, f"nothing heard for {overdue:g} s after it began")
+                    late = f"nothing heard for {overdue:g} s after it began"
+                    self._failed(place, Reason(code=ReasonCode.OVERDUE, sentence=late))
             elif now - max(flight.submitted_at, self._heard_at) > overdue:
                 self._requeue(place)
         self._executor.say_demand(self.run.run_id, len(self._ready) + len(self._flights))
@@ -307,17 +309,17 @@ class Reconciler:
             self._land(place)
         elif place in self._adopted:
             self._record.suspect(place)
-            self._failed(place, "it was interrupted together with its driver", witnessed=False)
+            self._failed(place, Reason(code=ReasonCode.INTERRUPTED), witnessed=False)
         else:
             self._record.suspect(place)
-            self._failed(place, WORKER_DIED)
+            self._failed(place, Reason(code=ReasonCode.WORKER_LOST))
 
-    def _failed(self, place: Place, reason: str, *, witnessed: bool = True) -> None:
+    def _failed(self, place: Place, reason: Reason, *, witnessed: bool = True) -> None:
         """Count a failure durably, then try again, break the chunk up, or call its row poison."""
         ref = self._ref(place)
         hopeless = self._record.failed(place, reason, witnessed=witnessed)
         self.failures += 1
-        log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=reason)
+        log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=reason.sentence)
         if not hopeless:
             self._requeue(place)
         elif self._rows[place] > 1:

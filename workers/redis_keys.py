@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from solvers.errors import PermanentError, TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 if TYPE_CHECKING:
@@ -40,7 +41,13 @@ class Announcement:
     """`done`: the part is in the lake. `failed`: the work raised. `transient`: something outside
     failed. `lost`: the process that worked on it died or was killed at the hard limit."""
     ref: ChunkRef
-    reason: str = ""
+    reason: Reason | None = None
+    """Why it is not done."""
+
+    @property
+    def why(self) -> Reason:
+        """Why it is not done, also of an event that does not say."""
+        return self.reason or Reason(code=ReasonCode.EXCEPTION)
 
 
 def connect(settings: Settings) -> redis.Redis:
@@ -58,9 +65,11 @@ def connect(settings: Settings) -> redis.Redis:
 def announce(client: redis.Redis, settings: Settings, announcement: Announcement) -> None:
     """Tell the driver, through a list per run. Raises redis.RedisError when the server is dead."""
     key = _announcements(settings, announcement.ref.run_id)
+    reason = announcement.reason
     value = {
         "event": announcement.event,
-        "reason": announcement.reason[:REASON_CHARS],
+        "reason_code": None if reason is None else str(reason.code),
+        "reason": "" if reason is None else reason.sentence[:REASON_CHARS],
         **asdict(announcement.ref),
     }
     pipe = client.pipeline(transaction=False)
@@ -95,7 +104,16 @@ def parse_announcement(text: str) -> Announcement:
     ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
     if value["event"] not in ("done", "failed", "transient", "lost"):
         raise PermanentError(f"unknown announcement {value['event']!r:.40}")
-    return Announcement(event=value["event"], ref=ref, reason=value["reason"])
+    return Announcement(event=value["event"], ref=ref, reason=_reason_in(value))
+
+
+def _reason_in(value: dict[str, Any]) -> Reason | None:
+    from archive.upgrading import reason_of_failure
+
+    if value.get("reason_code") is not None:
+        return Reason(code=ReasonCode(value["reason_code"]), sentence=value["reason"])
+    # Without a code it is of a worker of an earlier version, which may still be at work.
+    return reason_of_failure(value["reason"]) if value["reason"] else None
 
 
 def _announcements(settings: Settings, run_id: str) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from solvers.algebra import Ask, Game, Outcome
+from solvers.reasons import Reason, ReasonCode
 
 Row = dict[str, Any]
 
@@ -22,9 +23,11 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
     return part_row(
         head,
         str(outcome.status),
-        outcome.reason,
+        outcome_reason(outcome),
         count=outcome.count,
         value=outcome.value,
+        value_at_least=outcome.value_at_least,
+        value_at_most=outcome.value_at_most,
         solutions=solutions,
         truncated=outcome.truncated,
         states=statistics.states,
@@ -34,11 +37,28 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
     )
 
 
-def part_row(head: Row, status: str, reason: str, **rest: Any) -> Row:
+def outcome_reason(outcome: Outcome[Any]) -> Reason | None:
+    """Say why an outcome is not an answer."""
+    if outcome.reason_code is None:
+        return None
+    return Reason(code=outcome.reason_code, sentence=outcome.reason)
+
+
+def exception_reason(error: BaseException) -> Reason:
+    """Say which error the work raised."""
+    return Reason(code=ReasonCode.EXCEPTION, sentence=f"{type(error).__name__}: {error}")
+
+
+def part_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
     """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
-    blank = {"count": None, "value": None, "solutions": None, "truncated": False, "children": None}
-    costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
-    names = ("job_no", "job_id", "part_path")
-    return (
-        {**{n: head[n] for n in names}, "status": status, "reason": reason} | blank | costs | rest
+    blank = dict.fromkeys(
+        ("count", "value", "value_at_least", "value_at_most", "solutions", "children")
     )
+    costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
+    why = {
+        "reason_code": None if reason is None else str(reason.code),
+        "reason": "" if reason is None else reason.sentence,
+    }
+    names = ("job_no", "job_id", "part_path")
+    row = {**{n: head[n] for n in names}, "status": status, "truncated": False}
+    return row | why | blank | costs | rest

@@ -24,13 +24,9 @@ from archive.stages import CARRIED, Carried, StagePart
 from archive.tables import PARTS
 from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
 from solvers.errors import PermanentError, TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers.rows import Row, outcome_row, part_row
 from workers.tables import kept_tables
-
-BUDGET = "budget"
-"""Stands in the reason of an over_budget outcome that smaller parts may avoid; a count too large
-for a result or a board too large for a solver stays so."""
-NO_ROOM = "the budget of table bytes ran out"
 
 
 def carry(
@@ -67,12 +63,13 @@ def _carried(
     came = _gather(lake, ref, count, part)
     if came is None:
         return None
-    reached, reason, kept = part.layer, "" if came >= 0 else NO_ROOM, len(count.rows)
-    if not reason:
+    reached, kept = part.layer, len(count.rows)
+    stopped = None if came >= 0 else ReasonCode.TABLE_BYTES
+    if stopped is None:
         last = count.layers if part.until is None else part.until
-        reached, reason = count.advance(part.layer, last, part.carry_rows)
-    if reason:
-        row = _stopped(head, part, reached, reason)
+        reached, stopped = count.advance(part.layer, last, part.carry_rows)
+    if stopped is not None:
+        row = _stopped(head, part, reached, stopped)
     elif reached < count.layers and len(count.rows):
         states, begins = count.by_bucket()
         write_frontier(lake, ref, reached, states, begins, count.layout)
@@ -86,7 +83,7 @@ def _carried(
             came=came,
             kept=kept,
         )
-        row = part_row(head, CARRIED, "", children=carried.to_json())
+        row = part_row(head, CARRIED, None, children=carried.to_json())
     else:
         whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
         # The game knows which counts a result cannot hold.
@@ -136,9 +133,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     return came if count.gather_held() else -1
 
 
-def _stopped(head: Row, part: StagePart, reached: int, reason: str) -> Row:
-    halves = part.halves(reached)
-    if BUDGET not in reason or len(halves) == 1:
+def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
+    halves, reason = part.halves(reached), Reason(code=code)
+    if not code.is_budget or len(halves) == 1:
         return part_row(head, str(Status.OVER_BUDGET), reason)
     children = canonical_json([half.to_json() for half in halves])
     return part_row(head, SPLIT, reason, children=children)

@@ -19,6 +19,7 @@ from archive.games import bind_game
 from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
 from workers.chunks import solve_chunk as solve_chunk_of
 from workers.liveness import AcknowledgedRequest, Liveness
@@ -26,6 +27,7 @@ from workers.logs import configure, get_logger
 from workers.ondemand import solve_message, sweep
 from workers.processes import die_with_parent
 from workers.redis_keys import Announcement, EventKind, announce, connect
+from workers.rows import exception_reason
 from workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
@@ -76,7 +78,7 @@ def _connections() -> tuple[Lake, redis.Redis]:
     return _open[pid]
 
 
-def _tell(event: EventKind, ref: ChunkRef, reason: str = "") -> None:
+def _tell(event: EventKind, ref: ChunkRef, reason: Reason | None = None) -> None:
     try:
         announce(_connections()[1], _settings, Announcement(event=event, ref=ref, reason=reason))
     except redis.RedisError as error:
@@ -123,14 +125,15 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
         return
     ref = ChunkRef(**args[0])
     if isinstance(exception, TransientError):
-        _tell("transient", ref, str(exception))
+        _tell("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
     elif isinstance(exception, TimeLimitExceeded):
         limit = f"exceeded the hard limit of {_settings.hard_limit_seconds:g} s"
-        _tell("lost", ref, limit)
+        _tell("lost", ref, Reason(code=ReasonCode.HARD_LIMIT, sentence=limit))
     elif type(exception).__name__ == "WorkerLostError":
-        _tell("lost", ref, f"its process died: {_how(exception)}")
+        died = f"{ReasonCode.PROCESS_LOST.sentence}: {_how(exception)}"
+        _tell("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
     else:
-        _tell("failed", ref, f"{type(exception).__name__}: {exception}")
+        _tell("failed", ref, exception_reason(exception))
 
 
 def _how(death: BaseException) -> str:

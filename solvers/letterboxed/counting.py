@@ -8,14 +8,13 @@ from solvers import wide
 from solvers.compiling import search_kernel
 from solvers.letterboxed.graph import (
     COMPLETE,
-    COUNT_TOO_LARGE,
-    DONE,
     LIMIT,
     Graph,
     Step,
     spend,
     word_cost,
 )
+from solvers.reasons import COUNT_TOO_LARGE, DONE
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

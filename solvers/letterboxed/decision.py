@@ -6,14 +6,14 @@ from solvers.algebra import Budget, Outcome, Status
 from solvers.letterboxed.bound import words_bound
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import text_of
-from solvers.letterboxed.graph import REASONS
 from solvers.letterboxed.model import model_of
 from solvers.letterboxed.playing import Playing, TooManyWaysError
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search import BudgetSpentError, Search
+from solvers.letterboxed.search import Search
 from solvers.letterboxed.shortest import shortest_chain
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import BudgetSpentError
 
 
 def decide(
@@ -37,8 +37,11 @@ def decide(
     try:
         found = shortest_chain(search, search.start, range(len(model)), most, fewest=False)
     except BudgetSpentError as error:
-        reason = REASONS[error.code]
-        return Outcome(status=Status.OVER_BUDGET, reason=reason, statistics=search.statistics)
+        return Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=error.reason_code,
+            statistics=search.statistics,
+        )
     if found is None:
         return Outcome(status=Status.UNSOLVABLE, count=0, statistics=search.statistics)
     chain = _ended(puzzle, Chain(words=tuple(model.words[word] for word in found)))

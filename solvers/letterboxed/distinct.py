@@ -17,15 +17,12 @@ from solvers.compiling import inlined_kernel, search_kernel
 from solvers.letterboxed.graph import (
     COMPLETE,
     DEAD,
-    DONE,
     EDGES,
     EXPAND_MAX,
     FOUND,
     GROW,
     HEAP,
     LIMIT,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
     POOL,
     STATES,
     Graph,
@@ -37,6 +34,7 @@ from solvers.letterboxed.graph import (
     spend,
     word_cost,
 )
+from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

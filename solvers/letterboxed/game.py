@@ -18,12 +18,12 @@ from solvers.algebra import (
     Outcome,
     Statistics,
     Status,
+    failure_of,
 )
 from solvers.errors import PermanentError
 from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
-from solvers.letterboxed.graph import COUNT_TOO_LARGE, OUT_OF_BYTES, REASONS
 from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
@@ -31,11 +31,19 @@ from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.room import warm as warm_tables
 from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search import BudgetSpentError, Search
+from solvers.letterboxed.search import Search
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import OUT_OF_BYTES, BudgetSpentError, Reason, ReasonCode, reason_index
 
 BOARD_S = 0.01
+REASONS: tuple[Reason | None, ...] = (
+    None,
+    Reason(code=ReasonCode.NODES),
+    Reason(code=ReasonCode.TABLE_BYTES),
+    Reason(code=ReasonCode.SECONDS),
+    Reason(code=ReasonCode.COUNT_TOO_LARGE),
+)
 CHAIN_BYTES, WORD_BYTES = 120, 8
 """Share of a chain, and of each of its words, in a list of chains."""
 UNDER_MAX = 64
@@ -48,7 +56,7 @@ class LetterBoxedGame:
 
     name = "letterboxed"
     solver_version = "letterboxed-1"
-    reasons: tuple[str, ...] = REASONS
+    reasons = REASONS
 
     def __init__(
         self, rules: Rules, lexicon: Lexicon | None, dictionaries: Dictionaries | None = None
@@ -137,7 +145,7 @@ class LetterBoxedGame:
         except BudgetSpentError as error:
             return Outcome(
                 status=Status.OVER_BUDGET,
-                reason=REASONS[error.code],
+                reason_code=error.reason_code,
                 statistics=part_search.search.statistics,
             )
         return Outcome(
@@ -156,10 +164,18 @@ class LetterBoxedGame:
         try:
             chains = _kept(stream, budget)
         except BudgetSpentError as error:
-            reason = REASONS[error.code]
-            return Outcome(status=Status.OVER_BUDGET, reason=reason, statistics=stream.statistics)
+            return Outcome(
+                status=Status.OVER_BUDGET,
+                reason_code=error.reason_code,
+                statistics=stream.statistics,
+            )
         if stream.status is Status.OVER_BUDGET:
-            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+            return Outcome(
+                status=stream.status,
+                reason_code=stream.reason_code,
+                reason=stream.reason,
+                statistics=stream.statistics,
+            )
         return Outcome(
             status=stream.status,
             count=len(chains),
@@ -196,17 +212,18 @@ class LetterBoxedGame:
     ) -> Outcome[Chain]:
         """Combine the outcomes of all parts into what solving whole would have given."""
         statistics = sum((o.statistics for o in outcomes), Statistics())
-        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
-            for outcome in outcomes:
-                if outcome.status is status:
-                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        failed = failure_of(outcomes)
+        if failed is not None:
+            return failed
         value = min((o.value for o in outcomes if o.value is not None), default=None)
         if not isinstance(self.bound_rules.chains, int):
             outcomes = [o for o in outcomes if o.value == value]
         count = sum(o.count or 0 for o in outcomes)
         if ask.kind in ("count", "best") and count > MAX_COUNT:
             return Outcome(
-                status=Status.OVER_BUDGET, reason=REASONS[COUNT_TOO_LARGE], statistics=statistics
+                status=Status.OVER_BUDGET,
+                reason_code=ReasonCode.COUNT_TOO_LARGE,
+                statistics=statistics,
             )
         found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
         if ask.kind == "first" and found:
@@ -264,7 +281,7 @@ class LetterBoxedGame:
         for row in range(rows):
             outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
             out["status"][row] = STATUS_CODES.index(outcome.status)
-            out["reason"][row] = REASONS.index(outcome.reason)
+            out["reason"][row] = reason_index(REASONS, outcome.reason_code)
             out["count_hi"][row] = (outcome.count or 0) >> 64
             out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
             out["value"][row] = NO_VALUE if outcome.value is None else outcome.value

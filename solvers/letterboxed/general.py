@@ -18,7 +18,6 @@ from solvers.letterboxed.fields import SIDE_BITS, Fields
 from solvers.letterboxed.graph import (
     COMPLETE,
     DEAD,
-    DONE,
     EDGES,
     EXPAND_MAX,
     FOUND,
@@ -45,6 +44,7 @@ from solvers.letterboxed.graph import (
     word_cost,
 )
 from solvers.letterboxed.ways import Plays, any_hope, enter, hopeless, keep, write_key
+from solvers.reasons import DONE
 
 NO_WORD = -1
 """Ends the edges of a state whose ways of playing are states of their own."""

@@ -9,10 +9,10 @@ from solvers.algebra import Ask, Budget, Outcome
 from solvers.errors import PermanentError
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.graph import COUNT_TOO_LARGE, REASONS
 from solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
 from solvers.letterboxed.rules import Chains, Rules
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import ReasonCode
 
 SIDES = 4
 LETTERS_PER_SIDE = 3
@@ -88,7 +88,7 @@ def _solve(
     outcome = LetterBoxedGame(Rules(chains=chains), lexicon).solve(
         puzzle, Ask(kind="count"), None, budget
     )
-    if outcome.count is None and outcome.reason != REASONS[COUNT_TOO_LARGE]:
+    if outcome.count is None and outcome.reason_code is not ReasonCode.COUNT_TOO_LARGE:
         raise PermanentError(f"the par is not known: {outcome.reason}")
     return outcome
 

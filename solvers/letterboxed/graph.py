@@ -16,20 +16,13 @@ import numpy as np
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 
 COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""
 
-DONE, GROW = 0, -1
-OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE = 1, 2, 3, 4
-REASONS = (
-    "",
-    "the budget of nodes ran out",
-    "the budget of table bytes ran out",
-    "the budget of seconds ran out",
-    "the count is 10^38 or more",
-)
-"""Why a search ended, by its code."""
+GROW = -1
+"""A kernel has too little room, and goes on when it has more."""
 
 STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT = (
     range(12)

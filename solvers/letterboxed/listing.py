@@ -13,12 +13,9 @@ from solvers.algebra import Budget, Statistics, Status, count_of
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.counting import count_cheapest, count_within
 from solvers.letterboxed.graph import (
-    DONE,
     GROW,
     LIMIT,
     NODES,
-    OUT_OF_BYTES,
-    REASONS,
     STATES,
 )
 from solvers.letterboxed.greedy import greedy_chains
@@ -27,8 +24,9 @@ from solvers.letterboxed.model import Model
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.room import LengthsRoom, Room
 from solvers.letterboxed.rules import Chains, Rules
-from solvers.letterboxed.search import BudgetSpentError, Root, Search
+from solvers.letterboxed.search import Root, Search
 from solvers.letterboxed.shortest import shortest_chain
+from solvers.reasons import DONE, OUT_OF_BYTES, BudgetSpentError, ReasonCode
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, for whoever wants few."""
@@ -225,7 +223,9 @@ class ChainStream:
         *, first: bool = False,
     ) -> None:  # fmt: skip
         self.limit, self.first = limit, first
-        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.status, self.truncated = Status.UNSOLVABLE, False
+        self.reason_code: ReasonCode | None = None
+        self.reason = ""
         self.part = PartSearch(model, rules, part, budget)
 
     @property
@@ -251,4 +251,5 @@ class ChainStream:
                 yield chain
             self.truncated = self.limit is not None and next(chains, None) is not None
         except BudgetSpentError as error:
-            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+            self.status, self.reason_code = Status.OVER_BUDGET, error.reason_code
+            self.reason = error.reason_code.sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from solvers.errors import PermanentError
+from solvers.errors import RuleError
 from solvers.rule_line import read_rule_line, whole_number
 
 CHAIN_WORDS_MAX = 1_000_000
@@ -28,18 +28,20 @@ class Rules:
     def __post_init__(self) -> None:
         if isinstance(self.chains, int):
             if not 1 <= self.chains <= CHAIN_WORDS_MAX:
-                raise PermanentError(
-                    f"rule chains is {self.chains}; expected 1 to {CHAIN_WORDS_MAX} words,"
-                    " fewest-words or fewest-letters"
+                raise RuleError(
+                    "chains",
+                    f"is {self.chains}; expected 1 to {CHAIN_WORDS_MAX} words, fewest-words or"
+                    " fewest-letters",
                 )
         elif self.chains not in ("fewest-words", "fewest-letters"):
-            raise PermanentError(
-                f"rule chains is {self.chains!r}; expected fewest-words, fewest-letters or the"
-                " most words that a chain may have"
+            raise RuleError(
+                "chains",
+                f"is {self.chains!r}; expected fewest-words, fewest-letters or the most words that"
+                " a chain may have",
             )
         if not 1 <= self.min_letters <= MIN_LETTERS_MAX:
-            raise PermanentError(
-                f"rule min_letters is {self.min_letters}; expected 1 to {MIN_LETTERS_MAX}"
+            raise RuleError(
+                "min_letters", f"is {self.min_letters}; expected 1 to {MIN_LETTERS_MAX}"
             )
 
     def __str__(self) -> str:

@@ -16,15 +16,12 @@ from solvers.letterboxed import distinct, general
 from solvers.letterboxed.fields import fields_of
 from solvers.letterboxed.graph import (
     COMPLETE,
-    COUNT_TOO_LARGE,
     DEAD,
-    DONE,
     EXPAND_MAX,
     FOUND,
     GROW,
     NO_LIMIT,
     NODES,
-    OUT_OF_BYTES,
     PAIR_BITS,
     STATES,
     Step,
@@ -32,17 +29,10 @@ from solvers.letterboxed.graph import (
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.room import Room
 from solvers.letterboxed.rules import Chains
+from solvers.reasons import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""
-
-
-class BudgetSpentError(Exception):
-    """The search stopped; `code` says why (solvers.letterboxed.graph.REASONS)."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True, eq=False)

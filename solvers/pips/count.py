@@ -16,9 +16,8 @@ from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
 from solvers.pips.board import CHILD, EDGE, FREE, Forest
 from solvers.pips.expand import examine, expand, extra_copies, node_of, type_mask, write_root
+from solvers.reasons import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.wide import add, over_limit, times_over
-
-DONE, OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE = range(5)
 
 SMALLEST_INDEX = 256
 CLOCK_STRIDE = 1024

@@ -20,13 +20,15 @@ from solvers.algebra import (
     Statistics,
     Status,
     count_of,
+    failure_of,
 )
 from solvers.errors import PermanentError
 from solvers.pips.batch import count_rows
 from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from solvers.pips.count import CLOCK_STRIDE, COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_SECONDS
+from solvers.pips.count import CLOCK_STRIDE
 from solvers.pips.endings import (
+    CODES,
     REASON_OF_CODE,
     REASONS,
     SOLVING,
@@ -49,6 +51,15 @@ from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Puzzle, Solution
 from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
+from solvers.reasons import (
+    COUNT_TOO_LARGE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+    ReasonCode,
+    reason_code_of,
+)
 
 _NO_TILES = np.empty((0, 2), np.int64)
 WARM_DOMINOES = 65
@@ -141,7 +152,12 @@ class PipsGame:
                 stream.stop(OUT_OF_SECONDS)
         if stream.status is Status.OVER_BUDGET:
             # Some solutions would pass for all of them.
-            return Outcome(status=stream.status, statistics=stream.statistics, reason=stream.reason)
+            return Outcome(
+                status=stream.status,
+                statistics=stream.statistics,
+                reason_code=stream.reason_code,
+                reason=stream.reason,
+            )
         return Outcome(
             status=stream.status,
             count=len(solutions),
@@ -179,7 +195,7 @@ class PipsGame:
         _count_again(columns, 0, tiles, halves, budget, out, counts)
         if is_refusal(int(out[0, CODE])):
             return count_generally(puzzle, part, budget)
-        status, reason = ending(int(out[0, CODE]))
+        status, why = ending(int(out[0, CODE]))
         count: int | None = count_of(counts[0, 0], counts[0, 1])
         if status is Status.OVER_BUDGET:
             count = None
@@ -195,7 +211,8 @@ class PipsGame:
                 table_bytes=int(out[0, TABLE_BYTES]),
                 engine="layers",
             ),
-            reason=reason,
+            reason_code=None if why is None else why.code,
+            reason="" if why is None else why.sentence,
         )
 
     def merge(
@@ -203,15 +220,17 @@ class PipsGame:
     ) -> Outcome[Solution]:
         """Combine the outcomes of all parts into what solving whole would have given."""
         statistics = sum((o.statistics for o in outcomes), Statistics())
-        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
-            for outcome in outcomes:
-                if outcome.status is status:
-                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        failed = failure_of(outcomes)
+        if failed is not None:
+            return failed
         if ask.kind == "count":
             count = sum(o.count or 0 for o in outcomes)
             if count > MAX_COUNT:
-                status, reason = ending(SOLVING + COUNT_TOO_LARGE)
-                return Outcome(status=status, statistics=statistics, reason=reason)
+                return Outcome(
+                    status=Status.OVER_BUDGET,
+                    statistics=statistics,
+                    reason_code=ReasonCode.COUNT_TOO_LARGE,
+                )
             status = Status.SOLVED if count else Status.UNSOLVABLE
             return Outcome(status=status, count=count, statistics=statistics)
         order = _order_of(puzzle)
@@ -311,8 +330,12 @@ class PipsGame:
         self.features(self.to_arrays([puzzle]))
 
 
-_IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(2 * SOLVING)])
-_IS_CAPACITY = np.array([is_capacity(code) for code in range(2 * SOLVING)])
+_IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(CODES)])
+_IS_CAPACITY = np.array([is_capacity(code) for code in range(CODES)])
+_CODE_OF = {
+    reason_code_of(code): SOLVING + code
+    for code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE)
+}
 _SOLVED = STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
 PIPS = PipsGame()
@@ -361,8 +384,8 @@ def _count_apart(puzzle: Puzzle, budget: Budget, out: Any, counts: Any) -> None:
     outcome = count_generally(puzzle, None, budget)
     cost = outcome.statistics
     code = SOLVING + DONE
-    if outcome.status is Status.OVER_BUDGET:
-        code = next(c for c in range(SOLVING, 2 * SOLVING) if ending(c)[1] == outcome.reason)
+    if outcome.reason_code is not None:
+        code = _CODE_OF[outcome.reason_code]
     out[:] = code, cost.states, cost.nodes, cost.kernel_ns, cost.table_bytes
     count = outcome.count or 0
     counts[:] = count >> 64, count & (2**64 - 1)

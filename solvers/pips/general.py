@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from solvers.algebra import MAX_COUNT, Budget, Outcome, Status
 from solvers.pips import general_dominoes
-from solvers.pips.count import COUNT_TOO_LARGE
-from solvers.pips.endings import SOLVING, ending
 from solvers.pips.general_board import FREE, GeneralBoard
-from solvers.pips.general_budget import Purse, SpentError
+from solvers.pips.general_budget import Purse
 from solvers.pips.general_dominoes import DominoSearch, kinds_of
 from solvers.pips.general_tiles import State, TileSearch
 from solvers.pips.parts import Part, part_arrays
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
+from solvers.reasons import BudgetSpentError, ReasonCode
 
 DOMINOES_MIN = 17
 """Dominoes up to which every board is left to the layers."""
@@ -137,13 +136,19 @@ def count_generally(puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcom
     search = GeneralSearch(puzzle, part, budget, exists=False)
     try:
         count = search.value(search.tiles.root)
-    except SpentError as error:
-        status, reason = ending(SOLVING + error.code)
-        return Outcome(status=status, reason=reason, statistics=search.purse.statistics())
+    except BudgetSpentError as error:
+        return Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=error.reason_code,
+            statistics=search.purse.statistics(),
+        )
     statistics = search.purse.statistics()
     if count > MAX_COUNT:
-        status, reason = ending(SOLVING + COUNT_TOO_LARGE)
-        return Outcome(status=status, reason=reason, statistics=statistics)
+        return Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=ReasonCode.COUNT_TOO_LARGE,
+            statistics=statistics,
+        )
     return Outcome(
         status=Status.SOLVED if count else Status.UNSOLVABLE, count=count, statistics=statistics
     )

@@ -5,19 +5,11 @@ from __future__ import annotations
 import time
 
 from solvers.algebra import Budget, Statistics
-from solvers.pips.count import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.reasons import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS, BudgetSpentError
 
 STATE_BYTES = 400
 """A state of the general search, with its key, its count and its share of the table."""
 CLOCK_STRIDE = 1024
-
-
-class SpentError(Exception):
-    """The budget ran out; `code` says of what (solvers.pips.count)."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class Purse:
@@ -34,7 +26,7 @@ class Purse:
         """Pay for a transition."""
         self.nodes += 1
         if self.nodes > self._nodes_max:
-            raise SpentError(OUT_OF_NODES)
+            raise BudgetSpentError(OUT_OF_NODES)
         if self.nodes % CLOCK_STRIDE == 1:
             self.check_clock()
 
@@ -44,22 +36,22 @@ class Purse:
         self.states += states
         self.peak = max(self.peak, states)
         if self.nodes > self._nodes_max:
-            raise SpentError(OUT_OF_NODES)
+            raise BudgetSpentError(OUT_OF_NODES)
         if states > self._states_max:
-            raise SpentError(OUT_OF_BYTES)
+            raise BudgetSpentError(OUT_OF_BYTES)
         self.check_clock()
 
     def check_clock(self) -> None:
-        """Raise SpentError when the budget's seconds are over."""
+        """Raise BudgetSpentError when the budget's seconds are over."""
         if time.monotonic() > self._deadline:
-            raise SpentError(OUT_OF_SECONDS)
+            raise BudgetSpentError(OUT_OF_SECONDS)
 
     def kept(self, states: int) -> None:
         """Pay for another state; `states` is how many are kept now."""
         self.states += 1
         self.peak = max(self.peak, states)
         if states > self._states_max:
-            raise SpentError(OUT_OF_BYTES)
+            raise BudgetSpentError(OUT_OF_BYTES)
 
     def statistics(self) -> Statistics:
         """Say what was spent."""

@@ -23,7 +23,7 @@ I64 = npt.NDArray[np.int64]
 def count_sums(dominoes: list[tuple[int, int, int]], target: int, purse: Purse) -> int:
     """Count the arrangements of (pips, pips, copies) on as many tiles whose halves sum to target.
 
-    At most DOMINOES_MAX dominoes in all. Raises SpentError.
+    At most DOMINOES_MAX dominoes in all. Raises BudgetSpentError.
     """
     least = sum(a * n for a, _, n in dominoes)
     rest = target - least

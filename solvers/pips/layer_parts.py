@@ -11,12 +11,12 @@ from typing import Any
 from solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.pips.buckets import BUCKETS
-from solvers.pips.count import COUNT_TOO_LARGE, OUT_OF_BYTES
-from solvers.pips.endings import SOLVING, ending, is_refusal
+from solvers.pips.endings import ending, is_refusal
 from solvers.pips.general import is_first_choice
 from solvers.pips.layers import LayeredCount, take_up
 from solvers.pips.prepare import UNTILEABLE
 from solvers.pips.puzzle import Puzzle, Solution
+from solvers.reasons import ReasonCode
 
 LayerPart = dict[str, Any]
 
@@ -30,21 +30,26 @@ def count_layer_part(puzzle: Puzzle, part: LayerPart, budget: Budget) -> Outcome
     count, code = (None, 0) if is_first_choice(puzzle) else take_up(puzzle, budget)
     if count is None:
         if code and not is_refusal(code):
-            status, reason = ending(code)
-            return Outcome(status=status, reason=reason, statistics=Statistics(engine="layers"))
+            status, why = ending(code)
+            assert why is not None
+            return Outcome(
+                status=status,
+                reason_code=why.code,
+                reason=why.sentence,
+                statistics=Statistics(engine="layers"),
+            )
         raise PermanentError(
             "this board has no layers that its count could be divided by: only the general search "
             "takes it"
         )
     if code == UNTILEABLE:
         return Outcome(status=Status.UNSOLVABLE, count=0, statistics=count.statistics)
-    reason = _carry(count, layer, start, stop)
-    if reason:
-        return Outcome(status=Status.OVER_BUDGET, reason=reason, statistics=count.statistics)
-    total = count.total()
+    stopped = _carry(count, layer, start, stop)
+    total = 0 if stopped else count.total()
     if total > MAX_COUNT:
-        status, reason = ending(SOLVING + COUNT_TOO_LARGE)
-        return Outcome(status=status, reason=reason, statistics=count.statistics)
+        stopped = ReasonCode.COUNT_TOO_LARGE
+    if stopped:
+        return Outcome(status=Status.OVER_BUDGET, reason_code=stopped, statistics=count.statistics)
     return Outcome(
         status=Status.SOLVED if total else Status.UNSOLVABLE,
         count=total,
@@ -67,15 +72,15 @@ def only_counts(ask: Ask) -> PermanentError:
     return PermanentError(f"a part that is buckets of a layer answers only count, not {ask}")
 
 
-def _carry(count: LayeredCount, layer: int, start: int, stop: int) -> str:
+def _carry(count: LayeredCount, layer: int, start: int, stop: int) -> ReasonCode | None:
     count.begin()
-    _, reason = count.advance(0, layer)
-    if reason:
-        return reason
+    _, stopped = count.advance(0, layer)
+    if stopped:
+        return stopped
     rows, begins = count.by_bucket()
     count.clear()
     if not count.gather(rows[begins[start] : begins[stop]]):
-        return ending(SOLVING + OUT_OF_BYTES)[1]
+        return ReasonCode.TABLE_BYTES
     return count.advance(layer, count.layers)[1]
 
 

@@ -21,7 +21,6 @@ from solvers.compiling import search_kernel
 from solvers.pips.buckets import BUCKETS, Buckets, sort_by_bucket
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import (
-    DONE,
     PREFETCH_SLOTS,
     SMALLEST_INDEX,
     ask_ahead,
@@ -33,7 +32,6 @@ from solvers.pips.count import (
     hash_key,
     index_again,
 )
-from solvers.pips.endings import SOLVING, ending
 from solvers.pips.parts import part_arrays
 from solvers.pips.prepare import (
     FOREST_TOO_LARGE,
@@ -54,6 +52,7 @@ from solvers.pips.scratch import (
     Scratch,
     allocate_tables,
 )
+from solvers.reasons import DONE, ReasonCode, reason_code_of
 from solvers.wide import add
 
 Rows = npt.NDArray[np.uint64]
@@ -222,11 +221,13 @@ class LayeredCount:
         self._spend(begun, peak=min(self._size + beside, len(scratch.arena)), slots=self._slots)
         return not full
 
-    def advance(self, first: int, last: int, rows_max: int | None = None) -> tuple[int, str]:
+    def advance(
+        self, first: int, last: int, rows_max: int | None = None
+    ) -> tuple[int, ReasonCode | None]:
         """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
         scratch = self._scratch
         if scratch is None or first >= last:
-            return last, ""
+            return last, None
         begun = time.perf_counter_ns()
         nodes_left = self._budget.nodes - self._spent.nodes
         ns_left = int(self._budget.seconds * 1e9) - self._spent.kernel_ns
@@ -246,10 +247,10 @@ class LayeredCount:
         )  # fmt: skip
         if code != DONE:
             self._size = self._slots = 0
-            return layer, ending(SOLVING + code)[1]
+            return layer, reason_code_of(code)
         self._size, self._slots, self._layer = here, 0, layer
         self._side = (self._side + layer - first) % 2
-        return layer, ""
+        return layer, None
 
     def by_bucket(self) -> tuple[Rows, npt.NDArray[np.int64]]:
         """Sort the states that `advance` has left by bucket, in place."""

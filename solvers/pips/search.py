@@ -16,18 +16,15 @@ from solvers.compiling import kernel
 from solvers.pips.board import POSITION, Forest
 from solvers.pips.count import (
     CLOCK_STRIDE,
-    DONE,
     EMPTY,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
     SMALLEST_INDEX,
     hash_key,
 )
 from solvers.pips.expand import examine, expand, node_of, write_root
 from solvers.pips.prepare import READY, prepare
+from solvers.reasons import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 
-MORE = 5
+MORE = KERNEL_CODES
 """The rows for solutions are full; call again for the next ones."""
 
 # Slots of `run`, the search's registers between calls.

@@ -11,15 +11,14 @@ from solvers.algebra import Budget, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.pips.board import MOST_TYPES
 from solvers.pips.columns import kernel_columns, to_arrays
-from solvers.pips.count import DONE, OUT_OF_BYTES
 from solvers.pips.endings import SOLVING, ending, is_refusal
 from solvers.pips.general import GeneralSearch, general_order, is_first_choice
-from solvers.pips.general_budget import SpentError
 from solvers.pips.parts import Part, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
 from solvers.pips.search import KERNEL_NS, MORE, NODES, REGISTERS, STATES, begin, search_board
+from solvers.reasons import DONE, OUT_OF_BYTES, BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""
@@ -29,15 +28,16 @@ UNLIMITED = 2**62
 class SolutionStream:
     """The solutions of a board or of a part of it, in canonical order.
 
-    Iterate to get them; `status`, `reason`, `truncated` and `statistics` are final once the
-    iteration ends. With `limit` it stops there; `eager` spares it looking for one more, and
-    leaves open whether there is one.
+    Iterate to get them; `status`, `reason_code`, `reason`, `truncated` and `statistics` are final
+    once the iteration ends. With `limit` it stops there; `eager` spares it looking for one more,
+    and leaves open whether there is one.
     """
 
     def __init__(
         self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, eager: bool
     ) -> None:
         self.status = Status.UNSOLVABLE
+        self.reason_code: ReasonCode | None = None
         self.reason = ""
         self.truncated = False
         self._puzzle = puzzle
@@ -102,7 +102,8 @@ class SolutionStream:
             give_back(scratch)
             return general_order(self._puzzle)
         if code not in (READY, UNTILEABLE):
-            raise PermanentError(ending(code)[1])
+            why = ending(code)[1]
+            raise PermanentError("" if why is None else why.sentence)
         cells = self._puzzle.cells
         order = [cells[i] for i in scratch.board["order"][: len(cells)].tolist()]
         give_back(scratch)
@@ -122,9 +123,14 @@ class SolutionStream:
             elif is_refusal(code):
                 yield from self._search_generally()
             else:
-                self.status, self.reason = ending(code)
+                self._end(code)
         finally:
             give_back(scratch)
+
+    def _end(self, code: int) -> None:
+        self.status, why = ending(code)
+        if why is not None:
+            self.reason_code, self.reason = why.code, why.sentence
 
     def stop(self, code: int) -> None:
         """End the stream as over budget: after the solution that was read last, nothing comes."""
@@ -143,12 +149,12 @@ class SolutionStream:
                 left -= 1
                 yield solution
                 if self._stopped != DONE:
-                    raise SpentError(self._stopped)
+                    raise BudgetSpentError(self._stopped)
                 if left == 0 and self._eager:
                     self.truncated = True
                     return
-        except SpentError as error:
-            self.status, self.reason = ending(SOLVING + error.code)
+        except BudgetSpentError as error:
+            self._end(SOLVING + error.code)
 
     def _search(self, scratch: SearchScratch) -> Iterator[Solution]:
         cells = self._puzzle.cells
@@ -169,7 +175,7 @@ class SolutionStream:
             for row in range(found):
                 yield _solution(cells, placements, pips[row], partners[row])
                 if self._stopped != DONE:
-                    self.status, self.reason = ending(SOLVING + self._stopped)
+                    self._end(SOLVING + self._stopped)
                     return
             left -= found
             if found:
@@ -181,7 +187,7 @@ class SolutionStream:
                     self.truncated = True
                     return
             elif code != OUT_OF_BYTES or not scratch.grow(self._budget.table_bytes):
-                self.status, self.reason = ending(SOLVING + code)
+                self._end(SOLVING + code)
                 return
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from solvers.compiling import search_kernel
+from solvers.reasons import FIXED_TABLE_FULL
 from solvers.strands.candidates import list_fitting, place_word, rarest_cell
 from solvers.strands.ground import price_of
 from solvers.strands.prices import UNIT
-from solvers.strands.table import STATUS, TOO_MANY_SETS
+from solvers.strands.table import STATUS
 from solvers.strands.zones import F_LEFT
 
 _ONE = np.uint64(1)
@@ -49,7 +50,7 @@ def zone_children(
         if code == -1:
             continue
         if code == -2:
-            table.control[STATUS] = TOO_MANY_SETS
+            table.control[STATUS] = FIXED_TABLE_FULL
             return 0
         out[count, 0] = np.uint64(p)
         out[count, 1] = after

@@ -8,6 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from solvers.algebra import Budget, Statistics
+from solvers.reasons import (
+    DONE,
+    FIXED_TABLE_FULL,
+    OUT_OF_SECONDS,
+    BudgetSpentError,
+    Reason,
+    ReasonCode,
+)
 from solvers.strands.pieces import Found
 from solvers.strands.table import (
     CLOCK_STRIDE,
@@ -15,8 +23,6 @@ from solvers.strands.table import (
     EXISTS,
     NODES,
     NODES_MAX,
-    OK,
-    OUT_OF_SECONDS,
     STATE_BYTES,
     STATES,
     STATES_MAX,
@@ -34,26 +40,21 @@ State = tuple[Any, ...]
 _kept: list[tuple[Table, Pool]] = []
 """What a search that is over used, for the next: its memory is mapped already."""
 
-
-COUNT_TOO_LARGE, TOO_MANY_PIECES = 5, 6
-REASONS = (
-    "",
-    "the budget of nodes ran out",
-    "the budget of table bytes ran out",
-    "the budget of seconds ran out",
-    "more sets of alternative paths, or of words in use, than the solver has room for",
-    "the count is 10^38 or more",
-    "the board has more pieces, or wider ones, than the solver has room for",
+TOO_MANY_SETS = Reason(
+    code=ReasonCode.FIXED_TABLE_FULL,
+    sentence="more sets of alternative paths, or of words in use, than the solver has room for",
 )
-"""Why a search ended, by its code (solvers.strands.table)."""
+TOO_MANY_PIECES = Reason(
+    code=ReasonCode.CAPACITY,
+    sentence="the board has more pieces, or wider ones, than the solver has room for",
+)
 
 
-class BudgetSpentError(Exception):
-    """The kernel stopped; `code` says why (solvers.strands.table)."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
+def reason_of(error: BudgetSpentError) -> Reason:
+    """Say why a search of Strands stopped."""
+    if error.code == FIXED_TABLE_FULL:
+        return TOO_MANY_SETS
+    return Reason(code=error.reason_code)
 
 
 class RootChildren:
@@ -154,5 +155,5 @@ class Engine:
 
     def check(self) -> None:
         """Raise BudgetSpentError if the kernel has stopped."""
-        if self.table.control[STATUS] != OK:
+        if self.table.control[STATUS] != DONE:
             raise BudgetSpentError(int(self.table.control[STATUS]))

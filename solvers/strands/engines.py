@@ -6,14 +6,14 @@ import time
 from dataclasses import replace
 
 from solvers.algebra import Budget
-from solvers.strands.engine import BudgetSpentError
+from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
 from solvers.strands.general_engine import GeneralEngine
 from solvers.strands.general_pieces import WideFound, widened
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
-from solvers.strands.table import NODES, TOO_MANY_SETS
+from solvers.strands.table import NODES
 from solvers.strands.zone_engine import ZoneEngine
 
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
@@ -49,7 +49,7 @@ def engine_for(
         if sweep.try_all(SWEEP_NODES) or not large:
             return sweep
     except BudgetSpentError as error:
-        if error.code != TOO_MANY_SETS:
+        if error.code != FIXED_TABLE_FULL:
             raise
     rest = replace(
         budget,

@@ -18,14 +18,16 @@ from solvers.algebra import (
     Outcome,
     Statistics,
     Status,
+    failure_of,
 )
 from solvers.errors import PermanentError
 from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.cover import Cover, cover_from_json, cover_to_json
-from solvers.strands.engine import COUNT_TOO_LARGE, REASONS, TOO_MANY_PIECES, BudgetSpentError
+from solvers.strands.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 from solvers.strands.engines import engine_for
 from solvers.strands.general_pieces import WideFound, find_any_pieces
 from solvers.strands.listing import COVER_BYTES, CoverStream, Part, best_first, part_range, walk
@@ -33,10 +35,18 @@ from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.table import OUT_OF_BYTES
 
 BOARD_S = 0.3
 """What a published board costs."""
+REASONS: tuple[Reason | None, ...] = (
+    None,
+    Reason(code=ReasonCode.NODES),
+    Reason(code=ReasonCode.TABLE_BYTES),
+    Reason(code=ReasonCode.SECONDS),
+    TOO_MANY_SETS,
+    Reason(code=ReasonCode.COUNT_TOO_LARGE),
+    TOO_MANY_PIECES,
+)
 
 
 class StrandsGame:
@@ -44,7 +54,7 @@ class StrandsGame:
 
     name = "strands"
     solver_version = "strands-3"
-    reasons: tuple[str, ...] = REASONS
+    reasons = REASONS
 
     def __init__(self, rules: Rules, lexicon: Lexicon | None) -> None:
         self.bound_rules = rules
@@ -130,7 +140,7 @@ class StrandsGame:
             counts, bests, kids = _values(engine, part, state)
             total = sum(counts)
             if total > MAX_COUNT:  # A count that is full is more.
-                return self._over(COUNT_TOO_LARGE, engine)
+                return _over(Reason(code=ReasonCode.COUNT_TOO_LARGE), engine)
             if ask.kind == "count":
                 status = Status.SOLVED if total else Status.UNSOLVABLE
                 return Outcome(status=status, count=total, statistics=engine.statistics())
@@ -148,13 +158,9 @@ class StrandsGame:
                 statistics=engine.statistics(),
             )
         except BudgetSpentError as error:
-            return self._over(error.code, engine)
+            return _over(reason_of(error), engine)
         except TooManyPiecesError as error:
-            return Outcome(status=Status.OVER_BUDGET, reason=str(error))
-
-    def _over(self, code: int, engine: Any) -> Outcome[Cover]:
-        statistics = Statistics() if engine is None else engine.statistics()
-        return Outcome(status=Status.OVER_BUDGET, reason=REASONS[code], statistics=statistics)
+            return _over(Reason(code=ReasonCode.CAPACITY, sentence=str(error)), None)
 
     def _listed(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
@@ -165,9 +171,14 @@ class StrandsGame:
         for solution in stream:
             covers.append(solution)
             if len(covers) > most:
-                return self._over(OUT_OF_BYTES, stream.engine)
+                return _over(Reason(code=ReasonCode.TABLE_BYTES), stream.engine)
         if stream.status is Status.OVER_BUDGET:
-            return Outcome(status=stream.status, reason=stream.reason, statistics=stream.statistics)
+            return Outcome(
+                status=stream.status,
+                reason_code=stream.reason_code,
+                reason=stream.reason,
+                statistics=stream.statistics,
+            )
         return Outcome(
             status=stream.status,
             count=len(covers),
@@ -197,14 +208,15 @@ class StrandsGame:
     ) -> Outcome[Cover]:
         """Combine the outcomes of all parts, in the order of split, into that of the whole."""
         statistics = sum((o.statistics for o in outcomes), Statistics())
-        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
-            for outcome in outcomes:
-                if outcome.status is status:
-                    return Outcome(status=status, statistics=statistics, reason=outcome.reason)
+        failed = failure_of(outcomes)
+        if failed is not None:
+            return failed
         count = sum(o.count or 0 for o in outcomes)
         if ask.kind in ("count", "best") and count > MAX_COUNT:
             return Outcome(
-                status=Status.OVER_BUDGET, reason=REASONS[COUNT_TOO_LARGE], statistics=statistics
+                status=Status.OVER_BUDGET,
+                reason_code=ReasonCode.COUNT_TOO_LARGE,
+                statistics=statistics,
             )
         if ask.kind == "count":
             status = Status.SOLVED if count else Status.UNSOLVABLE
@@ -239,9 +251,7 @@ class StrandsGame:
         for row in range(rows):
             outcome = self.solve(from_arrays(arrays, row), ask, None, budget)
             out["status"][row] = STATUS_CODES.index(outcome.status)
-            if outcome.reason:
-                known = outcome.reason in REASONS
-                out["reason"][row] = REASONS.index(outcome.reason) if known else TOO_MANY_PIECES
+            out["reason"][row] = reason_index(REASONS, outcome.reason_code)
             out["count_hi"][row] = (outcome.count or 0) >> 64
             out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
             for name in names:
@@ -289,6 +299,15 @@ class StrandsGame:
         loose = Rules(spangram="off", words="any", min_letters=2)
         wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))
         StrandsGame(loose, lexicon).solve(wide, Ask(kind="first"))
+
+
+def _over(reason: Reason, engine: Any) -> Outcome[Cover]:
+    return Outcome(
+        status=Status.OVER_BUDGET,
+        reason_code=reason.code,
+        reason=reason.sentence,
+        statistics=Statistics() if engine is None else engine.statistics(),
+    )
 
 
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:

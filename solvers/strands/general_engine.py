@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, Statistics
-from solvers.strands.engine import BudgetSpentError, RootChildren, State
+from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
+from solvers.strands.engine import RootChildren, State
 from solvers.strands.general_forced import Step, Trail
 from solvers.strands.general_group_search import NOTHING, GroupSearch, Shared, Value, least_of
 from solvers.strands.general_groups import Group, groups_of
@@ -20,7 +21,7 @@ from solvers.strands.general_table import USED_WORDS
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep import COMPOUND, PLAIN
-from solvers.strands.table import NODES, STATES, TOO_MANY_SETS
+from solvers.strands.table import NODES, STATES
 
 ALONE = -1
 """A group of one piece."""
@@ -224,7 +225,7 @@ class GeneralEngine(RootChildren):
             if not falling and not rising:
                 sets = {one & ~(1 << block) for one in sets}
         if len(sets) > ALTERNATIVES_MAX:
-            raise BudgetSpentError(TOO_MANY_SETS)
+            raise BudgetSpentError(FIXED_TABLE_FULL)
         return least_of(sets)
 
     def _bans(self, p: int, bans: frozenset[int], covered: int) -> frozenset[int]:

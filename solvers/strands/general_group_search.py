@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, count_of
-from solvers.strands.engine import BudgetSpentError
+from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS, BudgetSpentError
 from solvers.strands.general_groups import Group, lay_out
 from solvers.strands.general_orders import orders_of
 from solvers.strands.general_pieces import WideFound, bits_of
@@ -42,9 +42,6 @@ from solvers.strands.table import (
     EXISTS,
     NODES,
     NODES_MAX,
-    OK,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
     STATUS,
     TICK,
 )
@@ -81,7 +78,7 @@ class Shared:
 
     def check(self) -> None:
         """Raise BudgetSpentError if the kernel has stopped."""
-        if self.records.control[STATUS] != OK:
+        if self.records.control[STATUS] != DONE:
             raise BudgetSpentError(int(self.records.control[STATUS]))
 
 
@@ -126,7 +123,7 @@ class GroupSearch:
                 except BudgetSpentError as error:
                     if error.code != OUT_OF_NODES or control[NODES] > nodes_max:
                         raise
-                    control[STATUS] = OK
+                    control[STATUS] = DONE
                     reached.append((int(control[LOWEST]), i, plan))
                 finally:
                     control[NODES_MAX] = nodes_max

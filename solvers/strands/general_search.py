@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from solvers.bits import trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.reasons import FIXED_TABLE_FULL
 from solvers.strands.general_plan import (
     BLOCK_WORDS,
     LEAST,
@@ -29,7 +30,7 @@ from solvers.strands.general_plan import (
 )
 from solvers.strands.general_table import LOWEST, PENDING, add_record, find_record, hash_key
 from solvers.strands.sweep import COMPOUND, OFF, ONE, PLAIN
-from solvers.strands.table import DEAD, EXISTS, STATUS, TOO_MANY_SETS, spend
+from solvers.strands.table import DEAD, EXISTS, STATUS, spend
 from solvers.wide import add
 
 ANY = (1 << 24) - 1
@@ -357,7 +358,7 @@ def general_cover(plan: Any, ground: Any, records: Any) -> tuple[Any, Any, Any]:
         new = frames[depth + 1]
         code = _lay(p, frame, new, plan, ground)
         if code == -2:
-            control[STATUS] = TOO_MANY_SETS
+            control[STATUS] = FIXED_TABLE_FULL
         known, hi, lo, best = True, _ZERO, _ZERO, np.int64(DEAD)
         if code == 0:
             known, hi, lo, best = _settle(new, plan, ground, records)

@@ -8,15 +8,15 @@ from typing import Any, Protocol
 
 from solvers.algebra import Budget, Statistics, Status
 from solvers.lexicon.lexicon import Lexicon
+from solvers.reasons import OUT_OF_BYTES, BudgetSpentError, Reason, ReasonCode
 from solvers.strands.cover import Cover
-from solvers.strands.engine import REASONS, BudgetSpentError
+from solvers.strands.engine import reason_of
 from solvers.strands.engines import engine_for
 from solvers.strands.general_pieces import WideFound
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.table import OUT_OF_BYTES
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""
@@ -121,7 +121,9 @@ class CoverStream:
     ) -> None:  # fmt: skip
         self.game, self.puzzle, self.part = game, puzzle, part
         self.budget, self.limit, self.first = budget, limit, first
-        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.status, self.truncated = Status.UNSOLVABLE, False
+        self.reason_code: ReasonCode | None = None
+        self.reason = ""
         self.engine: Any = None
 
     @property
@@ -149,9 +151,13 @@ class CoverStream:
                     self.truncated = True
                     return
         except BudgetSpentError as error:
-            self.status, self.reason = Status.OVER_BUDGET, REASONS[error.code]
+            self._end(reason_of(error))
         except TooManyPiecesError as error:
-            self.status, self.reason = Status.OVER_BUDGET, str(error)
+            self._end(Reason(code=ReasonCode.CAPACITY, sentence=str(error)))
+
+    def _end(self, reason: Reason) -> None:
+        self.status = Status.OVER_BUDGET
+        self.reason_code, self.reason = reason.code, reason.sentence
 
     def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
         engine = self.engine

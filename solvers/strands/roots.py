@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.compiling import search_kernel
+from solvers.reasons import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
 from solvers.strands.ground import COLUMNS, price_of
 from solvers.strands.prices import UNIT
-from solvers.strands.table import DEAD, OK, STATUS, TOO_MANY_SETS
+from solvers.strands.table import DEAD, STATUS
 from solvers.strands.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
@@ -68,10 +69,10 @@ def cover_beside(
             s, full, spangrams, words, ground, pool
         )
         if code == -2:
-            table.control[STATUS] = TOO_MANY_SETS
+            table.control[STATUS] = FIXED_TABLE_FULL
             return
         hi, lo, value = cover(left, closed, several, n, banned, rank, words, ground, table, pool)
-        if table.control[STATUS] != OK:
+        if table.control[STATUS] != DONE:
             return
         counts[s, 0] = hi
         counts[s, 1] = lo

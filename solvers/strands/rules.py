@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from solvers.errors import PermanentError
+from solvers.errors import RuleError
 from solvers.rule_line import read_rule_line, whole_number
 
 Spangram = Literal["required", "one", "off"]
@@ -51,8 +51,8 @@ class Rules:
             ("words", ("given", "any")),
         ):
             if getattr(self, name) not in allowed:
-                raise PermanentError(
-                    f"rule {name} is {getattr(self, name)!r}; expected {' or '.join(allowed)}"
+                raise RuleError(
+                    name, f"is {getattr(self, name)!r}; expected {' or '.join(allowed)}"
                 )
         for name, least, most in (
             ("min_letters", 1, 64),
@@ -61,9 +61,7 @@ class Rules:
             ("compound_centibels", 0, 10_000),
         ):
             if not least <= getattr(self, name) <= most:
-                raise PermanentError(
-                    f"rule {name} is {getattr(self, name)}; expected {least} to {most}"
-                )
+                raise RuleError(name, f"is {getattr(self, name)}; expected {least} to {most}")
 
     def __str__(self) -> str:
         return " ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self))
@@ -89,7 +87,7 @@ def _text(value: object) -> str:
 def _value(name: str, text: str, default: object) -> object:
     if isinstance(default, bool):
         if text not in ("yes", "no"):
-            raise PermanentError(f"rule {name} is {text!r}; expected yes or no")
+            raise RuleError(name, f"is {text!r}; expected yes or no")
         return text == "yes"
     if isinstance(default, int):
         return whole_number(name, text)

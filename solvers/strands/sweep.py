@@ -14,21 +14,11 @@ import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.reasons import FIXED_TABLE_FULL
 from solvers.strands.bans import intern_bans, is_banned, list_bans
 from solvers.strands.blocks import combine, intern
 from solvers.strands.supports import WINDOW, Supports, has_lost_cell
-from solvers.strands.table import (
-    BEST,
-    DEAD,
-    EXISTS,
-    HI,
-    LO,
-    STATUS,
-    TOO_MANY_SETS,
-    find,
-    keep,
-    spend,
-)
+from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
 from solvers.wide import add
 
 ANY = 255
@@ -279,7 +269,7 @@ def sweep_cover(
         if code == 1:
             continue
         if code:
-            table.control[STATUS] = TOO_MANY_SETS
+            table.control[STATUS] = FIXED_TABLE_FULL
             break
         rest = pack_sweep(first, n if n == ANY else n - 1, flag, several, ban)
         known, hi, lo, best = _settle(first, covered, closed, rest, sweep, table)
@@ -310,7 +300,7 @@ def sweep_children(
         if code == 1:
             continue
         if code:
-            table.control[STATUS] = TOO_MANY_SETS
+            table.control[STATUS] = FIXED_TABLE_FULL
             return 0
         out[count, 0] = np.uint64(p)
         out[count, 1] = np.uint64(now_first)

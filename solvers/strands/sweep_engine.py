@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget, count_of
-from solvers.strands.engine import BudgetSpentError, Engine, RootChildren, State
+from solvers.reasons import DONE, OUT_OF_NODES, BudgetSpentError
+from solvers.strands.engine import Engine, RootChildren, State
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
@@ -27,7 +28,7 @@ from solvers.strands.sweep import (
     sweep_children,
     sweep_cover,
 )
-from solvers.strands.table import NODES, NODES_MAX, OK, OUT_OF_NODES, STATUS
+from solvers.strands.table import NODES, NODES_MAX, STATUS
 
 
 class SweepEngine(RootChildren, Engine):
@@ -66,7 +67,7 @@ class SweepEngine(RootChildren, Engine):
         except BudgetSpentError as error:
             if error.code != OUT_OF_NODES:
                 raise
-            control[STATUS] = OK
+            control[STATUS] = DONE
             return False
         finally:
             control[NODES_MAX] = nodes_max

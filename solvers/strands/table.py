@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.reasons import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.strands.blocks import ALTERNATIVES_MAX
 
 STATE_WORDS = 6
@@ -24,7 +25,6 @@ DEAD = -(2**62)
 """Best score where there is no cover."""
 
 INDEX_BITS_FIRST = 12
-OK, OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, TOO_MANY_SETS = range(5)
 CLOCK_STRIDE = 256
 
 STATUS, STATES, NODES, NODES_MAX, DEADLINE_NS, INDEX_BITS, STATES_MAX, EXISTS, TICK = range(9)
@@ -94,7 +94,7 @@ def new_table(states_max: int) -> Table:
 def clear(table: Table) -> None:
     """Forget every state."""
     table.control[STATES] = 0
-    table.control[STATUS] = OK
+    table.control[STATUS] = DONE
     table.control[INDEX_BITS] = INDEX_BITS_FIRST
     table.slots[: 1 << INDEX_BITS_FIRST] = -1
 
@@ -186,4 +186,4 @@ def spend(table: Any) -> bool:
         if monotonic_ns(table.timespec) > control[DEADLINE_NS]:
             control[STATUS] = OUT_OF_SECONDS
             return True
-    return control[STATUS] != OK
+    return control[STATUS] != DONE

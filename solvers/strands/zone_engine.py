@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.algebra import Budget, count_of
+from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
 from solvers.strands.choices import zone_children
-from solvers.strands.engine import BudgetSpentError, Engine, State
+from solvers.strands.engine import Engine, State
 from solvers.strands.model import model_of
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.roots import after_spangram, cover_beside
 from solvers.strands.rules import Rules
-from solvers.strands.table import DEAD, TOO_MANY_SETS
+from solvers.strands.table import DEAD
 from solvers.strands.zones import cover
 
 ROOT_STEP = 512
@@ -60,7 +61,7 @@ class ZoneEngine(Engine):
             self.pool,
         )  # fmt: skip
         if code == -2:
-            raise BudgetSpentError(TOO_MANY_SETS)
+            raise BudgetSpentError(FIXED_TABLE_FULL)
         return (
             piece,
             self._score(member),

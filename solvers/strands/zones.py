@@ -21,6 +21,7 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.reasons import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import open_blocks
 from solvers.strands.candidates import (
     has_lost_cell,
@@ -41,19 +42,7 @@ from solvers.strands.ground import (
     zone_of,
 )
 from solvers.strands.prices import UNIT
-from solvers.strands.table import (
-    BEST,
-    DEAD,
-    EXISTS,
-    HI,
-    LO,
-    OK,
-    STATUS,
-    TOO_MANY_SETS,
-    find,
-    keep,
-    spend,
-)
+from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
 from solvers.wide import add, times
 
 SEVERAL_BIT, BAN_BITS = 8, 24
@@ -103,7 +92,7 @@ def cover(
         answered, hi, lo, best = _enter(
             left, closed, several, n, ban, rank, fitting, depth + 1, words, ground, table, pool
         )
-        if table.control[STATUS] != OK:
+        if table.control[STATUS] != DONE:
             return _ZERO, _ZERO, _DEAD
         if not answered:
             depth += 1
@@ -125,7 +114,7 @@ def cover(
                     depth, words, ground, table.control, pool
                 )
             fitting = depth
-            if table.control[STATUS] != OK:
+            if table.control[STATUS] != DONE:
                 return _ZERO, _ZERO, _DEAD
             if asks:
                 break
@@ -162,7 +151,7 @@ def _enter(
             left, closed, several, ban, rank, slack, words, ground, pool
         )
         if code:
-            table.control[STATUS] = TOO_MANY_SETS
+            table.control[STATUS] = FIXED_TABLE_FULL
         return True, _ZERO, count, best
     if has_lost_cell(left, closed, several, slack, words, ground.support):
         return dead
@@ -240,7 +229,7 @@ def _next_word(
         if code == -1:
             continue
         if code == -2:
-            control[STATUS] = TOO_MANY_SETS
+            control[STATUS] = FIXED_TABLE_FULL
         frames[depth, F_AT] = np.uint64(at)
         frames[depth, F_PIECE] = np.uint64(p)
         return True, after, now_closed, now_several, n - 1, banned
@@ -319,7 +308,7 @@ def _next_zone(
                     if ban:
                         banned = still_banned(ban, np.int64(-1), zone, words, pool)
                         if banned < 0:
-                            control[STATUS] = TOO_MANY_SETS
+                            control[STATUS] = FIXED_TABLE_FULL
                     here = closed & open_blocks(zone, ground.geometry[COLUMNS])
                     return True, zone, here, False, own, banned
             side = 1 - side

@@ -9,15 +9,14 @@ ends remembered from try to try, until it has shown that there is none or has fo
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from solvers.algebra import Budget, Statistics
+from solvers.reasons import OUT_OF_NODES, OUT_OF_SECONDS, Reason, ReasonCode, reason_code_of
 from solvers.tiles.bound import moves_left
 from solvers.tiles.combo import combo
 from solvers.tiles.model import Model
@@ -28,16 +27,15 @@ from solvers.tiles.search import (
     FOUND,
     NEVER,
     NONE,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
     RESTART,
     find_walk,
 )
 from solvers.tiles.solution import Walk
 
-OUT_OF_NODES_REASON = "the budget of nodes ran out"
-OUT_OF_SECONDS_REASON = "the budget of seconds ran out"
-TOO_LARGE_REASON = "the board is too large to search: at most 512 tiles and 4096 features"
+TOO_LARGE = Reason(
+    code=ReasonCode.CAPACITY,
+    sentence="the board is too large to search: at most 512 tiles and 4096 features",
+)
 SEARCH_TILES_MAX = 512
 SEARCH_FEATURES_MAX = 4096
 TABLE_BYTES_MAX = 2**28
@@ -47,9 +45,8 @@ QUICK_NODES_PER_MOVE = 2
 QUICK_PLAN_NODES = 2048
 """Nodes for the first plan; for the n-th try n times as many."""
 
-_REASONS = {OUT_OF_NODES: OUT_OF_NODES_REASON, OUT_OF_SECONDS: OUT_OF_SECONDS_REASON}
+_SPENT = (OUT_OF_NODES, OUT_OF_SECONDS)
 _MODES = {"yes": ANY, "forced": FORCED, "no": NEVER}
-_BETWEEN = re.compile(r"^(.*); at least (\d+) moves(?:, (\d+) were found)?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,37 +55,21 @@ class Fewest:
 
     at_least: int
     walk: Walk | None
-    """The shortest walk found; none shorter exists if `reason` is empty."""
-    reason: str
+    """The shortest walk found; none shorter exists if `reason` is None."""
+    reason: Reason | None
     """Why the search ended early, if it did."""
     statistics: Statistics
 
     @property
     def proven(self) -> bool:
         """Whether the answer is final: the fewest moves, or that there is no walk."""
-        return not self.reason
-
-    @property
-    def sentence(self) -> str:
-        """Say why the search ended early and what is known."""
-        found = "" if self.walk is None else f", {self.walk.moves} were found"
-        return f"{self.reason}; at least {self.at_least} moves{found}"
+        return self.reason is None
 
 
-def merged_sentence(sentences: Sequence[str], fewest: int | None) -> str:
-    """Join what parts of a search that ended early say, as `Fewest.sentence` writes it.
-
-    `fewest` is the fewest moves that another part has found, if any: then no fewer than the lowest
-    bound of the parts or it, whichever is less, clear the board.
-    """
-    said = [match.groups() for match in map(_BETWEEN.match, sentences) if match]
-    if len(said) < len(sentences):
-        return next(text for text in sentences if not _BETWEEN.match(text))
-    known = [] if fewest is None else [fewest]
-    found = known + [int(moves) for _, _, moves in said if moves]
-    least = min(known + [int(moves) for _, moves, _ in said])
-    more = f", {min(found)} were found" if found else ""
-    return f"{said[0][0]}; at least {least} moves{more}"
+def between(reason: str, at_least: int, at_most: int | None) -> str:
+    """Say why a search ended early, and between what the fewest moves are."""
+    found = "" if at_most is None else f", {at_most} were found"
+    return f"{reason}; at least {at_least} moves{found}"
 
 
 def fewest_moves(
@@ -113,6 +94,10 @@ def _share(tries: int) -> int:
     A lucky try finds a walk soon, an unlucky one never: many short ones, now and then a long one.
     """
     return tries & -tries
+
+
+def _spent(ending: int) -> Reason | None:
+    return Reason(code=reason_code_of(ending)) if ending in _SPENT else None
 
 
 class _Hunt:
@@ -202,7 +187,7 @@ class _Hunt:
             teleports=tuple(np.flatnonzero(self.stack[1][used]).tolist()),
         )
 
-    def _result(self, at_least: int, walk: Walk | None, reason: str = "") -> Fewest:
+    def _result(self, at_least: int, walk: Walk | None, reason: Reason | None = None) -> Fewest:
         statistics = Statistics(
             nodes=int(self.cost[0]),
             kernel_ns=time.monotonic_ns() - self.begun,
@@ -215,7 +200,7 @@ class _Hunt:
         if not self.size:
             return self._result(0, Walk(tiles=(self.fallback,)))
         if self.too_large:
-            return self._result(self._bound(), None, TOO_LARGE_REASON)
+            return self._result(self._bound(), None, TOO_LARGE)
         if not len(self.first):
             return self._result(0, None)
         least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
@@ -226,7 +211,7 @@ class _Hunt:
             if ending in (FOUND, NONE):
                 return self._result(least, walk)
             if ending != RESTART:
-                return self._result(least, None, _REASONS[ending])
+                return self._result(least, None, _spent(ending))
             seed += 1
             if seed.bit_count() == 1 and plan != POSSIBLE:
                 plan = self._plan(self.most, QUICK_PLAN_NODES * seed)
@@ -238,7 +223,7 @@ class _Hunt:
             return self._result(0, Walk(tiles=(self.fallback,)))
         least = self._bound()
         if self.too_large:
-            return self._result(least, self.known, TOO_LARGE_REASON)
+            return self._result(least, self.known, TOO_LARGE)
         if not len(self.first):
             return self._result(0, None)
         if self.mode == NEVER:
@@ -247,7 +232,7 @@ class _Hunt:
                 return existing
         least, best, seed, ending = self._first_walk(least)
         tries, planned = 0, least - 1
-        while ending not in _REASONS:
+        while ending not in _SPENT:
             most = self.most if best is None else best.moves - 1
             if least > most:
                 return self._result(least, best)
@@ -271,7 +256,7 @@ class _Hunt:
                 ending, found = self._try(goal, share, seed, min(self.mode, FORCED))
                 best = found or best
             seed += 1
-        return self._result(least, best, _REASONS[ending])
+        return self._result(least, best, _spent(ending))
 
     def _mode_of(self, tries: int) -> int:
         """Choose the teleports of a try: of those with one share every other has forced ones only,
@@ -292,7 +277,7 @@ class _Hunt:
                 share = QUICK_NODES_PER_MOVE * (limit + 2)
                 ending, walk = self._try(limit, share, seed, mode)
                 seed += 1
-                if walk is not None or ending in _REASONS:
+                if walk is not None or ending in _SPENT:
                     return least, walk or self.known, seed, ending
                 if ending == NONE:
                     break

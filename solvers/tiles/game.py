@@ -18,18 +18,18 @@ from solvers.algebra import (
     Outcome,
     Statistics,
     Status,
+    failure_of,
 )
 from solvers.errors import PermanentError
+from solvers.reasons import Reason, ReasonCode, reason_index
 from solvers.tiles.batch import decide_rows
 from solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from solvers.tiles.combo import combo
 from solvers.tiles.fewest import (
-    OUT_OF_NODES_REASON,
-    OUT_OF_SECONDS_REASON,
-    TOO_LARGE_REASON,
+    TOO_LARGE,
     any_walk,
+    between,
     fewest_moves,
-    merged_sentence,
 )
 from solvers.tiles.model import Model, model_of
 from solvers.tiles.puzzle import Puzzle
@@ -40,7 +40,12 @@ from solvers.tiles.trail import euler_trail, shares_several
 Part = dict[str, int]
 """{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
 
-REASONS = ("", OUT_OF_NODES_REASON, OUT_OF_SECONDS_REASON, TOO_LARGE_REASON)
+REASONS: tuple[Reason | None, ...] = (
+    None,
+    Reason(code=ReasonCode.NODES),
+    Reason(code=ReasonCode.SECONDS),
+    TOO_LARGE,
+)
 TRAIL_FACTOR = 4
 """Memory that building a Eulerian trail takes, in boards."""
 FEATURE_S = 2e-6
@@ -59,7 +64,7 @@ class TilesGame:
 
     name = "tiles"
     solver_version = "tiles-1"
-    reasons: tuple[str, ...] = REASONS
+    reasons = REASONS
     lexicon_id = ""
 
     def __init__(self, rules: Rules | None = None) -> None:
@@ -141,12 +146,14 @@ class TilesGame:
         search = fewest_moves if ask.kind == "best" else any_walk
         first = None if part is None else range(part["from"], part["to"])
         found = search(model, self.bound_rules.teleports, budget, first)
-        if found.proven:
+        if found.reason is None:
             return _outcome(ask, found.walk, found.statistics)
-        return Outcome(
-            status=Status.OVER_BUDGET,
-            reason=found.sentence if ask.kind == "best" else found.reason,
-            statistics=found.statistics,
+        return _over_budget(
+            ask,
+            found.reason,
+            found.statistics,
+            found.at_least,
+            None if found.walk is None else found.walk.moves,
         )
 
     def stream(
@@ -170,12 +177,9 @@ class TilesGame:
         """Combine the outcomes of all parts into that of the whole: the fewest moves of any."""
         statistics = sum((o.statistics for o in outcomes), Statistics())
         found = [o for o in outcomes if o.status is Status.SOLVED]
-        for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
-            failed = [o.reason for o in outcomes if o.status is status]
-            if failed and (ask.kind == "best" or not found):
-                best = min((o.value for o in found if o.value is not None), default=None)
-                reason = merged_sentence(failed, best) if ask.kind == "best" else failed[0]
-                return Outcome(status=status, statistics=statistics, reason=reason)
+        failed = failure_of(outcomes)
+        if failed is not None and (ask.kind == "best" or not found):
+            return _joined(ask, failed, outcomes)
         if not found:
             return Outcome(status=Status.UNSOLVABLE, count=0, statistics=statistics)
         best_part = min(found, key=lambda o: o.value or 0)
@@ -213,7 +217,7 @@ class TilesGame:
             for row in np.flatnonzero(solvable):
                 outcome = self.solve(from_arrays(arrays, int(row)), ask, None, budget)
                 out["status"][row] = STATUS_CODES.index(outcome.status)
-                out["reason"][row] = REASONS.index(outcome.reason)
+                out["reason"][row] = reason_index(REASONS, outcome.reason_code)
                 for name in names:
                     out[name][row] = getattr(outcome.statistics, name)
         out["count_lo"][:] = out["status"] == _SOLVED
@@ -257,13 +261,16 @@ class WalkStream:
         self, game: TilesGame, puzzle: Puzzle, part: Part | None, budget: Budget | None
     ) -> None:
         self.game, self.puzzle, self.part, self.budget = game, puzzle, part, budget
-        self.status, self.reason, self.truncated = Status.UNSOLVABLE, "", False
+        self.status, self.truncated = Status.UNSOLVABLE, False
+        self.reason_code: ReasonCode | None = None
+        self.reason = ""
         self.statistics = Statistics()
 
     def __iter__(self) -> Iterator[Walk]:
         """Find the walk; `truncated` afterwards, since there may be others."""
         outcome = self.game.solve(self.puzzle, Ask(kind="first"), self.part, self.budget)
-        self.status, self.reason = outcome.status, outcome.reason
+        self.status = outcome.status
+        self.reason_code, self.reason = outcome.reason_code, outcome.reason
         self.statistics = outcome.statistics
         self.truncated = bool(outcome.solutions)
         yield from outcome.solutions
@@ -278,6 +285,52 @@ def _outcome(ask: Ask, walk: Walk | None, statistics: Statistics) -> Outcome[Wal
         solutions=(walk,),
         statistics=statistics,
         value=walk.moves if ask.kind == "best" else None,
+    )
+
+
+def _over_budget(
+    ask: Ask, reason: Reason, statistics: Statistics, at_least: int | None, at_most: int | None
+) -> Outcome[Walk]:
+    """Make the outcome of a search that ended early; `best` tells what is known all the same."""
+    if ask.kind != "best" or at_least is None:
+        return Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=reason.code,
+            reason=reason.sentence,
+            statistics=statistics,
+        )
+    return Outcome(
+        status=Status.OVER_BUDGET,
+        reason_code=reason.code,
+        reason=between(reason.sentence, at_least, at_most),
+        statistics=statistics,
+        value_at_least=at_least,
+        value_at_most=at_most,
+    )
+
+
+def _reason(code: ReasonCode) -> Reason:
+    return next((r for r in REASONS if r is not None and r.code is code), Reason(code=code))
+
+
+def _joined(ask: Ask, failed: Outcome[Walk], outcomes: Sequence[Outcome[Walk]]) -> Outcome[Walk]:
+    """Join what parts know to the outcome of a job that has no answer.
+
+    No fewer moves clear the board than the lowest bound of the parts, or than another part has
+    found. Where a part knows no bound, nothing is known of the whole.
+    """
+    if failed.status is not Status.OVER_BUDGET or failed.reason_code is None:
+        return failed
+    over = [o for o in outcomes if o.status is Status.OVER_BUDGET]
+    known = [o.value for o in outcomes if o.status is Status.SOLVED and o.value is not None]
+    bounds = [o.value_at_least for o in over if o.value_at_least is not None]
+    found = known + [o.value_at_most for o in over if o.value_at_most is not None]
+    return _over_budget(
+        ask,
+        _reason(failed.reason_code),
+        failed.statistics,
+        min(known + bounds) if len(bounds) == len(over) else None,
+        min(found, default=None),
     )
 
 

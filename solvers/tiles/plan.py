@@ -17,9 +17,10 @@ import numpy as np
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import search_kernel
+from solvers.reasons import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.tiles.bound import moves_left
 
-POSSIBLE, IMPOSSIBLE, PLAN_OUT_OF_NODES, PLAN_OUT_OF_SECONDS = range(4)
+POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
 
 _CLOCK_STRIDE = 16
 _ONE = np.uint64(1)
@@ -171,9 +172,9 @@ def can_be_planned(
                             continue
                         cost[0] += 1
                         if cost[0] > most_nodes:
-                            ending = PLAN_OUT_OF_NODES
+                            ending = OUT_OF_NODES
                         elif cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > deadline:
-                            ending = PLAN_OUT_OF_SECONDS
+                            ending = OUT_OF_SECONDS
                         if ending >= 0:
                             break
                         if _pair_fits(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from solvers.errors import PermanentError
+from solvers.errors import RuleError
 from solvers.rule_line import read_rule_line
 
 Teleports = Literal["yes", "forced", "no"]
@@ -22,9 +22,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.teleports not in ("yes", "forced", "no"):
-            raise PermanentError(
-                f"rule teleports is {self.teleports!r}; expected yes, forced or no"
-            )
+            raise RuleError("teleports", f"is {self.teleports!r}; expected yes, forced or no")
 
     def __str__(self) -> str:
         return f"teleports={self.teleports}"

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from archive import tables
+from solvers.reasons import ReasonCode
 
 PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\*\*([\w.]+)\*\*.*?```json\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE))
@@ -39,3 +40,10 @@ def test_the_example_of_a_manifest_begins_with_its_own_columns() -> None:
 def test_the_example_of_a_frontier_has_a_key_of_two_words() -> None:
     assert list(json.loads(ROWS["frontier"])) == tables.frontier_schema(4).names
     assert len(bytes.fromhex(json.loads(ROWS["frontier"])["state"])) == 4 * 8
+
+
+def test_the_version_and_every_reason_code_are_on_the_page() -> None:
+    assert f"The version is {tables.SCHEMA_VERSION};" in PAGE
+    section = PAGE.partition("## Reason codes")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(ReasonCode)

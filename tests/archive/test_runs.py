@@ -23,6 +23,7 @@ from archive.runs import finish_run, open_run, pending_chunks, plan_run, read_do
 from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
+from solvers.reasons import Reason, ReasonCode
 
 
 def game(**other):
@@ -330,7 +331,11 @@ def test_attempts_are_kept_and_give_pending_chunks_their_number(lake):
     run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
     assert read_attempts(lake, ref) == Attempts()
-    kept = Attempts(attempt=3, failures=("it died", "it died again"), interruptions=1)
+    kept = Attempts(
+        attempt=3,
+        failures=(Reason(code=ReasonCode.WORKER_LOST), Reason(code=ReasonCode.OVERDUE)),
+        interruptions=1,
+    )
     write_attempts(lake, ref, kept)
     assert read_attempts(lake, ref) == kept
     assert [r.attempt for r in pending_chunks(lake, open_run(lake, run_id))] == [3]

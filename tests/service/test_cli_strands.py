@@ -77,7 +77,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
 
     class Stream:
         def __init__(self, outcome: Outcome[Any]) -> None:
-            self.status, self.reason = outcome.status, ""
+            self.status, self.reason_code, self.reason = outcome.status, None, ""
             self.truncated, self.statistics = False, outcome.statistics
             self._solutions = outcome.solutions
 

@@ -56,7 +56,7 @@ def by_stages(count: LayeredCount, cuts: Callable[[], list[int]], length: Callab
             for bucket in range(first, last):
                 for rows in states.get(bucket, ()):
                     assert count.gather(rows)
-            assert count.advance(layer, until) == (until, "")
+            assert count.advance(layer, until) == (until, None)
             if until == count.layers:
                 total += count.total()
                 continue
@@ -139,9 +139,9 @@ def test_a_part_goes_on_while_its_states_are_few(pips: Game[Any, Any]) -> None:
     most = max(sizes) // 3
     count.begin()
     reached, reason = count.advance(0, count.layers, most)
-    assert (reason, len(count.rows)) == ("", sizes[reached])
+    assert (reason, len(count.rows)) == (None, sizes[reached])
     assert max(sizes[:reached]) <= most < sizes[reached]
-    assert count.advance(reached, count.layers) == (count.layers, "")
+    assert count.advance(reached, count.layers) == (count.layers, None)
     assert count.total() == pips.solve(loose_board(10, 3), COUNT).count
 
 
@@ -282,7 +282,7 @@ def test_states_that_are_held_are_what_they_are_when_gathered_one_after_the_othe
     puzzle = loose_board(10, 3)
     large = layered(pips, puzzle)
     large.begin()
-    assert large.advance(0, 4) == (4, "")
+    assert large.advance(0, 4) == (4, None)
     rows, begins = large.by_bucket()
     wanted = begins[100:901]
     plain, held = (layered(pips, puzzle, Budget(table_bytes=table_bytes)) for _ in range(2))

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Status
 from solvers.lexicon.compile import compile_lexicon
+from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
 from solvers.strands import engines, general_group_search, general_pieces, listing
 from solvers.strands import game as strands_game
 from solvers.strands.check import check_cover
-from solvers.strands.engine import BudgetSpentError
 from solvers.strands.game import StrandsGame
 from solvers.strands.general_engine import GeneralEngine
 from solvers.strands.general_pieces import WideFound, find_wide_pieces, widened
@@ -27,7 +27,6 @@ from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.sweep_engine import SweepEngine
-from solvers.strands.table import TOO_MANY_SETS
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import TooLargeError, Vocabulary
 from tests.solvers.strands_boards import (
@@ -261,7 +260,7 @@ class Full(SweepEngine):
     """A sweep that has no room for sets of words."""
 
     def try_all(self, nodes: int) -> bool:
-        raise BudgetSpentError(TOO_MANY_SETS)
+        raise BudgetSpentError(FIXED_TABLE_FULL)
 
 
 def test_a_budget_beyond_all_memory_is_no_error() -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from solvers.algebra import Ask, Budget, Outcome, Status
 from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.reasons import Reason, ReasonCode
 from solvers.tiles.check import check_walk
 from solvers.tiles.combo import combo
-from solvers.tiles.fewest import fewest_moves, merged_sentence
+from solvers.tiles.fewest import fewest_moves
 from solvers.tiles.game import TilesGame
 from solvers.tiles.generator import PUBLISHED, Form, generate, generate_arrays
 from solvers.tiles.model import Model, index, model_of
@@ -185,6 +186,7 @@ def test_a_board_too_large_to_search_has_honest_bounds() -> None:
     outcome = YES.solve(puzzle, BEST)
     assert outcome.status is Status.OVER_BUDGET
     assert re.fullmatch(r".*at least 599 moves, \d+ were found", outcome.reason)
+    assert (outcome.reason_code, outcome.value_at_least) == (ReasonCode.CAPACITY, 599)
     assert outcome.solutions == ()
     assert YES.solve(puzzle, FIRST).status is Status.SOLVED
 
@@ -197,27 +199,44 @@ def test_a_budget_that_runs_out_names_what_is_known() -> None:
         r"the budget of nodes ran out; at least (\d+) moves, (\d+) were found", outcome.reason
     )
     assert found is not None
+    assert outcome.reason_code is ReasonCode.NODES
+    assert (outcome.value_at_least, outcome.value_at_most) == (int(found[1]), int(found[2]))
     assert 29 <= int(found[1]) <= int(found[2])
     hard = NO.solve(puzzle, FIRST, None, Budget(nodes=20))
     assert (hard.status, hard.reason) == (Status.OVER_BUDGET, "the budget of nodes ran out")
     quick = fewest_moves(model_of(puzzle), "yes", Budget(seconds=1e-6))
-    assert quick.reason == "the budget of seconds ran out"
+    assert quick.reason == Reason(code=ReasonCode.SECONDS)
 
 
 def test_what_parts_know_is_joined_to_what_the_whole_knows() -> None:
     spent = "the budget of seconds ran out; at least"
-    assert merged_sentence([f"{spent} 9 moves", f"{spent} 7 moves, 12 were found"], None) == (
-        f"{spent} 7 moves, 12 were found"
+
+    def over(at_least: int | None, at_most: int | None = None) -> Outcome[Walk]:
+        return Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=ReasonCode.SECONDS,
+            reason="some words that no program reads",
+            value_at_least=at_least,
+            value_at_most=at_most,
+        )
+
+    def solved(moves: int) -> Outcome[Walk]:
+        return Outcome(status=Status.SOLVED, count=1, value=moves)
+
+    def joined(*parts: Outcome[Walk]) -> tuple[object, ...]:
+        merged = YES.merge(PAIR, BEST, parts)
+        assert (merged.status, merged.reason_code) == (Status.OVER_BUDGET, ReasonCode.SECONDS)
+        return merged.value_at_least, merged.value_at_most, merged.reason
+
+    assert joined(over(9), over(7, 12)) == (7, 12, f"{spent} 7 moves, 12 were found")
+    assert joined(over(9), solved(8)) == (8, 8, f"{spent} 8 moves, 8 were found")
+    assert joined(over(9), solved(11)) == (9, 11, f"{spent} 9 moves, 11 were found")
+    # A part that was not worked knows nothing, and so nothing is known of the whole.
+    lost: Outcome[Walk] = Outcome(
+        status=Status.OVER_BUDGET, reason_code=ReasonCode.UNRECOVERABLE_JOB
     )
-    assert merged_sentence([f"{spent} 9 moves"], 8) == f"{spent} 8 moves, 8 were found"
-    over: Outcome[Walk] = Outcome(status=Status.OVER_BUDGET, reason=f"{spent} 9 moves")
-    solved: Outcome[Walk] = Outcome(status=Status.SOLVED, count=1, value=11)
-    merged = YES.merge(PAIR, BEST, [over, solved])
-    assert (merged.status, merged.reason) == (
-        Status.OVER_BUDGET,
-        f"{spent} 9 moves, 11 were found",
-    )
-    assert NO.merge(PAIR, FIRST, [over, solved]).status is Status.SOLVED
+    assert joined(lost, over(9, 12)) == (None, None, "the budget of seconds ran out")
+    assert NO.merge(PAIR, FIRST, [over(None), solved(11)]).status is Status.SOLVED
 
 
 def test_generated_boards_have_the_form_that_was_asked_for() -> None:

@@ -13,6 +13,7 @@ from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
 from benchmarks.chaos_cluster import cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
+from solvers.reasons import Reason, ReasonCode
 
 pytestmark = pytest.mark.cluster
 
@@ -92,11 +93,16 @@ def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos,
 def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_else_changes(chaos):
     table = boards(3_000, 24)
     expected = runs.undisturbed(chaos.settings, table)
-    for puzzle, reason in (
-        (CRASHING, f"its process died: signal 11 (SIGSEGV) ({ATTEMPTS} attempts)"),
-        (ENDLESS, f"exceeded the hard limit of 2 s ({ATTEMPTS} attempts)"),
+    for puzzle, code, reason in (
+        (
+            CRASHING,
+            ReasonCode.PROCESS_LOST,
+            f"its process died: signal 11 (SIGSEGV) ({ATTEMPTS} attempts)",
+        ),
+        (ENDLESS, ReasonCode.HARD_LIMIT, f"exceeded the hard limit of 2 s ({ATTEMPTS} attempts)"),
     ):
-        expected = runs.with_poison(expected, [puzzle.puzzle_id], reason)
+        why = Reason(code=code, sentence=reason)
+        expected = runs.with_poison(expected, [puzzle.puzzle_id], why)
     check(runs.run(chaos, table, faults.nothing, expected=expected), expected)
 
 

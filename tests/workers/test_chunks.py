@@ -11,6 +11,7 @@ from archive.runs import open_run
 from archive.tables import PARTS
 from solvers.algebra import MAX_COUNT, Ask, Budget
 from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.reasons import Reason, ReasonCode
 from workers import chunks
 from workers.chunks import AGAIN, decimals, solve_chunk, solve_rows
 from workers.settings import Settings
@@ -60,7 +61,8 @@ def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask
     part = solve_rows(toy.TOY, run, rows, settings)
     split = [row for row in part.to_pylist() if row["status"] == "split"]
     assert [row["children"] for row in split] == [AGAIN]
-    assert split[0]["reason"] == toy.TOY.reasons[1]
+    assert split[0]["reason_code"] == ReasonCode.NODES
+    assert split[0]["reason"] == ReasonCode.NODES.sentence
 
 
 def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
@@ -70,11 +72,15 @@ def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
     assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
 
 
-def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch):
-    monkeypatch.setattr(toy.TOY, "reasons", ("", "the count is 10^38 or more"), raising=False)
+@pytest.mark.parametrize("code", [code for code in ReasonCode if not code.is_budget])
+def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch, code):
+    # Whatever the sentence says: only the code counts.
+    reason = Reason(code=code, sentence="the budget of nodes ran out")
+    monkeypatch.setattr(toy.TOY, "reasons", (None, reason), raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
     (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
     assert (row["status"], row["count"]) == ("over_budget", None)
+    assert (row["reason_code"], row["reason"]) == (code, "the budget of nodes ran out")
 
 
 def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, monkeypatch):
@@ -84,7 +90,7 @@ def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, 
     monkeypatch.setattr(toy.TOY, "split", refuse, raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
     (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
-    assert (row["status"], row["reason"]) == ("over_budget", toy.TOY.reasons[1])
+    assert (row["status"], row["reason_code"]) == ("over_budget", ReasonCode.NODES)
 
 
 def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, settings, monkeypatch):

@@ -10,13 +10,13 @@ import toy_game as toy
 from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturbed_rows
 
 from archive.attempts import Attempts, read_attempts, write_start
-from archive.finishing import ANOTHER_PART
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, open_run
 from archive.runs import pending_chunks, plan_run, read_done
 from archive.tables import PARTS, SOLUTIONS
 from solvers.algebra import Ask
 from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers.chunks import AGAIN, solve_chunk, solve_rows
 from workers.driver import drive
 from workers.executors import InlineExecutor
@@ -86,11 +86,14 @@ class PatientExecutor(InlineExecutor):
         return dict.fromkeys(self._waiting, "waiting")
 
 
+KILLED = Reason(code=ReasonCode.PROCESS_LOST, sentence="killed")
+
+
 class FailingExecutor(InlineExecutor):
     """Tells of every chunk that its process died."""
 
     def poll(self, run_id, timeout_s):
-        return [Announcement(event="lost", ref=self._waiting.popleft(), reason="killed")]
+        return [Announcement(event="lost", ref=self._waiting.popleft(), reason=KILLED)]
 
 
 def run_inline(lake, settings, boards, ask=COUNT):
@@ -138,11 +141,11 @@ def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_pat
     lake = Lake.open(settings.lake)
     summary = run_inline(lake, settings, toy.boards(1, {0: toy.LARGE}))
     base = f"runs/run={summary.run_id}"
-    reasons = lake.read_table(f"{base}/parts", PARTS).column("reason").to_pylist()
-    assert reasons.count(ANOTHER_PART) == 3
+    codes = lake.read_table(f"{base}/parts", PARTS).column("reason_code").to_pylist()
+    assert codes.count(ReasonCode.UNRECOVERABLE_JOB) == 3
     assert len(lake.list(f"{base}/started")) == 2
     (row,) = result_rows(lake, summary.run_id)
-    assert row["reason"] == toy.TOY.reasons[1]
+    assert (row["reason_code"], row["reason"]) == ("nodes", "the budget of nodes ran out")
 
 
 def test_first_and_all_leave_their_solutions_in_canonical_order(lake, settings):
@@ -367,7 +370,7 @@ def test_attempts_survive_the_driver(tmp_path):
 
         with pytest.raises(Killed):
             drive(lake, run_id, FailsOnce(lake, settings), settings=settings)
-        assert read_attempts(lake, ref).failures == ("killed",) * died
+        assert read_attempts(lake, ref).failures == (KILLED,) * died
         assert read_attempts(lake, ref).attempt == died + 1
     summary = drive(lake, run_id, FailingExecutor(lake, settings), settings=settings)
     # One more for the chunk of ten, then three for each of its rows.

@@ -16,6 +16,7 @@ from archive.stages import Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Ask, Budget, canonical_json, job_id
 from solvers.pips.game import PIPS
+from solvers.reasons import Reason, ReasonCode
 from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
 from workers.chunks import solve_chunk
@@ -43,7 +44,7 @@ def run_folder(lake, settings):
     run_id = plan(lake, toy.boards(10))
     (ref,) = open_run(lake, run_id).chunks()
     solve_chunk(lake, ref, settings, "batch-33fd63d1de7e")
-    write_attempts(lake, ref, Attempts(attempt=2, failures=("it died",)))
+    write_attempts(lake, ref, Attempts(attempt=2, failures=(Reason(code=ReasonCode.WORKER_LOST),)))
     finish_run(lake, run_id)
     return f"runs/run={run_id}"
 
@@ -110,6 +111,8 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
 def test_announcements_and_states_are_read_as_the_code_reads_them():
     announcement = parse_announcement(json.dumps(example("event")))
     assert announcement.event == "lost"
+    assert announcement.reason is not None
+    assert announcement.reason.code is ReasonCode.PROCESS_LOST
     status = example("state", "chunks_total")
     assert set(status) == {field.name for field in fields(JobStatus)}
     queues = example("interactive")

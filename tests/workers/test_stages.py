@@ -24,6 +24,7 @@ from archive.runs import plan_run
 from archive.stages import stage_part
 from archive.tables import PARTS
 from solvers.errors import PermanentError, TransientError
+from solvers.reasons import Reason, ReasonCode
 from workers import chunks, reconciler
 from workers.barriers import Barriers
 from workers.chunks import solve_chunk
@@ -215,7 +216,7 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
         died.add(ref.place)
         solve_chunk(executor._lake, ref, executor._settings, "one")
         executor._lake.delete(ref.part_path)
-        return Announcement(event="lost", ref=ref, reason="killed")
+        return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
 
     lake, run_id = count_in(tmp_path, layered(2), executor=meddling(die))
     assert result_rows(lake, run_id) == undisturbed
@@ -430,14 +431,14 @@ def test_a_single_bucket_without_room_leaves_the_job_over_budget(tmp_path):
     lake, run_id = count_in(tmp_path, layered(2), budget=budget)
     row = row_of(lake, run_id, 2)
     assert (row["status"], row["count"]) == ("over_budget", None)
-    assert {p["reason"] for p in parts_of(lake, run_id)} >= {toy_layers.NO_ROOM}
+    assert {p["reason_code"] for p in parts_of(lake, run_id)} >= {ReasonCode.TABLE_BYTES}
     assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
 def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(tmp_path):
     def kill(executor, ref):
         if stage_of(executor._lake, ref) == 3:
-            return Announcement(event="lost", ref=ref, reason="its process died")
+            return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
         return None
 
     lake, run_id = count_in(tmp_path, layered(2), executor=meddling(kill))

@@ -20,6 +20,7 @@ from conftest import (
 )
 
 from archive.lake import Lake
+from solvers.reasons import ReasonCode
 from workers.driver import drive
 from workers.executors import CeleryExecutor, InlineExecutor
 from workers.redis_keys import connect
@@ -111,6 +112,7 @@ def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
     (row,) = [r for r in result_rows(cluster_lake, run_id) if r["status"] == "poison"]
     number = toy.ToyPuzzle(number=start + 50, behaviour=behaviour)
     assert row["puzzle_id"] == number.puzzle_id
+    assert row["reason_code"] in (ReasonCode.WORKER_LOST, ReasonCode.PROCESS_LOST)
     assert "died" in row["reason"]
 
 

@@ -19,6 +19,7 @@ from toy_layers import ToyLayers
 from archive.tables import PIPS_PUZZLES
 from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
 from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
 
 PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED = range(9)
 IMPORTED_BY = os.getpid()
@@ -43,7 +44,7 @@ class ToyGame:
     solver_version = "toy-1"
     rules = ""
     lexicon_id = ""
-    reasons = ("", "the budget of nodes ran out")
+    reasons = (None, Reason(code=ReasonCode.NODES))
 
     def puzzle_from_json(self, value):
         return ToyPuzzle(number=value["number"], behaviour=value["behaviour"])
@@ -94,12 +95,12 @@ class ToyGame:
         if puzzle.behaviour == UNSOLVABLE:
             return Outcome(status=Status.UNSOLVABLE, count=0)
         if puzzle.behaviour == LAYERED:
-            return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
+            return Outcome(status=Status.OVER_BUDGET, reason_code=self.reasons[1].code)
         if puzzle.behaviour == LARGE:
             first, step = part or (0, 1)
             mine = range(first, LARGE_TOTAL, step)
             if len(mine) > LARGE_LIMIT:
-                return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
+                return Outcome(status=Status.OVER_BUDGET, reason_code=self.reasons[1].code)
             count = sum((puzzle.number + i) % 7 + 1 for i in mine)
             return self._outcome(ask, count, len(mine), mine)
         count = count_of(puzzle.number)
@@ -128,7 +129,7 @@ class ToyGame:
 
     def merge(self, puzzle, ask, outcomes):
         if any(o.status == Status.OVER_BUDGET for o in outcomes):
-            return Outcome(status=Status.OVER_BUDGET, reason=self.reasons[1])
+            return Outcome(status=Status.OVER_BUDGET, reason_code=self.reasons[1].code)
         total = sum(o.count for o in outcomes)
         if ask.kind == "count":
             return Outcome(status=Status.SOLVED if total else Status.UNSOLVABLE, count=total)

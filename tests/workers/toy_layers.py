@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 
 from solvers.algebra import Statistics
+from solvers.reasons import ReasonCode
 
 LAYERS = 10
 PLACES = 200
 """States of a layer at most."""
 BUCKETS = 16
-NO_ROOM = "the budget of table bytes ran out"
 
 
 def children(number, layer, place):
@@ -92,11 +92,11 @@ class ToyLayers:
                 states=len(self._here), nodes=3 * len(self._here), kernel_ns=1, table_bytes=most
             )
             if most > self._room:
-                return layer, NO_ROOM
+                return layer, ReasonCode.TABLE_BYTES
             self._here = dict(there)
             if rows_max is not None and len(there) > rows_max:
-                return layer + 1, ""
-        return last, ""
+                return layer + 1, None
+        return last, None
 
     def by_bucket(self):
         rows = self.rows

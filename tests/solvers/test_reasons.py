@@ -1,0 +1,123 @@
+"""Reasons: a code for programs, a sentence for people, an integer for kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers import reasons
+from solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
+from solvers.errors import PermanentError
+from solvers.letterboxed.game import LetterBoxedGame
+from solvers.letterboxed.rules import Rules as LetterBoxedRules
+from solvers.pips.endings import CODES, REASONS, SOLVING, ending
+from solvers.pips.game import PIPS
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_code_of, reason_index
+from solvers.strands.game import StrandsGame
+from solvers.strands.rules import Rules as StrandsRules
+from solvers.tiles.game import TilesGame
+
+GAMES = (
+    PIPS,
+    StrandsGame(StrandsRules(), None),
+    LetterBoxedGame(LetterBoxedRules(), None),
+    TilesGame(),
+)
+KERNEL_CODES = range(1, reasons.KERNEL_CODES)
+
+
+@pytest.mark.parametrize("code", ReasonCode)
+def test_every_code_has_a_name_and_one_sentence_of_its_own(code: ReasonCode) -> None:
+    assert code.value == code.name.lower()
+    assert code.sentence
+    assert "\n" not in code.sentence
+    assert [c for c in ReasonCode if c.sentence == code.sentence] == [code]
+    assert Reason(code=code) == Reason(code=code, sentence=code.sentence)
+    assert Reason(code=code, sentence="more is known").sentence == "more is known"
+
+
+def test_a_smaller_part_or_a_larger_budget_helps_against_what_a_budget_names() -> None:
+    budgets = {ReasonCode.NODES, ReasonCode.TABLE_BYTES, ReasonCode.SECONDS}
+    assert {code for code in ReasonCode if code.is_budget} == budgets
+
+
+def test_every_kernel_code_is_a_reason() -> None:
+    found = [reason_code_of(code) for code in KERNEL_CODES]
+    assert len(set(found)) == len(found)
+    for code, reason in zip(KERNEL_CODES, found, strict=True):
+        assert BudgetSpentError(code).reason_code is reason
+    with pytest.raises(KeyError):
+        reason_code_of(reasons.DONE)
+
+
+def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
+    from solvers.letterboxed.graph import GROW
+    from solvers.pips.search import MORE
+    from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE
+    from solvers.tiles.search import FOUND, NONE, RESTART
+
+    shared = {reasons.DONE, *KERNEL_CODES}
+    assert not shared & {GROW, MORE, FOUND, NONE, RESTART, POSSIBLE, IMPOSSIBLE}
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: str(game.name))
+def test_a_batch_names_every_reason_by_a_byte(game: object) -> None:
+    table: tuple[Reason | None, ...] = game.reasons  # type: ignore[attr-defined]
+    assert table[0] is None
+    assert 1 < len(table) < 256
+    for reason in table[1:]:
+        assert reason is not None
+        found = table[reason_index(table, reason.code)]
+        assert found is not None
+        assert found.code is reason.code
+    assert reason_index(table, None) == 0
+
+
+def test_every_code_of_a_pips_kernel_is_an_ending_or_none() -> None:
+    seen = []
+    for code in range(CODES):
+        try:
+            status, reason = ending(code)
+        except KeyError:
+            continue
+        assert reason in REASONS
+        assert (reason is None) == (status in (Status.SOLVED, Status.UNSOLVABLE))
+        seen.append(code)
+    assert {SOLVING + code for code in (0, 1, 2, 3, 4)} <= set(seen)
+
+
+def test_an_outcome_says_the_sentence_of_its_code_unless_it_knows_more() -> None:
+    over: Outcome[object] = Outcome(status=Status.OVER_BUDGET, reason_code=ReasonCode.NODES)
+    assert over.reason == "the budget of nodes ran out"
+    with pytest.raises(PermanentError, match="without a code"):
+        Outcome(status=Status.OVER_BUDGET, reason="the budget of nodes ran out")
+
+
+def test_the_part_that_costs_the_job_its_answer_is_named() -> None:
+    def over(code: ReasonCode, nodes: int) -> Outcome[object]:
+        cost = Statistics(nodes=nodes)
+        return Outcome(status=Status.OVER_BUDGET, reason_code=code, statistics=cost)
+
+    solved: Outcome[object] = Outcome(status=Status.SOLVED, count=1)
+    lost = over(ReasonCode.UNRECOVERABLE_JOB, 0)
+    assert failure_of([solved, solved]) is None
+    found = failure_of([lost, solved, over(ReasonCode.SECONDS, 3), over(ReasonCode.NODES, 4)])
+    assert found is not None
+    assert (found.reason_code, found.statistics.nodes) == (ReasonCode.SECONDS, 7)
+    invalid: Outcome[object] = Outcome(status=Status.INVALID, reason_code=ReasonCode.REFUSED)
+    found = failure_of([over(ReasonCode.NODES, 1), invalid])
+    assert found is not None
+    assert found.reason_code is ReasonCode.REFUSED
+    alone = failure_of([lost])
+    assert alone is not None
+    assert alone.reason_code is ReasonCode.UNRECOVERABLE_JOB
+
+
+def test_tiles_merge_names_the_part_that_was_worked() -> None:
+    from solvers.tiles.puzzle import Puzzle
+
+    board = Puzzle(tiles=(("A",), ("A",)))
+    lost: Outcome[object] = Outcome(
+        status=Status.OVER_BUDGET, reason_code=ReasonCode.UNRECOVERABLE_JOB
+    )
+    merged = TilesGame().merge(board, Ask(kind="best", limit=1), [lost])  # type: ignore[list-item]
+    assert merged.reason_code is ReasonCode.UNRECOVERABLE_JOB
