@@ -1,7 +1,7 @@
-"""Why a search or a job did not end as asked: codes for kernels, for programs, and sentences.
+"""Why a search or a job did not end as asked: codes for programs, and sentences for people.
 
-Kernels return small integers, programs branch on `ReasonCode`, people read a sentence. No program
-reads a sentence.
+Kernels return small integers (solvers.kernel_codes), programs branch on `ReasonCode`, people read a
+sentence. No program reads a sentence.
 """
 
 from __future__ import annotations
@@ -9,6 +9,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from solvers.kernel_codes import (
+    COUNT_TOO_LARGE,
+    FIXED_TABLE_FULL,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
 
 
 class ReasonCode(enum.StrEnum):
@@ -95,11 +103,6 @@ class Reason:
             object.__setattr__(self, "sentence", self.code.sentence)
 
 
-DONE, OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE, FIXED_TABLE_FULL = range(6)
-"""How every kernel says that it is done, or why not."""
-KERNEL_CODES = 6
-"""Other endings of a kernel have numbers from here on, or below 0."""
-
 _OF_KERNEL: dict[int, ReasonCode] = {
     OUT_OF_NODES: ReasonCode.NODES,
     OUT_OF_BYTES: ReasonCode.TABLE_BYTES,
@@ -133,13 +136,6 @@ class BudgetSpentError(Exception):
 
 
 __all__ = [
-    "COUNT_TOO_LARGE",
-    "DONE",
-    "FIXED_TABLE_FULL",
-    "KERNEL_CODES",
-    "OUT_OF_BYTES",
-    "OUT_OF_NODES",
-    "OUT_OF_SECONDS",
     "SENTENCES",
     "BudgetSpentError",
     "Reason",

@@ -6,6 +6,7 @@ import numpy as np
 
 from solvers import wide
 from solvers.compiling import search_kernel
+from solvers.kernel_codes import COUNT_TOO_LARGE, DONE
 from solvers.letterboxed.graph import (
     COMPLETE,
     LIMIT,
@@ -14,7 +15,6 @@ from solvers.letterboxed.graph import (
     spend,
     word_cost,
 )
-from solvers.reasons import COUNT_TOO_LARGE, DONE
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

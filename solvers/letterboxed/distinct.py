@@ -14,6 +14,7 @@ from solvers import wide
 from solvers.bits import popcount
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.kernel_codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.letterboxed.graph import (
     COMPLETE,
     DEAD,
@@ -34,7 +35,6 @@ from solvers.letterboxed.graph import (
     spend,
     word_cost,
 )
-from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

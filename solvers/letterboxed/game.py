@@ -21,6 +21,7 @@ from solvers.algebra import (
     failure_of,
 )
 from solvers.errors import PermanentError
+from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.letterboxed.chain import Chain, chain_from_json, chain_to_json
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
@@ -34,7 +35,7 @@ from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import Search
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
-from solvers.reasons import OUT_OF_BYTES, BudgetSpentError, Reason, ReasonCode, reason_index
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 
 BOARD_S = 0.01
 REASONS: tuple[Reason | None, ...] = (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.kernel_codes import DONE
 from solvers.letterboxed.fields import SIDE_BITS, Fields
 from solvers.letterboxed.graph import (
     COMPLETE,
@@ -44,7 +45,6 @@ from solvers.letterboxed.graph import (
     word_cost,
 )
 from solvers.letterboxed.ways import Plays, any_hope, enter, hopeless, keep, write_key
-from solvers.reasons import DONE
 
 NO_WORD = -1
 """Ends the edges of a state whose ways of playing are states of their own."""

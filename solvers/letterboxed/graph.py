@@ -16,7 +16,7 @@ import numpy as np
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel_codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 
 COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.kernel_codes import DONE
 from solvers.letterboxed.graph import COMPLETE, GROW, LIMIT, Graph, Step, spend, word_cost
-from solvers.reasons import DONE
 
 FRAMES, ENTRIES, BITS_USED, SCRATCH_USED = range(4)
 """What `control` of the tables holds."""

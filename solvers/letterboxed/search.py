@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
+from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
 from solvers.letterboxed import distinct, general
 from solvers.letterboxed.fields import fields_of
 from solvers.letterboxed.graph import (
@@ -29,7 +30,7 @@ from solvers.letterboxed.graph import (
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.room import Room
 from solvers.letterboxed.rules import Chains
-from solvers.reasons import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, BudgetSpentError
+from solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""

@@ -14,9 +14,9 @@ import numpy as np
 from solvers.bits import prefetch, trailing_zeros
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
+from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.pips.board import CHILD, EDGE, FREE, Forest
 from solvers.pips.expand import examine, expand, extra_copies, node_of, type_mask, write_root
-from solvers.reasons import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.wide import add, over_limit, times_over
 
 SMALLEST_INDEX = 256

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.algebra import STATUS_CODES, Status
+from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.pips.prepare import (
     BAD_ROW,
     BOARD_TOO_LARGE,
@@ -14,16 +15,7 @@ from solvers.pips.prepare import (
     TIME_IS_UP,
     UNTILEABLE,
 )
-from solvers.reasons import (
-    COUNT_TOO_LARGE,
-    DONE,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-    Reason,
-    ReasonCode,
-    reason_code_of,
-)
+from solvers.reasons import Reason, ReasonCode, reason_code_of
 
 SOLVING = 16
 """Codes of count and search follow those of prepare from here on."""

@@ -23,6 +23,7 @@ from solvers.algebra import (
     failure_of,
 )
 from solvers.errors import PermanentError
+from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.pips.batch import count_rows
 from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
@@ -51,15 +52,7 @@ from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
 from solvers.pips.puzzle import Cell, Puzzle, Solution
 from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
-from solvers.reasons import (
-    COUNT_TOO_LARGE,
-    DONE,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-    ReasonCode,
-    reason_code_of,
-)
+from solvers.reasons import ReasonCode, reason_code_of
 
 _NO_TILES = np.empty((0, 2), np.int64)
 WARM_DOMINOES = 65

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from solvers.algebra import Budget, Statistics
-from solvers.reasons import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS, BudgetSpentError
+from solvers.kernel_codes import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.reasons import BudgetSpentError
 
 STATE_BYTES = 400
 """A state of the general search, with its key, its count and its share of the table."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from solvers.algebra import Budget, Statistics, count_of
 from solvers.bits import trailing_zeros
 from solvers.compiling import search_kernel
+from solvers.kernel_codes import DONE
 from solvers.pips.buckets import BUCKETS, Buckets, sort_by_bucket
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.count import (
@@ -52,7 +53,7 @@ from solvers.pips.scratch import (
     Scratch,
     allocate_tables,
 )
-from solvers.reasons import DONE, ReasonCode, reason_code_of
+from solvers.reasons import ReasonCode, reason_code_of
 from solvers.wide import add
 
 Rows = npt.NDArray[np.uint64]

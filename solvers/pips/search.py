@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import kernel
+from solvers.kernel_codes import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.pips.board import POSITION, Forest
 from solvers.pips.count import (
     CLOCK_STRIDE,
@@ -22,7 +23,6 @@ from solvers.pips.count import (
 )
 from solvers.pips.expand import examine, expand, node_of, write_root
 from solvers.pips.prepare import READY, prepare
-from solvers.reasons import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 
 MORE = KERNEL_CODES
 """The rows for solutions are full; call again for the next ones."""

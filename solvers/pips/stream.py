@@ -9,6 +9,7 @@ import numpy as np
 
 from solvers.algebra import Budget, Statistics, Status
 from solvers.errors import PermanentError
+from solvers.kernel_codes import DONE, OUT_OF_BYTES
 from solvers.pips.board import MOST_TYPES
 from solvers.pips.columns import kernel_columns, to_arrays
 from solvers.pips.endings import SOLVING, ending, is_refusal
@@ -18,7 +19,7 @@ from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEAB
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
 from solvers.pips.search import KERNEL_NS, MORE, NODES, REGISTERS, STATES, begin, search_board
-from solvers.reasons import DONE, OUT_OF_BYTES, BudgetSpentError, ReasonCode
+from solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""

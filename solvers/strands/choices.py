@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from solvers.compiling import search_kernel
-from solvers.reasons import FIXED_TABLE_FULL
+from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.strands.candidates import list_fitting, place_word, rarest_cell
 from solvers.strands.ground import price_of
 from solvers.strands.prices import UNIT

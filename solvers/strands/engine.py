@@ -8,14 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from solvers.algebra import Budget, Statistics
-from solvers.reasons import (
-    DONE,
-    FIXED_TABLE_FULL,
-    OUT_OF_SECONDS,
-    BudgetSpentError,
-    Reason,
-    ReasonCode,
-)
+from solvers.kernel_codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from solvers.strands.pieces import Found
 from solvers.strands.table import (
     CLOCK_STRIDE,

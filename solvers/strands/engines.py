@@ -6,7 +6,8 @@ import time
 from dataclasses import replace
 
 from solvers.algebra import Budget
-from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
+from solvers.kernel_codes import FIXED_TABLE_FULL
+from solvers.reasons import BudgetSpentError
 from solvers.strands.general_engine import GeneralEngine
 from solvers.strands.general_pieces import WideFound, widened
 from solvers.strands.pieces import Found

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, Statistics
-from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
+from solvers.kernel_codes import FIXED_TABLE_FULL
+from solvers.reasons import BudgetSpentError
 from solvers.strands.engine import RootChildren, State
 from solvers.strands.general_forced import Step, Trail
 from solvers.strands.general_group_search import NOTHING, GroupSearch, Shared, Value, least_of

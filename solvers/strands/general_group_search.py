@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, count_of
-from solvers.reasons import DONE, OUT_OF_NODES, OUT_OF_SECONDS, BudgetSpentError
+from solvers.kernel_codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.reasons import BudgetSpentError
 from solvers.strands.general_groups import Group, lay_out
 from solvers.strands.general_orders import orders_of
 from solvers.strands.general_pieces import WideFound, bits_of

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solvers.bits import trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import FIXED_TABLE_FULL
+from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.strands.general_plan import (
     BLOCK_WORDS,
     LEAST,

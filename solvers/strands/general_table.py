@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import OUT_OF_BYTES
+from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.strands.table import CONTROL_WORDS, INDEX_BITS, INDEX_BITS_FIRST, STATES, STATUS
 
 R_HASH, R_LENGTH, R_KEY = range(3)

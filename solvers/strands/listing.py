@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solvers.algebra import Budget, Statistics, Status
+from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.lexicon.lexicon import Lexicon
-from solvers.reasons import OUT_OF_BYTES, BudgetSpentError, Reason, ReasonCode
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from solvers.strands.cover import Cover
 from solvers.strands.engine import reason_of
 from solvers.strands.engines import engine_for

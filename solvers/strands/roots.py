@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.compiling import search_kernel
-from solvers.reasons import DONE, FIXED_TABLE_FULL
+from solvers.kernel_codes import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
 from solvers.strands.ground import COLUMNS, price_of

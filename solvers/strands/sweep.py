@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import FIXED_TABLE_FULL
+from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.strands.bans import intern_bans, is_banned, list_bans
 from solvers.strands.blocks import combine, intern
 from solvers.strands.supports import WINDOW, Supports, has_lost_cell

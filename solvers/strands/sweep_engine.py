@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget, count_of
-from solvers.reasons import DONE, OUT_OF_NODES, BudgetSpentError
+from solvers.kernel_codes import DONE, OUT_OF_NODES
+from solvers.reasons import BudgetSpentError
 from solvers.strands.engine import Engine, RootChildren, State
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel_codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.strands.blocks import ALTERNATIVES_MAX
 
 STATE_WORDS = 6

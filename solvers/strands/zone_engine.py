@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.algebra import Budget, count_of
-from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
+from solvers.kernel_codes import FIXED_TABLE_FULL
+from solvers.reasons import BudgetSpentError
 from solvers.strands.choices import zone_children
 from solvers.strands.engine import Engine, State
 from solvers.strands.model import model_of

@@ -21,7 +21,7 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import DONE, FIXED_TABLE_FULL
+from solvers.kernel_codes import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import open_blocks
 from solvers.strands.candidates import (
     has_lost_cell,

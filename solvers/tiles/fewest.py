@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from solvers.algebra import Budget, Statistics
-from solvers.reasons import OUT_OF_NODES, OUT_OF_SECONDS, Reason, ReasonCode, reason_code_of
+from solvers.kernel_codes import OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.reasons import Reason, ReasonCode, reason_code_of
 from solvers.tiles.bound import moves_left
 from solvers.tiles.combo import combo
 from solvers.tiles.model import Model

@@ -17,7 +17,7 @@ import numpy as np
 
 from solvers.clock import monotonic_ns
 from solvers.compiling import search_kernel
-from solvers.reasons import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel_codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.tiles.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)

@@ -9,13 +9,13 @@ import numpy as np
 from solvers.bits import trailing_zeros
 from solvers.clock import monotonic_ns
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.reasons import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel_codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.tiles.bound import connected, moves_left, put_back, take
 from solvers.tiles.matching import shared
 
 FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
-"""Endings of a search beside those of solvers.reasons: `RESTART` is that of one try, when its share
-of nodes is used up."""
+"""Endings of a search beside those of solvers.kernel_codes: `RESTART` is that of one try, when its
+share of nodes is used up."""
 NEVER, FORCED, ANY = range(3)
 """When the player may teleport."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from solvers import reasons
+from solvers import kernel_codes
 from solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
 from solvers.errors import PermanentError
 from solvers.letterboxed.game import LetterBoxedGame
@@ -22,7 +22,7 @@ GAMES = (
     LetterBoxedGame(LetterBoxedRules(), None),
     TilesGame(),
 )
-KERNEL_CODES = range(1, reasons.KERNEL_CODES)
+KERNEL_CODES = range(1, kernel_codes.KERNEL_CODES)
 
 
 @pytest.mark.parametrize("code", ReasonCode)
@@ -46,7 +46,7 @@ def test_every_kernel_code_is_a_reason() -> None:
     for code, reason in zip(KERNEL_CODES, found, strict=True):
         assert BudgetSpentError(code).reason_code is reason
     with pytest.raises(KeyError):
-        reason_code_of(reasons.DONE)
+        reason_code_of(kernel_codes.DONE)
 
 
 def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
@@ -55,7 +55,7 @@ def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
     from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE
     from solvers.tiles.search import FOUND, NONE, RESTART
 
-    shared = {reasons.DONE, *KERNEL_CODES}
+    shared = {kernel_codes.DONE, *KERNEL_CODES}
     assert not shared & {GROW, MORE, FOUND, NONE, RESTART, POSSIBLE, IMPOSSIBLE}
 
 

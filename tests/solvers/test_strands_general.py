@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Status
+from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.lexicon.compile import compile_lexicon
-from solvers.reasons import FIXED_TABLE_FULL, BudgetSpentError
+from solvers.reasons import BudgetSpentError
 from solvers.strands import engines, general_group_search, general_pieces, listing
 from solvers.strands import game as strands_game
 from solvers.strands.check import check_cover
