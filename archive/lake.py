@@ -352,14 +352,15 @@ class Lake:
         if self._local is None or not (self._local / STAGING).is_dir():
             return 0
         swept = 0
-        for staged in (self._local / STAGING).iterdir():
-            try:
-                age_s = time.time() - staged.stat().st_mtime
-            except FileNotFoundError:  # its writer has just put it into its place
-                continue
-            if age_s > older_than_s:
-                staged.unlink(missing_ok=True)
-                swept += 1
+        with _errors(STAGING):
+            for staged in (self._local / STAGING).iterdir():
+                try:
+                    age_s = time.time() - staged.stat().st_mtime
+                except FileNotFoundError:  # its writer has just put it into its place
+                    continue
+                if age_s > older_than_s:
+                    staged.unlink(missing_ok=True)
+                    swept += 1
         return swept
 
     def _commit(

@@ -6,12 +6,11 @@ from typing import Any
 
 from celery import Celery
 
-from workers.queues import BATCH, INTERACTIVE, MAINTENANCE, ORDER, queues
+from workers.queues import BATCH, INTERACTIVE, ORDER, queues
 from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
-SWEEP = "nightgrid.sweep"
 """Names of the tasks: what a message calls for."""
 
 PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}
@@ -48,7 +47,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_routes": {
             SOLVE_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
-            SWEEP: {"queue": MAINTENANCE},
         },
         "task_acks_late": True,
         "task_ignore_result": True,

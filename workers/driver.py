@@ -78,6 +78,8 @@ def drive(
         _stop_signals() as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
     ):
+        # A count over generated boards fetches nothing, and nothing else would sweep its lake.
+        lake.sweep_staging()
         watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
 
         def reconciler() -> Reconciler:

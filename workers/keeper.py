@@ -32,6 +32,8 @@ log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
 RUNS_AT_ONCE = 4
+SWEEP_SECONDS = 3600.0
+"""How often half-written files of killed writers are deleted."""
 RUN_PAUSE_SECONDS = 30.0
 """Pause before a run that could not be driven to its end is taken up again."""
 
@@ -53,14 +55,23 @@ class Keeper:
         self._patience_s = patience_s
         self._drivers: dict[str, threading.Thread] = {}
         self._not_before: dict[str, float] = {}
+        self._sweep_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
         """Look about once a second until told to stop."""
         while not stop.wait(LOOK_SECONDS):
             try:
+                self.sweep()
                 self.look()
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
+
+    def sweep(self) -> None:
+        """Delete half-written files of killed writers, unless that was done a short while ago."""
+        now = time.monotonic()
+        if now >= self._sweep_at:
+            self._sweep_at = now + SWEEP_SECONDS
+            self._lake.sweep_staging()
 
     def look(self) -> None:
         """Look once at every open job."""

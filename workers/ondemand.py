@@ -336,14 +336,6 @@ def open_records(lake: Lake) -> list[dict[str, Any]]:
     return sorted((r for r in records if r is not None), key=lambda r: float(r["submitted_at"]))
 
 
-def sweep(lake: Lake) -> dict[str, Any]:
-    """Delete records of jobs that are done, and half-written files of killed writers."""
-    closed = [r["job_id"] for r in open_records(lake) if find_row(lake, r["job_id"]) is not None]
-    for job in closed:
-        lake.delete(record_path(job))
-    return {"records": len(closed), "staged_files": lake.sweep_staging()}
-
-
 def record_path(job_id: str) -> str:
     """Name the file that says a job is wanted."""
     return f"{RECORDS}/{job_id}.json"
@@ -356,17 +348,3 @@ def _result_path(job_id: str) -> str:
 def _check_id(job_id: str) -> None:
     if len(job_id) != 32 or set(job_id) - set("0123456789abcdef"):
         raise PermanentError(f"job id is {job_id!r:.60}; expected 32 hexadecimal digits")
-
-
-__all__ = [
-    "JobState",
-    "JobStatus",
-    "find_row",
-    "open_records",
-    "result",
-    "send",
-    "solve_message",
-    "status",
-    "submit",
-    "sweep",
-]

@@ -6,13 +6,12 @@ import json
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import redis
 
 from solvers.errors import TransientError
 from workers.queues import NAMES
-from workers.redis_keys import connect, living
+from workers.redis_keys import connect
 from workers.settings import Settings
 
 
@@ -50,19 +49,6 @@ def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
         )
         for i, name in enumerate(NAMES)
     }
-
-
-def workers(settings: Settings | None = None) -> dict[str, dict[str, Any]]:
-    """List the workers that live, by id, with pid, queues, processes and started_at.
-
-    Raises TransientError when the server is dead.
-    """
-    settings = settings or Settings()
-    try:
-        with connect(settings) as client:
-            return living(client, settings)
-    except redis.RedisError as error:
-        raise TransientError(f"the Redis server does not answer: {error}") from error
 
 
 def _age_s(text: str | None) -> float:

@@ -10,11 +10,9 @@ URGENT = "urgent"
 """Chunks of the runs that large on-demand solves become."""
 BATCH = "batch"
 """Chunks of all other runs."""
-MAINTENANCE = "maintenance"
-"""Housekeeping: rare and short, so that it need not wait for the end of a batch."""
 
-NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH, MAINTENANCE)
-OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, MAINTENANCE, BATCH)
+NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
+OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
 """What batch workers serve: from each they take only what none before it holds."""
 ORDER = "priority"
 """Kombu's name for this rule; its own is to take from each queue in turn."""

@@ -20,11 +20,11 @@ from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode
-from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, app
+from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from workers.chunks import solve_chunk as solve_chunk_of
 from workers.liveness import AcknowledgedRequest, Liveness
 from workers.logs import configure, get_logger
-from workers.ondemand import solve_message, sweep
+from workers.ondemand import solve_message
 from workers.processes import die_with_parent
 from workers.redis_keys import Announcement, EventKind, announce, connect
 from workers.rows import exception_reason
@@ -109,12 +109,6 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
     return solve_message(_connections()[0], message, _settings, WORKER_ID)
-
-
-@app.task(base=NightgridTask, name=SWEEP)  # type: ignore[untyped-decorator]
-def sweep_lake() -> dict[str, Any]:
-    """Tidy up what killed processes left behind."""
-    return sweep(_connections()[0])
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

@@ -1,14 +1,16 @@
 """On-demand solves, with a real interactive worker, and without any."""
 
+import os
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import toy_game as toy
 from conftest import COUNT, plan, quick_settings
 from test_survival import drive_celery, slow_boards
 
-from archive.lake import Lake
+from archive.lake import STAGING, STAGING_KEPT_S, Lake
 from archive.runs import open_run, pending_chunks
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError, TransientError
@@ -17,9 +19,9 @@ from workers.executors import CeleryExecutor, InlineExecutor
 from workers.keeper import Keeper
 from workers.messages import Traffic, Watch
 from workers.ondemand import open_records, record_path, result, solve_message, status, submit
-from workers.overview import overview, workers
+from workers.overview import overview
 from workers.queues import BATCH, NAMES
-from workers.redis_keys import connect
+from workers.redis_keys import connect, living
 
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 
@@ -243,8 +245,38 @@ def test_the_overview_tells_what_waits_and_how_old_the_oldest_is(cluster, cluste
     assert seen.queued + seen.acquired > 0
     assert 0 <= seen.oldest_s < 30
     assert set(overview(cluster)) == set(NAMES)
-    serving = {queue for about in workers(cluster).values() for queue in about["queues"]}
+    with closing(connect(cluster)) as client:
+        alive = living(client, cluster).values()
+    serving = {queue for about in alive for queue in about["queues"]}
     assert serving == set(NAMES)
+
+
+def left_half_written(lake_folder):
+    """Leave two files of killed writers: one two days old, one that may be a living writer's."""
+    staging = lake_folder / STAGING
+    staging.mkdir(parents=True, exist_ok=True)
+    for name, age_s in (("old", 2 * STAGING_KEPT_S), ("young", 0.0)):
+        (staging / name).write_bytes(b"half")
+        written_at = time.time() - age_s
+        os.utime(staging / name, (written_at, written_at))
+    return staging
+
+
+def test_a_keeper_deletes_what_killed_writers_left_half_written(lake, settings):
+    staging = left_half_written(Path(settings.lake))
+    keeper = Keeper(lake, settings)
+    keeper.sweep()
+    assert [path.name for path in staging.iterdir()] == ["young"]
+    left_half_written(Path(settings.lake))
+    keeper.sweep()
+    assert len(list(staging.iterdir())) == 2, "once an hour is enough"
+
+
+def test_a_run_deletes_what_killed_writers_left_half_written(lake, settings):
+    staging = left_half_written(Path(settings.lake))
+    run_id = plan(lake, toy.boards(3))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert [path.name for path in staging.iterdir()] == ["young"]
 
 
 def test_the_keeper_does_nothing_where_nothing_is_open(lake, settings):

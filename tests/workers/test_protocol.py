@@ -18,7 +18,7 @@ from solvers.algebra import Ask, Budget, canonical_json, job_id
 from solvers.pips.game import PIPS
 from solvers.reasons import Reason, ReasonCode
 from solvers.strands.rules import Rules
-from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP
+from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
 from workers.chunks import solve_chunk
 from workers.demand import Demand
 from workers.ondemand import JobStatus, record_path, submit
@@ -122,7 +122,7 @@ def test_announcements_and_states_are_read_as_the_code_reads_them():
 
 
 def test_every_task_and_queue_is_on_the_page():
-    for name in (SOLVE_CHUNK, SOLVE_ONDEMAND, SWEEP, *NAMES):
+    for name in (SOLVE_CHUNK, SOLVE_ONDEMAND, *NAMES):
         assert f"`{name}`" in PAGE
 
 

@@ -213,7 +213,7 @@ def test_celery_is_configured_as_measured():
     assert client_app(Settings()).conf.result_backend is None
     app.loader.import_default_modules()
     ours = {name for name in app.tasks if name.startswith("nightgrid.")}
-    assert ours == {"nightgrid.solve_chunk", "nightgrid.solve_ondemand", "nightgrid.sweep"}
+    assert ours == {"nightgrid.solve_chunk", "nightgrid.solve_ondemand"}
     assert all(app.tasks[name].ignore_result for name in ours)
 
 
