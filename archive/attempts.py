@@ -1,4 +1,4 @@
-"""What has happened to the chunks of a run so far: who began, what failed, what is still to do."""
+"""What has happened to the chunks of a run so far: who began, what failed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from archive.lake import Lake
 from archive.runfiles import (
     ChunkRef,
     Place,
-    Run,
-    done_places,
     folder,
     place_of,
     read_json,
@@ -42,22 +40,6 @@ class Start:
     """Worker id, by which its liveness is asked for."""
     started_at: float
     """Unix time, seconds."""
-
-
-def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
-    """List the chunks still to be worked, each with the attempt that counts now."""
-    done = done_places(lake, run.run_id)
-    attempts = read_all_attempts(lake, run.run_id)
-    return [
-        ChunkRef(
-            run_id=run.run_id,
-            segment=ref.segment,
-            chunk=ref.chunk,
-            attempt=attempts.get(ref.place, Attempts()).attempt,
-        )
-        for ref in run.chunks()
-        if ref.place not in done
-    ]
 
 
 def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:

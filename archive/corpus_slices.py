@@ -177,6 +177,3 @@ def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fau
         return []
     message = f"a payload of {found}; expected {game} (in {shown(path.name)})"
     return [Fault(level=None, rule="other-game", place="", message=message)]
-
-
-__all__ = ["folder", "make_slice", "slice_path"]

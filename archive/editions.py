@@ -14,10 +14,10 @@ def editions_path(game: str) -> str:
     return f"editions/{game}.parquet"
 
 
-def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) -> pa.Table:
+def current_editions(lake: Lake, game: str = "pips") -> pa.Table:
     """Read the current revision of every (date, level), sorted by date and level.
 
-    One that is a draft, seen before its date only, is left out unless `drafts` is set.
+    One that is a draft, seen before its date only, is left out.
     """
     table = lake.read_table(editions_path(game), EDITIONS)
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
@@ -26,6 +26,4 @@ def current_editions(lake: Lake, game: str = "pips", *, drafts: bool = False) ->
     )
     last = [place != after for place, after in zip(places, [*places, None][1:], strict=True)]
     table = table.filter(pa.array(last, pa.bool_()))
-    if drafts:
-        return table
     return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))

@@ -53,11 +53,6 @@ class FetchReport:
         refused = sum(failure.rule != NOT_ASKED for failure in self.failed)
         return bool(self.asked) and refused == len(self.asked)
 
-    @property
-    def changed(self) -> bool:
-        """Tell whether any payload was stored."""
-        return bool(self.new)
-
 
 def fetch(
     lake: Lake,
@@ -68,7 +63,6 @@ def fetch(
     last: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
-    on_date: Callable[[dt.date, AnswerKind], None] | None = None,
 ) -> FetchReport:
     """Ask a source for the dates of a range and store every payload that is new for its date.
 
@@ -105,8 +99,6 @@ def fetch(
             failures_in_a_row += 1
         else:
             failures_in_a_row = 0
-        if on_date:
-            on_date(date, answer.kind)
     return report
 
 

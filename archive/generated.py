@@ -5,7 +5,6 @@ Board i depends on the spec's options and on i alone, so any slice can be made b
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ DOMINOES_MAX = 300
 several times, in time that grows with the cube of its size. This one takes about a second."""
 LOOSE_DOMINOES_MAX = 5_000
 """Dominoes of a board without such a bound, which takes about a second too."""
-Options = Mapping[str, str]
 
 
 class Board(NamedTuple):
@@ -251,9 +249,3 @@ def _choice(name: str, text: str, known: tuple[str, ...]) -> str:
             f"generator spec: {name} is {text!r:.40}; expected one of {', '.join(known)}"
         )
     return text
-
-
-def batched(boards: Iterator[Board], size: int) -> Iterator[list[Board]]:
-    """Cut a stream of boards into lists of `size`."""
-    while batch := list(itertools.islice(boards, size)):
-        yield batch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,18 +30,7 @@ UNPUBLISHED = "unpublished"
 COUNT = Ask(kind="count")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldReport:
-    """The tables as they are now, and whether a file had to be written."""
-
-    counts: pa.Table
-    runtimes: pa.Table
-    ranks: pa.Table | None
-    """Of a game whose official solutions have a rank, if the best were asked for."""
-    changed: bool
-
-
-def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> GoldReport:
+def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> None:
     """Make the gold tables anew from what the lake holds; unchanged tables are not written.
 
     Results count when they answer one of the asks by this solver version, under the rules and with
@@ -51,16 +39,11 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     table.
     """
     editions = current_editions(lake, game.name)
-    counts = counts_by_date(lake, game, editions, asks)
-    times = runtimes(lake, game, asks)
-    changed = _put(lake, COUNTS_PATH, counts, game.name)
-    changed |= _put(lake, RUNTIMES_PATH, times, game.name)
+    _put(lake, COUNTS_PATH, counts_by_date(lake, game, editions, asks), game.name)
+    _put(lake, RUNTIMES_PATH, runtimes(lake, game, asks), game.name)
     best = next((ask for ask in asks if ask.kind == "best"), None)
-    ranks = None
     if best is not None and game.name == "strands":
-        ranks = strands_ranks(lake, game, editions, best)
-        changed |= _put(lake, RANKS_PATH, ranks, game.name)
-    return GoldReport(counts=counts, runtimes=times, ranks=ranks, changed=changed)
+        _put(lake, RANKS_PATH, strands_ranks(lake, game, editions, best), game.name)
 
 
 def counts_by_date(
@@ -169,12 +152,10 @@ def _is_best(
     return valid and worth(game, json.loads(edition["official_solution"])) == value
 
 
-def _put(lake: Lake, path: str, table: pa.Table, game: str) -> bool:
-    """Put a game's rows in the place of those that a gold table has; tell whether that is new."""
+def _put(lake: Lake, path: str, table: pa.Table, game: str) -> None:
+    """Put a game's rows in the place of those that a gold table has, if that changes it."""
     before = lake.read_table(path, table.schema)
     others = before.filter(pc.not_equal(before.column("game"), game))
     merged = pa.concat_tables([others, table]).sort_by("game")
-    if lake.exists(path) and merged.equals(before):
-        return False
-    lake.write_table(path, merged)
-    return True
+    if not (lake.exists(path) and merged.equals(before)):
+        lake.write_table(path, merged)

@@ -26,8 +26,6 @@ from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
 from solvers.lexicon.spelling import upper
 
-__all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
-
 GAME = "letterboxed"
 LEVELS = ("daily",)
 """A payload holds one puzzle, and does not name it."""

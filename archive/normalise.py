@@ -54,11 +54,6 @@ class NormaliseReport:
     observation_count: int = 0
     """Contradictions between current editions after this."""
 
-    @property
-    def changed(self) -> bool:
-        """Tell whether there was anything to do; if not, no file was touched."""
-        return self.payloads > 0
-
 
 def quarantine_path(game: str) -> str:
     """Name the table of a game's quarantine."""

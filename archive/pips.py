@@ -12,19 +12,8 @@ from archive.fields import DATE_KEY, fault_of, identifier, member_value, print_d
 from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution, solution_to_json
+from solvers.pips.check import check_solution
 from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
-
-__all__ = [
-    "FIRST_DATE",
-    "GAME",
-    "LEVELS",
-    "Fault",
-    "Published",
-    "read_payload",
-    "read_puzzles",
-    "solution_to_json",
-]
 
 GAME = "pips"
 LEVELS = ("easy", "medium", "hard")

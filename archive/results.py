@@ -1,4 +1,4 @@
-"""Results in the lake: read all of them, or look up the answers to given questions."""
+"""Results in the lake: look up the answers to given questions."""
 
 from __future__ import annotations
 
@@ -30,11 +30,6 @@ _MOST_TELLING: tuple[Status, ...] = (
     Status.POISON,
 )
 """When a job ended several times (a larger budget, another machine), the first of these counts."""
-
-
-def read_results(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read every result row of every run."""
-    return lake.read_table(RESULTS_FOLDER, RESULTS, columns)
 
 
 def find_results(lake: Lake, job_ids: Collection[str], *, of_runs: bool = False) -> pa.Table:
@@ -82,9 +77,7 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def read_solutions(
-    lake: Lake, job_id: str, *, run_id: str | None = None, limit: int | None = None
-) -> list[Any]:
+def read_solutions(lake: Lake, job_id: str, *, run_id: str | None = None) -> list[Any]:
     """Read the solutions of a job as JSON values, in canonical order.
 
     When several runs worked the job, those of `run_id` are read, or else of the first by name.
@@ -99,7 +92,7 @@ def read_solutions(
     table = table.sort_by([("run_id", "ascending"), ("rank", "ascending")])
     if len(table):
         table = table.filter(pc.equal(table.column("run_id"), table.column("run_id")[0]))
-    return [json.loads(text) for text in table.column("solution").slice(0, limit).to_pylist()]
+    return [json.loads(text) for text in table.column("solution").to_pylist()]
 
 
 def _scan(

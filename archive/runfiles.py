@@ -136,7 +136,6 @@ class Run:
     """Jobs that the lake had already answered when the run was planned."""
     divided_count: int
     """Jobs that were divided when the run was planned."""
-    created_at: str
     segments: tuple[Segment, ...]
     planned: bool = True
     """Whether all of its jobs are in its segments. While they are not, what is counted of jobs
@@ -231,7 +230,6 @@ def open_run(lake: Lake, run_id: str) -> Run:
         answered_count=plan["answered_count"],
         # Earlier plans do not say: they divided every job or none.
         divided_count=plan.get("divided_count", plan.get("split_ahead", 1) - 1),
-        created_at=plan["created_at"],
         segments=segments,
         planned=planned,
         puzzle_count=plan.get("puzzle_count", 0),

@@ -5,7 +5,6 @@ The door to `archive.planning`, `archive.runfiles` and `archive.finishing`.
 
 from __future__ import annotations
 
-from archive.attempts import pending_chunks
 from archive.finishing import finish_run
 from archive.plan_pass import LargeJob
 from archive.planning import Estimate, begin_run, estimate_run, extend_run, plan_run
@@ -22,7 +21,6 @@ __all__ = [
     "extend_run",
     "finish_run",
     "open_run",
-    "pending_chunks",
     "plan_run",
     "read_done",
 ]

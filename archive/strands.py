@@ -30,8 +30,6 @@ from solvers.strands.placing import (
 )
 from solvers.strands.puzzle import BOARD_KEYS, Puzzle
 
-__all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
-
 GAME = "strands"
 LEVELS = ("daily",)
 """A payload holds one puzzle, and does not name it."""

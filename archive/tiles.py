@@ -19,8 +19,6 @@ from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError, json_kind
 from solvers.tiles.puzzle import Puzzle
 
-__all__ = ["FIRST_DATE", "GAME", "LEVELS", "Fault", "Published", "read_payload", "read_puzzles"]
-
 GAME = "tiles"
 LEVELS: tuple[str, ...] = ()
 FIRST_DATE = dt.date(2019, 6, 1)

@@ -121,7 +121,7 @@ class Cluster:
         """Start the server under a supervisor of its own, unless a URL names one that runs."""
         if server.is_embedded(self.settings):
             self.control = self._supervise(self.settings, "server")
-        server.wait_up(self.settings, WAIT_S)
+        wait_for(lambda: server.is_up(self.settings), "the server")
 
     def join(
         self,

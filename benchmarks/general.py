@@ -24,7 +24,8 @@ from solvers.hard.planar import random_planar_formula
 from solvers.hard.subset_sum import random_subset_sum
 from solvers.lexicon.compile import compile_lexicon
 from solvers.pips.general import count_generally
-from solvers.pips.generator import LOOSE, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import LOOSE
 from solvers.registry import game
 from solvers.strands.general_engine import GeneralEngine
 from solvers.strands.general_pieces import widened

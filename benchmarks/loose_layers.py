@@ -17,7 +17,8 @@ from typing import Any
 from archive.stages import Carried, StageSizes, next_stage
 from benchmarks.report import Section, finish
 from solvers.algebra import Ask, Budget, LayeredCount
-from solvers.pips.generator import LOOSE, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import LOOSE
 from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
 

@@ -34,7 +34,8 @@ from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS
 from benchmarks.report import Section, finish
 from solvers.algebra import Ask, Budget
-from solvers.pips.generator import LOOSE, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import LOOSE
 from solvers.registry import game
 from workers.driver import drive
 from workers.executors import CeleryExecutor

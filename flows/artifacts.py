@@ -121,19 +121,3 @@ def show_count(report: CountReport) -> None:
         )
     except (PrefectException, httpx.HTTPError) as error:
         get_run_logger().warning("the summary could not be shown: %s", error)
-
-
-__all__ = [
-    "CORPUS_KEY",
-    "COUNT_PROGRESS_KEY",
-    "COUNT_SPREAD_KEY",
-    "COUNT_SUMMARY_KEY",
-    "FIGURES_KEY",
-    "PROGRESS_KEY",
-    "SUMMARY_KEY",
-    "UPDATE_INTERVAL_S",
-    "ProgressBar",
-    "ShareBar",
-    "show_count",
-    "show_summary",
-]

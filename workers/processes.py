@@ -19,15 +19,15 @@ LOG_BYTES_MAX = 16 * 1024**2
 """A log that has grown beyond this is put aside when its process is started again."""
 
 
-def die_with_parent(signal_number: int = signal.SIGKILL, *, parent: int | None = None) -> None:
-    """Ask Linux to signal this process when its parent dies; elsewhere do nothing.
+def die_with_parent(*, parent: int | None = None) -> None:
+    """Ask Linux to kill this process when its parent dies; elsewhere do nothing.
 
     With `parent`, the process id it is to have, it dies at once when that one died before.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if parent is not None and os.getppid() != parent:
-            os.kill(os.getpid(), signal_number)
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def spawn(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import redis
 
-from solvers.errors import PermanentError, TransientError
+from solvers.errors import PermanentError
 from workers.redis_keys import connect
 from workers.settings import Settings
 
@@ -83,20 +83,6 @@ def is_up(settings: Settings) -> bool:
             return bool(client.ping())
         except (redis.RedisError, OSError):
             return False
-
-
-def wait_up(settings: Settings, seconds: float) -> None:
-    """Wait until the server answers.
-
-    Raises TransientError, with the server's address but no password, when it does not.
-    """
-    deadline = time.monotonic() + seconds
-    while not is_up(settings):
-        if time.monotonic() > deadline:
-            raise TransientError(
-                f"the Redis server at {address(settings)} did not answer in {seconds:g} s"
-            )
-        time.sleep(PING_SECONDS)
 
 
 def address(settings: Settings) -> str:

@@ -62,5 +62,3 @@ class KeptTables:
 
 
 kept_tables = KeptTables()
-
-__all__ = ["KEPT_SECONDS", "KeptTables", "kept_tables"]

@@ -42,10 +42,6 @@ class Canvas:
         """Write a character that is one column wide."""
         self._texts[place] = (text, style)
 
-    def is_free(self, place: _Place) -> bool:
-        """Tell whether nothing is written at a place."""
-        return place not in self._texts
-
     def drawing(self) -> Drawing:
         """Write the canvas out from its uppermost to its lowest line, runs of one style joined."""
         used = [*self._masks, *self._texts]

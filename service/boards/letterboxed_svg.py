@@ -72,7 +72,6 @@ def draw_svg(
     words: Sequence[str] = (),
     places: Sequence[Sequence[Place]] = (),
     title: str | None = None,
-    note: str | None = None,
 ) -> str:
     """Draw a board, with the places that each word of a chain passes, as the text of an SVG file.
 
@@ -93,11 +92,11 @@ def draw_svg(
         places = ()
     lines = _captions(words, places, max(LINE_CHARS, math.ceil(board_wide) // CHAR_PX))
     texts = [sum(len(text) + 1 for text, _ in line) for line in lines]
-    widest = max([*texts, len(note or ""), len(title or "")])
+    widest = max([*texts, len(title or "")])
     width = math.ceil(max(board_wide, widest * CHAR_PX)) + 2 * MARGIN_PX
     head = MARGIN_PX + (LINE_PX if title else 0)
     foot = head + math.ceil(board_high) + MARGIN_PX
-    height = foot + LINE_PX * (len(lines) + bool(note))
+    height = foot + LINE_PX * len(lines)
     spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
     svg = pictures.page(width, height, ": ".join(part for part in spoken if part))
     if title:
@@ -106,8 +105,6 @@ def draw_svg(
     _draw(svg, puzzle, shape, places, scale, shift)
     for i, line in enumerate(lines):
         pictures.add_runs(svg, MARGIN_PX, foot + i * LINE_PX + 6, line)
-    if note:
-        pictures.add_line(svg, MARGIN_PX, foot + len(lines) * LINE_PX + 6, note)
     return pictures.text_of(svg)
 
 

@@ -12,7 +12,6 @@ DOMINO_INSET_PX = 3
 PIP_PX = 15
 MARK_PX = 11
 WALL_PX = 2
-SHORTEST_TITLE_CHARS = 40
 
 TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
 """Fills of regions with a constraint, taken in turn."""

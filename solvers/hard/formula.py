@@ -71,11 +71,6 @@ class Formula:
         return tuple(count)
 
 
-def satisfies(formula: Formula, assignment: Assignment, demand: Demand) -> bool:
-    """Tell whether every clause has as many true variables as demanded."""
-    return all(demand(sum(assignment[v] for v in clause)) for clause in formula.clauses)
-
-
 def check_assignment(formula: Formula, assignment: Assignment, demand: Demand) -> None:
     """Raise PermanentError naming the first clause that an assignment breaks; else return."""
     if len(assignment) != formula.variables:

@@ -45,7 +45,8 @@ Tables = tuple[Any, Any, Any, Any]
 LETTERS_MAX = 14
 """Letters up to which tables for every set of them are small."""
 SEEN_MAX = 255
-"""More words than a shortest chain of LETTERS_MAX letters has (solvers.letterboxed.bound)."""
+"""More words than a shortest chain of LETTERS_MAX letters has: each letter after the first word
+comes at most LETTERS_MAX words after the one before (article 000, Lemma 9)."""
 
 
 def table_bytes(letters: int) -> int:

@@ -222,10 +222,8 @@ def explore(
                 if end > first and left == _ZERO:
                     target = COMPLETE
                     control[FOUND] = 1
-                    if step.fewest or step.each:
+                    if step.fewest:
                         control[LIMIT] = min(control[LIMIT], reached)
-                    if step.each and not step.fewest:
-                        control[EXPAND_MAX] = 0
                 elif (
                     end > first
                     and not (step.by_letters and length == 1)

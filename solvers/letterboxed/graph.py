@@ -83,8 +83,7 @@ class Step(NamedTuple):
     by_letters: Any
     """Whether a chain costs its letters instead of its words."""
     fewest: Any
-    """Whether only the cheapest chains are wanted. If not, and each way of playing is a state of
-    its own, the search ends with the first chain."""
+    """Whether only the cheapest chains are wanted."""
     gain: Any
     """The most letters that a word can collect beside its first."""
     each: Any

@@ -157,19 +157,17 @@ class Search:
         self._explore(room, self.step(chains))
         return room if room.graph.control[FOUND] else None
 
-    def explore_each(
-        self, root: Root, at: range, chains: Chains, *, fewest: bool = True
-    ) -> Room | None:
+    def explore_each(self, root: Root, at: range, chains: Chains) -> Room | None:
         """Find the states of the best chains, with every way of playing a state of its own.
 
-        Of the chains with the fewest words those with the fewest letters, or the other way round;
-        or, unless `fewest`, of some chain. None if there is no chain. Raises BudgetSpentError.
+        Of the chains with the fewest words those with the fewest letters, or the other way round.
+        None if there is no chain. Raises BudgetSpentError.
         """
         if not self.collectable:
             return None
         limit = chains if isinstance(chains, int) else NO_LIMIT
         room = self._room(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
-        self._explore(room, self.step(chains)._replace(each=True, fewest=fewest))
+        self._explore(room, self.step(chains)._replace(each=True, fewest=True))
         return room if room.graph.control[FOUND] else None
 
     def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:

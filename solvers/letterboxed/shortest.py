@@ -18,14 +18,12 @@ from solvers.letterboxed.rules import Chains
 from solvers.letterboxed.search import Root, Search
 
 
-def shortest_chain(
-    search: Search, root: Root, at: range, chains: Chains, *, fewest: bool = True
-) -> list[int] | None:
+def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> list[int] | None:
     """Find the first of the best chains in alphabetical order; None if there is no chain.
 
-    Unless `fewest`, find some chain. Raises BudgetSpentError.
+    Raises BudgetSpentError.
     """
-    room = search.explore_each(root, at, chains, fewest=fewest)
+    room = search.explore_each(root, at, chains)
     if room is None:
         return None
     step = search.step(chains)._replace(each=True)

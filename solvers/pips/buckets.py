@@ -163,6 +163,3 @@ def sort_by_bucket(
             if there != here:
                 for i in range(rows.shape[1]):
                     rows[here, i], rows[there, i] = rows[there, i], rows[here, i]
-
-
-__all__ = ["BUCKETS", "Buckets", "bucket_of", "sort_by_bucket"]

@@ -9,10 +9,9 @@ All logarithms are rounded to thousandths of a bit, so that they compare alike o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 
-from solvers.pips.puzzle import Region, RegionType
+from solvers.pips.puzzle import RegionType
 
 MILLIBITS = 1000
 
@@ -22,14 +21,6 @@ def arrangements_millibits(max_pip: int, dominoes: int) -> int:
     """Estimate the ways to lay distinct dominoes of a set on one tiling, in millibits."""
     whole = (max_pip + 1) * (max_pip + 2) // 2
     return round(MILLIBITS * (math.log2(math.perm(max(whole, dominoes), dominoes)) + dominoes))
-
-
-def freedom_millibits(regions: Sequence[Region], dominoes: int, max_pip: int) -> int:
-    """Estimate the freedom of a board, in millibits."""
-    return arrangements_millibits(max_pip, dominoes) + sum(
-        chance_millibits(region.type, len(region.cells), region.target or 0, max_pip)
-        for region in regions
-    )
 
 
 @lru_cache(maxsize=65_536)

@@ -18,12 +18,6 @@ from typing import Any
 from solvers.errors import PermanentError
 from solvers.pips.freedom import MILLIBITS, arrangements_millibits, chance_millibits
 from solvers.pips.mix import (
-    EASY,
-    HARD,
-    LEVELS,
-    LOOSE,
-    MEDIUM,
-    PRESETS,
     Draws,
     Mix,
     draws_of,
@@ -204,19 +198,3 @@ def _constrain(
             else:
                 target = max(0, target - 1 - draws.slack.draw(rnd()))
     return kind, target
-
-
-__all__ = [
-    "EASY",
-    "GENERATOR_NAME",
-    "HARD",
-    "LEVELS",
-    "LOOSE",
-    "MEDIUM",
-    "PRESETS",
-    "SEEDS_PER_STREAM",
-    "Mix",
-    "generate",
-    "generate_many",
-    "to_payload",
-]

@@ -95,6 +95,3 @@ def _read(puzzle: Puzzle, part: LayerPart) -> tuple[int, tuple[int, int]]:
             f"part.buckets: expected [i, j] with 0 <= i < j <= {BUCKETS}, got {buckets!r}"
         )
     return layer, (start, stop)
-
-
-__all__ = ["LayerPart", "count_layer_part", "divide_layer_part", "only_counts"]

@@ -346,6 +346,3 @@ def _layout(scratch: Scratch) -> str:
     whole.update(board["layer"][: board["dominoes"] + 2].tobytes())
     whole.update(repr([int(board[f"node_{x}"]) for x in ("word", "shift", "mask")]).encode("ascii"))
     return whole.hexdigest()[:16]
-
-
-__all__ = ["LayeredCount", "Rows", "take_up"]

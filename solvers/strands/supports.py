@@ -17,7 +17,6 @@ from solvers.compiling import inlined_kernel, kernel
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""
 
-_ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 

@@ -18,8 +18,6 @@ from solvers.errors import PermanentError
 from solvers.tiles.columns import from_arrays
 from solvers.tiles.puzzle import Puzzle
 
-SEEDS_PER_STREAM = 2**32
-"""Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""
 LAYERS_MAX = 26
 """A layer is named by a letter."""
 TILES_MAX = 2**24
@@ -54,9 +52,6 @@ class Form:
                 f"{self.shapes_min} to {self.shapes_max} shapes a layer; expected at least 1, and "
                 f"at most {SHAPES_MAX:,}"
             )
-
-
-PUBLISHED = Form()
 
 
 def generate(form: Form, seed: int) -> Puzzle:

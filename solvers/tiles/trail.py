@@ -31,19 +31,6 @@ def shares_several(model: Model) -> bool:
     )
 
 
-def sharing_number(model: Model) -> int:
-    """Count the most features that two tiles share (article 000, Definition 23).
-
-    Exact. Where many tiles have many features in common, `shares_several` is much faster.
-    """
-    sizes = np.sort(np.diff(model.start))
-    most = int(sizes[-2]) if len(sizes) > 1 else 0
-    times = np.zeros(model.tile_count, np.int64)
-    return int(
-        _most_shared(model.start, model.feature, model.feature_start, model.holder, times, most)
-    )
-
-
 def euler_trail(model: Model) -> Walk | None:
     """Build a walk without teleports from a Eulerian trail, or return None if there is none.
 
@@ -100,28 +87,6 @@ def _has_four_cycle(
                         return True
                     seen[g] = f
     return False
-
-
-@search_kernel
-def _most_shared(
-    start: np.ndarray, feature: np.ndarray, feature_start: np.ndarray, holder: np.ndarray,
-    times: np.ndarray, most: int,
-) -> int:  # fmt: skip
-    found = 0
-    for t in range(len(start) - 1):
-        for i in range(start[t], start[t + 1]):
-            for j in range(feature_start[feature[i]], feature_start[feature[i] + 1]):
-                u = holder[j]
-                if u < t:
-                    times[u] += 1
-                    if times[u] > found:
-                        found = times[u]
-                        if found == most:
-                            return found
-        for i in range(start[t], start[t + 1]):
-            for j in range(feature_start[feature[i]], feature_start[feature[i] + 1]):
-                times[holder[j]] = 0
-    return found
 
 
 @search_kernel

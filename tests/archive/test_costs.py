@@ -11,12 +11,13 @@ from archive.jobs import ids_of, name_jobs
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runfiles import read_json
-from archive.runs import finish_run, open_run, pending_chunks, plan_run
+from archive.runs import finish_run, open_run, plan_run
 from archive.tables import PARTS, RESULTS
 from solvers.algebra import Ask, Budget
 from solvers.pips.generator import generate_many
 from solvers.pips.mix import LEVELS, PRESETS
 from solvers.registry import game
+from tests.pending import pending_chunks
 
 COUNT = Ask(kind="count")
 PIPS = game("pips")

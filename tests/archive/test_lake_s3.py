@@ -56,7 +56,7 @@ def test_the_same_ingest_gives_the_same_files_as_in_a_folder(
     }
     assert remote.read_table("editions", EDITIONS).num_rows == 6
     again = fetch(remote, FolderSource(folder), now=now)
-    assert (again.new, normalise(remote).changed) == ([], False)
+    assert (again.new, normalise(remote).payloads) == ([], 0)
 
 
 def test_reads_and_errors_of_an_object_store(endpoint: str) -> None:

@@ -19,11 +19,12 @@ from archive.games import job_of
 from archive.lake import Lake
 from archive.planning import estimate_run
 from archive.runfiles import ChunkRef, SegmentTakenError, add_segment
-from archive.runs import finish_run, open_run, pending_chunks, plan_run, read_done
+from archive.runs import finish_run, open_run, plan_run, read_done
 from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
 from solvers.reasons import Reason, ReasonCode
+from tests.pending import pending_chunks
 
 
 def game(**other):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from archive import strands
-from archive.pips import Published, read_payload, read_puzzles
+from archive.pips import read_payload, read_puzzles
+from archive.published import Published
 from archive.themes import THEMES
 from service.nights import SAMPLES
 from solvers.pips.check import check_solution

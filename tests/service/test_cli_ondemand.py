@@ -14,7 +14,8 @@ import pytest
 
 from service.boards.pips_grid import draw_solution
 from solvers.algebra import Ask
-from solvers.pips.generator import HARD, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import HARD
 from solvers.registry import game
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 

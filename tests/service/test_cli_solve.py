@@ -14,7 +14,8 @@ import pytest
 
 from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
 from service.options import read_settings
-from solvers.pips.generator import HARD, LOOSE, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import HARD, LOOSE
 from solvers.pips.puzzle import Puzzle
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 

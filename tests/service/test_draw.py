@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
-from solvers.pips.generator import EASY, HARD, LOOSE, MEDIUM, Mix, generate
+from solvers.pips.generator import generate
+from solvers.pips.mix import EASY, HARD, LOOSE, MEDIUM, Mix
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Region, RegionType, Solution
 
 

@@ -7,7 +7,6 @@ import pytest
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
 from solvers.letterboxed import game as module
-from solvers.letterboxed.bound import words_bound
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
@@ -117,7 +116,6 @@ def test_no_board_needs_more_words_than_the_bound():
     board = Puzzle(sides=("A", "BCDEF"), dictionary=words)
     outcome = game_of("chains=fewest-words").solve(board, COUNT)
     assert outcome.value == 8
-    assert words_bound(board) == 31
 
 
 def test_a_board_without_words_and_a_game_without_a_lexicon_are_refused():

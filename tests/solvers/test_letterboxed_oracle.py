@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from solvers.algebra import Ask, Outcome
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import check_chain, strokes
-from solvers.letterboxed.decision import decide
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Chains, Rules
@@ -73,19 +72,6 @@ def test_chains_of_the_fewest_letters_are_those_of_the_definition(puzzle: Puzzle
     assert words_of(outcome) == sorted((c for c in found if letters_of(c) == least), key=order)
     counted = game_of("fewest-letters").solve(puzzle, COUNT)
     assert (counted.count, counted.value) == (outcome.count, outcome.value)
-
-
-@FEW
-@given(ANY_BOARD, st.integers(1, 4))
-def test_what_is_decided_is_so(puzzle: Puzzle, words: int):
-    outcome = decide(puzzle, words, min_letters=1)
-    counted = game_of(words).solve(puzzle, COUNT)
-    assert outcome.status is counted.status
-    for chain in outcome.solutions:
-        check_chain(puzzle, Rules(chains=words, min_letters=1), chain)
-    assert (
-        decide(puzzle, min_letters=1).status is game_of("fewest-words").solve(puzzle, COUNT).status
-    )
 
 
 @FEW

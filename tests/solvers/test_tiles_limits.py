@@ -15,7 +15,7 @@ from solvers.tiles.check import check_walk
 from solvers.tiles.combo import combo
 from solvers.tiles.fewest import fewest_moves
 from solvers.tiles.game import TilesGame
-from solvers.tiles.generator import PUBLISHED, Form, generate, generate_arrays
+from solvers.tiles.generator import Form, generate, generate_arrays
 from solvers.tiles.model import Model, index, model_of
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules
@@ -172,7 +172,7 @@ def play(model: Model, walk: Walk) -> int:
 
 @pytest.mark.parametrize("seed", range(50, 58))
 def test_boards_of_the_published_form_are_proven(seed: int) -> None:
-    puzzle = generate(PUBLISHED, seed)
+    puzzle = generate(Form(), seed)
     outcome = YES.solve(puzzle, BEST, None, Budget(nodes=200_000))
     assert outcome.status is Status.SOLVED
     check_walk(puzzle, outcome.solutions[0], Rules(teleports="forced"))
@@ -254,4 +254,4 @@ def test_generated_boards_have_the_form_that_was_asked_for() -> None:
     with pytest.raises(PermanentError, match="even number"):
         Form(tiles=7)
     with pytest.raises(PermanentError, match="seed"):
-        generate(PUBLISHED, -1)
+        generate(Form(), -1)

@@ -8,8 +8,8 @@ from conftest import plan, result_rows, undisturbed_rows
 
 from archive.cancelling import cancel_run, remains_of, take_up_run
 from archive.runfiles import open_run
-from archive.runs import pending_chunks
 from solvers.errors import PermanentError
+from tests.pending import pending_chunks
 from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import InlineExecutor

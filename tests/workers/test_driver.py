@@ -12,11 +12,12 @@ from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturb
 from archive.attempts import Attempts, read_attempts, write_start
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, open_run
-from archive.runs import pending_chunks, plan_run, read_done
+from archive.runs import plan_run, read_done
 from archive.tables import PARTS, SOLUTIONS
 from solvers.algebra import Ask
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode
+from tests.pending import pending_chunks
 from workers.chunks import AGAIN, solve_chunk, solve_rows
 from workers.driver import drive
 from workers.executors import InlineExecutor

@@ -11,9 +11,10 @@ from conftest import COUNT, plan, quick_settings
 from test_survival import drive_celery, slow_boards
 
 from archive.lake import STAGING, STAGING_KEPT_S, Lake
-from archive.runs import open_run, pending_chunks
+from archive.runs import open_run
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError, TransientError
+from tests.pending import pending_chunks
 from workers.driver import drive
 from workers.executors import CeleryExecutor, InlineExecutor
 from workers.keeper import Keeper

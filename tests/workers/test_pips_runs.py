@@ -14,8 +14,8 @@ from archive.stages import first_stage
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, canonical_json
 from solvers.pips.game import PIPS
-from solvers.pips.generator import LOOSE, generate, generate_many
-from solvers.pips.mix import PRESETS
+from solvers.pips.generator import generate, generate_many
+from solvers.pips.mix import LOOSE, PRESETS
 from workers.driver import drive
 from workers.executors import InlineExecutor
 

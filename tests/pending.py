@@ -1,0 +1,21 @@
+"""What a run has still to work, as a driver that begins finds it in the lake."""
+
+from archive.attempts import Attempts, read_all_attempts
+from archive.lake import Lake
+from archive.runfiles import ChunkRef, Run, done_places
+
+
+def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
+    """List the chunks still to be worked, each with the attempt that counts now."""
+    done = done_places(lake, run.run_id)
+    attempts = read_all_attempts(lake, run.run_id)
+    return [
+        ChunkRef(
+            run_id=run.run_id,
+            segment=ref.segment,
+            chunk=ref.chunk,
+            attempt=attempts.get(ref.place, Attempts()).attempt,
+        )
+        for ref in run.chunks()
+        if ref.place not in done
+    ]
