@@ -55,9 +55,9 @@ docs: $(READY) ## write what docs/ takes from the source
 	$(BIN)/python -m service.manual > docs/cli.md
 
 bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.md
-	$(BIN)/python -m benchmarks --write
+	$(BIN)/python -m benchmarks.published --write
+	$(BIN)/python -m benchmarks.loose_layers --write
 	$(BIN)/python -m benchmarks.night --write
-	$(BIN)/python -m benchmarks.survival --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
@@ -65,8 +65,6 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
 	$(BIN)/python -m benchmarks.strands_official --write
-	$(BIN)/python -m benchmarks.strands_compare --write
-	$(BIN)/python -m benchmarks.strands_zones --write
 	$(BIN)/python -m benchmarks.strands_night --write
 	$(BIN)/python -m benchmarks.hard --write
 	$(BIN)/python -m benchmarks.hard --exhaustive --write

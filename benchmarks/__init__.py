@@ -1,1 +1,1 @@
-"""Measure nightgrid beside what a user would pick instead: `python -m benchmarks`."""
+"""Measure nightgrid beside what a user would pick instead: `python -m benchmarks.NAME`."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from archive.chunking import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from benchmarks.capacity_model import Costs, House, Outcome, drawn, lognormal, simulate
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, finish
 from workers.executors import CHUNKS_PER_PROCESS
 from workers.messages import LOOK_AT_MOST
 from workers.settings import Settings
@@ -49,7 +49,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.capacity")
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--boards", type=int, default=BOARDS)
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     if options.measure:
         from benchmarks.capacity_measure import measure

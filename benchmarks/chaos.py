@@ -24,11 +24,11 @@ import pyarrow as pa
 from archive.puzzles import puzzles_table
 from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
-from benchmarks.batch import generate_table
+from benchmarks.boards import published_mix
 from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, finish
 from solvers.pips.generator import generate
 from solvers.pips.mix import PRESETS
 from solvers.reasons import Reason, ReasonCode
@@ -81,13 +81,13 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="faults by name")
     parser.add_argument("--seed", type=int, default=None, help="of everything drawn at random")
     parser.add_argument("--storms", type=int, default=STORMS)
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     print(f"seed: {seed}", flush=True)
     # Or hosts would wait for compilers, and the trials for them.
     game("pips").warm()
-    boards, _ = generate_table(options.boards, BOARDS_SEED)
+    boards = published_mix(options.boards, BOARDS_SEED)
     rows: list[tuple[str, Aftermath | str]] = []
     for what, aftermath in _trials(boards, seed, options):
         shown = aftermath if isinstance(aftermath, str) else runs.say(aftermath)

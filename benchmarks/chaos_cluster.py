@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import redis
 from pydantic import SecretStr
 
+from benchmarks.processes import children_of, wait_for
 from workers import server
 from workers.processes import end_group, spawn, wait
 from workers.redis_keys import connect, living
@@ -25,7 +25,6 @@ from workers.supervisor import child_environment, supervisor_state
 
 ROOT = Path(__file__).resolve().parents[1]
 CLOCK = Path(__file__).with_name("chaos_clock")
-WAIT_S = 60.0
 
 # Everything short, so that whatever is lost is noticed within seconds: the order of the limits is
 # that of the defaults (kernel budget < hard limit < visibility timeout).
@@ -220,30 +219,6 @@ def cluster(folder: Path, hosts: int = 2, **changes: Any) -> Iterator[Cluster]:
         yield made
     finally:
         made.close()
-
-
-def wait_for(look: Callable[[], Any], what: str, seconds: float = WAIT_S) -> Any:
-    """Wait until a look finds something, and return it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = look()
-        if found:
-            return found
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {seconds:g} s for {what} in vain")
-        time.sleep(0.02)
-
-
-def children_of(pid: int) -> list[int]:
-    """List the children of a process that are no zombies (Linux)."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                state, parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:2]
-                if int(parent) == pid and state != "Z":
-                    found.append(int(entry.name))
-    return sorted(found)
 
 
 def _send(pid: int, number: signal.Signals) -> None:

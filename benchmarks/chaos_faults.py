@@ -12,10 +12,10 @@ from contextlib import closing
 
 import redis
 
-from benchmarks.chaos_cluster import wait_for
-from benchmarks.chaos_inject import DIE_BEFORE_RENAME, DISK_FULL
+from benchmarks.chaos_files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos_places import Disk, Network
 from benchmarks.chaos_runs import Scene
+from benchmarks.processes import wait_for
 from workers import server
 from workers.redis_keys import connect
 

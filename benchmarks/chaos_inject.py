@@ -2,15 +2,11 @@
 
 `celery --app benchmarks.chaos_inject worker`. What goes wrong is read from the environment:
 
-NIGHTGRID_CHAOS_DIR        folder of the files below
-    executions.log             gets a line for every chunk that is begun
-    die-before-rename          while it stands, the next part that is written takes its process
-                               along between writing it and giving it its name; once
-    disk-full                  while it stands, nothing can be written into the lake
+NIGHTGRID_CHAOS_DIR        folder of the files of `benchmarks/chaos_files.py`
 NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
 NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
-NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos_bugs.py`
+NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos_defects.py`
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
 
@@ -25,9 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-EXECUTIONS = "executions.log"
-DIE_BEFORE_RENAME = "die-before-rename"
-DISK_FULL = "disk-full"
+from benchmarks import chaos_defects
+from benchmarks.chaos_files import DISK_FULL, EXECUTIONS, chaos_folder, claim_death
 
 
 def install_double() -> None:
@@ -41,7 +36,7 @@ def _install_faults() -> None:
     from archive import disk
     from workers import chunks
 
-    folder = Path(os.environ["NIGHTGRID_CHAOS_DIR"])
+    folder = chaos_folder()
     pause_s = float(os.environ.get("NIGHTGRID_CHAOS_PAUSE_S") or 0)
     crashing = _ids("NIGHTGRID_CHAOS_SEGFAULT")
     endless = _ids("NIGHTGRID_CHAOS_FOREVER")
@@ -85,28 +80,15 @@ def _install_faults() -> None:
     disk.link = deadly_link
 
 
-def claim_death() -> bool:
-    """Tell whether this process is the one that is to die while it files a part."""
-    return _claim(Path(os.environ["NIGHTGRID_CHAOS_DIR"]) / DIE_BEFORE_RENAME)
-
-
 def _ids(name: str) -> set[str]:
     return {text for text in os.environ.get(name, "").split(",") if text}
-
-
-def _claim(path: Path) -> bool:
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 install_double()
 if "NIGHTGRID_CHAOS_DIR" in os.environ:
     _install_faults()
 if "NIGHTGRID_CHAOS_BUG" in os.environ:
-    importlib.import_module("benchmarks.chaos_bugs").install(os.environ["NIGHTGRID_CHAOS_BUG"])
+    chaos_defects.install(os.environ["NIGHTGRID_CHAOS_BUG"])
 
 from workers import tasks  # noqa: E402 - the faults come first
 

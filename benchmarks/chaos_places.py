@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.chaos_cluster import wait_for
+from benchmarks.processes import wait_for
 from workers.processes import end_group, spawn
 from workers.server import server_binary
 

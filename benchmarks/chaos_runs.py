@@ -26,8 +26,9 @@ from archive.lake import Lake
 from archive.runfiles import done_places, open_run
 from archive.runs import plan_run
 from archive.tables import RESULTS
-from benchmarks.chaos_cluster import Cluster, Host, wait_for
-from benchmarks.chaos_inject import EXECUTIONS
+from benchmarks.chaos_cluster import Cluster, Host
+from benchmarks.chaos_files import EXECUTIONS
+from benchmarks.processes import wait_for
 from solvers.algebra import Ask, Status
 from solvers.reasons import Reason
 from workers.driver import drive

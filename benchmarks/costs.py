@@ -20,7 +20,7 @@ from archive.costs import COST_BOUNDS_S, question_of, read_model
 from archive.lake import Lake
 from archive.runfiles import Run, open_run
 from archive.tables import RESULTS
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, finish
 from solvers.registry import game
 
 SEED = 1
@@ -78,7 +78,7 @@ def main() -> int:
     """Compare, question by question."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lakes", nargs="+", metavar="LAKE")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     found = []
     for url in options.lakes:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import shlex
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Outcome, Status
 from solvers.errors import PermanentError
 from solvers.hard import (
@@ -367,10 +366,9 @@ def main() -> None:
     parser.add_argument(
         "--exhaustive", action="store_true", help="compare all small instances with brute force"
     )
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    arguments = [a for a in sys.argv[1:] if a != "--write"]
-    options.command = shlex.join(["python", "-m", "benchmarks.hard", *arguments])
+    options.command = command_line("hard")
     (_exhaustive if options.exhaustive else _measure)(options)
 
 

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 
-from benchmarks.report import Section, finish
+from benchmarks.boards import published_files
+from benchmarks.report import Section, add_write, finish
 from solvers.algebra import Ask
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Chains, Rules
 
-ARCHIVE = os.environ.get("NIGHTGRID_ARCHIVE", "../shared/puzzles")
 ASKS: tuple[tuple[str, Chains, Ask], ...] = (
     ("fewest words, counted, best 10 listed", "fewest-words", Ask(kind="best", limit=10)),
     ("fewest letters, counted, best 10 listed", "fewest-letters", Ask(kind="best", limit=10)),
@@ -39,11 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    files = sorted((Path(ARCHIVE) / "letterboxed").glob("*.json"))
-    if not files:
-        sys.exit(f"no published days at {ARCHIVE}/letterboxed; set NIGHTGRID_ARCHIVE")
+    files = published_files("letterboxed")
     games = [LetterBoxedGame(Rules(chains=chains), None) for _, chains, _ in ASKS]
     games[0].warm()
     times: dict[str, list[float]] = {"read": [], "words filtered": []}

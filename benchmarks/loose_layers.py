@@ -11,18 +11,16 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from archive.stages import Carried, StageSizes, next_stage
-from benchmarks.report import Section, finish
+from benchmarks.boards import LOOSE_ROWS, loose_board
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, LayeredCount
-from solvers.pips.generator import generate
-from solvers.pips.mix import LOOSE
 from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
 
-ROWS = 4
 BOARDS = ((16, 3),)
 """Dominoes and seed."""
 STAGE_ROWS = (30_000, 100_000, 300_000, 1_000_000)
@@ -127,18 +125,23 @@ def unsplit(puzzle: Puzzle, budget: Budget) -> Cost:
     return cost
 
 
-def loose_board(dominoes: int, seed: int) -> Puzzle:
-    """Generate a board of four rows."""
-    mix = replace(LOOSE, dominoes=((dominoes, 1.0),), rows=ROWS, cols=2 * dominoes // ROWS)
-    return generate(mix, seed)[0]
-
-
-def run(options: argparse.Namespace) -> None:
+def main() -> None:
+    """Count every board by stages of every size and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.loose_layers", description=__doc__)
+    parser.add_argument(
+        "--boards", type=_board, nargs="+", default=list(BOARDS), metavar="DOMINOES:SEED"
+    )
+    parser.add_argument("--stage-rows", type=int, nargs="+", default=STAGE_ROWS)
+    parser.add_argument("--layers", type=int, default=LAYERS, help="layers a stage goes on")
+    parser.add_argument("--table-gb", type=float, default=TABLE_BYTES / 1024**3)
+    parser.add_argument("--unsplit-gb", type=float, default=UNSPLIT_BYTES / 1024**3)
+    add_write(parser)
+    options = parser.parse_args()
     game("pips").warm()
     section = Section(
         name="loose_layers",
         title="Loose boards by stages, in one process",
-        command=options.command,
+        command=command_line("loose_layers"),
     )
     budget, roomy = (
         Budget(nodes=10**15, table_bytes=int(gb * 1024**3), seconds=SECONDS)
@@ -181,9 +184,9 @@ def run(options: argparse.Namespace) -> None:
         rows,
     )
     section.say(
-        f"Boards of the mix `LOOSE`, {ROWS} rows; a stage goes on for {options.layers} layer(s). "
-        "States are those of the unsplit count; expanded are those carried on, written those left "
-        "for the next stage, both beside them. Copying stands for writing and reading."
+        f"Boards of the mix `LOOSE`, {LOOSE_ROWS} rows; a stage goes on for {options.layers} "
+        "layer(s). States are those of the unsplit count; expanded are those carried on, written "
+        "those left for the next stage, both beside them. Copying stands for writing and reading."
     )
     finish(section, to_results=options.write)
 
@@ -217,17 +220,5 @@ def _board(text: str) -> tuple[int, int]:
     return int(dominoes), int(seed or 0)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--boards", type=_board, nargs="+", default=list(BOARDS), metavar="DOMINOES:SEED"
-    )
-    parser.add_argument("--stage-rows", type=int, nargs="+", default=STAGE_ROWS)
-    parser.add_argument("--layers", type=int, default=LAYERS, help="layers a stage goes on")
-    parser.add_argument("--table-gb", type=float, default=TABLE_BYTES / 1024**3)
-    parser.add_argument("--unsplit-gb", type=float, default=UNSPLIT_BYTES / 1024**3)
-
-
 if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main("loose_layers")
+    main()

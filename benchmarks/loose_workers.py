@@ -13,14 +13,11 @@ import contextlib
 import json
 import multiprocessing
 import os
-import re
 import resource
-import shlex
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +29,16 @@ from archive.runfiles import ChunkRef
 from archive.runs import open_run, plan_run
 from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS
-from benchmarks.report import Section, finish
+from benchmarks.boards import LOOSE_ROWS, loose_board
+from benchmarks.processes import cpu_seconds, peak_bytes
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget
-from solvers.pips.generator import generate
-from solvers.pips.mix import LOOSE
 from solvers.registry import game
 from workers.driver import drive
 from workers.executors import CeleryExecutor
 from workers.settings import Settings
 from workers.supervisor import local_cluster
 
-ROWS = 4
 DOMINOES = 20
 SEED = 0
 WORKERS = (1, 2)
@@ -54,18 +50,12 @@ LOOK_SECONDS = 0.5
 COUNT = Ask(kind="count")
 
 
-def board(dominoes: int, seed: int) -> Any:
-    """Make the board."""
-    mix = replace(LOOSE, dominoes=((dominoes, 1.0),), rows=ROWS, cols=2 * dominoes // ROWS)
-    return generate(mix, seed)[0]
-
-
 def unsplit(task: tuple[int, int, int]) -> dict[str, Any]:
     """Count a board whole. `task` is dominoes, seed, table bytes."""
     dominoes, seed, table_bytes = task
     pips = game("pips")
     pips.warm()
-    puzzle = board(dominoes, seed)
+    puzzle = loose_board(dominoes, seed)
     budget = Budget(nodes=10**15, table_bytes=table_bytes, seconds=UNSPLIT_SECONDS)
     begun, busy = time.perf_counter(), time.process_time()
     outcome = pips.solve(puzzle, COUNT, None, budget)
@@ -106,14 +96,9 @@ class Watcher:
         self.sizes |= now
         self.most = max(self.most, sum(now.values()))
         for pid in _descendants(os.getpid()):
-            with contextlib.suppress(OSError, TypeError):
-                self.memory[pid] = _number(r"VmHWM:\s+(\d+) kB", f"/proc/{pid}/status") * 1024
-                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-                self.cpu[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _number(pattern: str, path: str) -> int:
-    return int(re.search(pattern, Path(path).read_text())[1])  # type: ignore[index]
+            with contextlib.suppress(OSError):
+                self.memory[pid] = max(self.memory.get(pid, 0), peak_bytes(pid))
+                self.cpu[pid] = cpu_seconds(pid)
 
 
 def _descendants(pid: int) -> list[int]:
@@ -147,7 +132,7 @@ def _staged(
     settings = Settings(lake=str(folder / "lake"), batch_processes=workers, games="pips", **changes)
     lake = Lake.open(settings.lake)
     budget = Budget(nodes=10**15, table_bytes=table_bytes, seconds=SECONDS)
-    table = puzzles_table(pips, [board(dominoes, seed)])
+    table = puzzles_table(pips, [loose_board(dominoes, seed)])
     with local_cluster(settings, roles=("server", "batch")):
         begun = time.perf_counter()
         run_id = plan_run(lake, pips, table, COUNT, budget, split_ahead=2)
@@ -211,14 +196,13 @@ def main() -> int:
     parser.add_argument("--stage-rows", type=int, help="states of one part, about")
     parser.add_argument("--stage-layers", type=int, help="layers between two exchanges")
     parser.add_argument("--folder", type=Path, help="where lakes are made; default: temporary")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    arguments = [a for a in sys.argv[1:] if a != "--write"]
     section = Section(
         name="loose_workers" + ("_refused" if options.table_mb else ""),
         title="One loose board on several workers"
         + (", more states than fit into memory" if options.table_mb else ""),
-        command=shlex.join(["python", "-m", "benchmarks.loose_workers", *arguments]),
+        command=command_line("loose_workers"),
     )
     table_bytes = options.table_mb * 1024**2 if options.table_mb else TABLE_BYTES
     found = _measure(options, table_bytes)
@@ -281,9 +265,9 @@ def _report(
         ],
     )  # fmt: skip
     section.say(
-        f"Board of {options.dominoes} dominoes, {ROWS} x {2 * options.dominoes // ROWS}, mix "
-        f"`LOOSE`, seed {options.seed}. `written`: states handed from one stage to the next, those "
-        "that several parts have reached once for each. Wall time is from planning to the result "
+        f"Board of {options.dominoes} dominoes, {LOOSE_ROWS} rows, mix `LOOSE`, seed "
+        f"{options.seed}. `written`: states handed from one stage to the next, those that several "
+        "parts have reached once for each. Wall time is from planning to the result "
         "in the lake. Peak memory is that of the largest process."
     )
     name, last = found[-1]

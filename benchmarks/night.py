@@ -16,8 +16,9 @@ from pathlib import Path
 
 from archive.lake import Lake
 from archive.tables import COUNTS_BY_DATE
-from benchmarks.published import archive_folder, article_counts
-from benchmarks.report import Section, finish
+from benchmarks.boards import archive_folder
+from benchmarks.published import article_counts
+from benchmarks.report import Section, add_write, finish
 from flows.nightly import run_nightly
 from flows.report import NightlyReport
 from flows.settings import NightlySettings
@@ -29,7 +30,7 @@ Key = tuple[dt.date, str]
 def main() -> int:
     """Run two nights and print what became of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.night")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     folder = archive_folder()
     with tempfile.TemporaryDirectory(prefix="nightgrid-night-") as place:

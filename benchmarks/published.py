@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import tiling_trees
-from benchmarks.report import Section, finish, ms, seconds
+from benchmarks.boards import archive_folder
+from benchmarks.report import Section, add_write, command_line, finish, ms, seconds
 from solvers.algebra import Ask, Outcome, Statistics
 from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
@@ -42,11 +42,6 @@ class Measured:
     wall_ns: int
     cp_sat: cp_sat.Enumeration
     trees: tiling_trees.Backtracking
-
-
-def archive_folder() -> Path:
-    default = Path(__file__).resolve().parents[2] / "shared" / "puzzles"
-    return Path(os.environ.get("NIGHTGRID_ARCHIVE") or default)
 
 
 def article_counts(folder: Path) -> dict[str, int]:
@@ -173,7 +168,16 @@ def report(boards: list[Measured], options: argparse.Namespace) -> Section:
     return section
 
 
-def run(options: argparse.Namespace) -> None:
+def main() -> None:
+    """Measure every board by every program and print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.published", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--cp-sat-limit", type=float, default=CP_SAT_LIMIT_S, metavar="S")
+    parser.add_argument("--trees-limit", type=float, default=TREES_LIMIT_S, metavar="S")
+    parser.add_argument("--shown", type=int, default=SHOWN, metavar="BOARDS")
+    add_write(parser)
+    options = parser.parse_args()
+    options.command = command_line("published")
     game("pips").warm()
     warm = {
         "dominoes": [[0, 1], [2, 2]],
@@ -187,14 +191,5 @@ def run(options: argparse.Namespace) -> None:
     finish(report(boards, options), to_results=options.write)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--cp-sat-limit", type=float, default=CP_SAT_LIMIT_S, metavar="S")
-    parser.add_argument("--trees-limit", type=float, default=TREES_LIMIT_S, metavar="S")
-    parser.add_argument("--shown", type=int, default=SHOWN, metavar="BOARDS")
-
-
 if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main("published")
+    main()

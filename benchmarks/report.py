@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime as dt
 import os
 import platform
 import re
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
-_TITLE = "# Results\n\nEach section is written by the command that it names.\n"
+_TITLE = """# Results
+
+Each section is written by the command that it names. Where a question is answered for good, the \
+program is gone, and the section names the commit that has it.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,6 +89,18 @@ def finish(section: Section, *, to_results: bool) -> None:
     print(section.render(), end="\n\n", flush=True)
     if to_results:
         write(section)
+
+
+def add_write(parser: argparse.ArgumentParser) -> None:
+    """Add the option to put the section into the results."""
+    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+
+
+def command_line(name: str, arguments: Sequence[str] | None = None) -> str:
+    """Write the command of this program as it was called, without `--write`."""
+    given = sys.argv[1:] if arguments is None else arguments
+    shown = [argument for argument in given if argument != "--write"]
+    return shlex.join(["python", "-m", f"benchmarks.{name}", *shown])
 
 
 def ms(nanoseconds: float) -> str:

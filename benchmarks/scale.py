@@ -15,7 +15,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import re
 import sys
 import tempfile
 import time
@@ -35,7 +34,8 @@ from archive.lake import Lake
 from archive.memory import keep_freed
 from archive.runfiles import count_segments
 from archive.runs import begin_run, extend_run
-from benchmarks.report import finish
+from benchmarks.processes import children_of, cpu_seconds, peak_bytes
+from benchmarks.report import add_write, finish
 from benchmarks.scale_figures import Figures, tell
 from solvers.algebra import Ask, Budget, digest
 from solvers.registry import game
@@ -143,7 +143,7 @@ def _plan(boards: Boards, lake_url: str, processes: int) -> tuple[float, int, fl
     busy = time.process_time()
     begin_run(lake, pips, COUNT, budget, RUN_ID, puzzle_count=boards.count)
     extend_run(lake, pips, boards.tables, COUNT, budget, RUN_ID, worker_count=processes)
-    return time.time(), _peak_bytes(os.getpid()), time.process_time() - busy
+    return time.time(), peak_bytes(os.getpid()), time.process_time() - busy
 
 
 def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
         "finish_s": finish_s,
         "chunks": summary.chunks_total,
         "kernel_s": summary.kernel_ns / 1e9,
-        "driver_bytes": _peak_bytes(os.getpid()),
+        "driver_bytes": peak_bytes(os.getpid()),
         "driver_cpu_s": driver_cpu_s,
         "planner_bytes": planner_bytes,
         "planner_cpu_s": planner_cpu_s,
@@ -207,18 +207,8 @@ def _workers(settings: Settings) -> tuple[int, float]:
     """Find the largest peak of memory and the whole processor time of the batch children."""
     state = (settings.side_dir / "supervisor.json").read_text()
     pid = json.loads(state)["processes"]["batch"]["pid"]
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    ticks = 0
-    for child in children:
-        # Its name, in parentheses, is the one field that may hold spaces.
-        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return max(_peak_bytes(int(child)) for child in children), ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _peak_bytes(pid: int) -> int:
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return 1024 * int(found[1]) if found else 0
+    children = children_of(pid)
+    return max(map(peak_bytes, children)), sum(map(cpu_seconds, children))
 
 
 def _bytes_under(folder: Path) -> int:
@@ -234,7 +224,7 @@ def main() -> int:
     parser.add_argument("--corpora", type=Path, help="a lake that keeps the generated boards")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=1, help="tell the median of so many runs")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     options.boards.sort()
     made = options.distinct or max(options.boards[-1], options.made)

@@ -35,8 +35,9 @@ import numpy as np
 
 from archive.lake import Lake
 from archive.results import ONDEMAND_PREFIX
-from benchmarks.chaos_cluster import ROOT, wait_for
-from benchmarks.report import Section, finish
+from benchmarks.chaos_cluster import ROOT
+from benchmarks.processes import wait_for
+from benchmarks.report import Section, add_write, finish
 from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends
 from flows import environment
 from solvers.algebra import Ask
@@ -88,7 +89,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nightgrid-soak-") as name:
         folder = Path(name)

@@ -14,7 +14,7 @@ import numpy as np
 import redis
 
 from archive.lake import STAGING
-from benchmarks.chaos_cluster import children_of
+from benchmarks.processes import children_of
 from workers.redis_keys import connect
 from workers.settings import Settings
 from workers.supervisor import supervisor_state

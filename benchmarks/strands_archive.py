@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shlex
 import statistics
 import sys
 import time
@@ -20,13 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from archive.lexicons import default_lexicon, lexicon_from_file
-from benchmarks.report import Section, finish
+from benchmarks.boards import published_files
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget
 from solvers.strands.game import StrandsGame
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 
-ARCHIVE = os.environ.get("NIGHTGRID_ARCHIVE", "../shared/puzzles")
 BUDGET_S = 60.0
 
 
@@ -80,15 +78,13 @@ def main() -> None:
     parser.add_argument("--words", help="word list; default: the default lexicon with compounds")
     parser.add_argument("--every", type=int, default=1, help="take every n-th board")
     parser.add_argument("--best", type=int, default=0, help="also ask for the best k")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     lexicon = lexicon_from_file(options.words) if options.words else default_lexicon()
     rules = Rules(spangram="off", words="any") if options.words else Rules()
     game = StrandsGame(rules, lexicon)
     game.warm()
-    files = sorted((Path(ARCHIVE) / "strands").glob("*.json"))[:: options.every]
-    if not files:
-        sys.exit(f"no published boards at {ARCHIVE}/strands; set NIGHTGRID_ARCHIVE")
+    files = published_files("strands")[:: options.every]
     # The first board pays for pages that all others find in place.
     measure(files[0], game, options.best)
     boards = []
@@ -96,12 +92,12 @@ def main() -> None:
         boards.append(measure(path, game, options.best))
         print(f"\r{len(boards)} of {len(files)}", end="", file=sys.stderr)
     print(file=sys.stderr)
-    arguments = [Path(a).name if a == options.words else a for a in sys.argv[1:] if a != "--write"]
+    arguments = [Path(a).name if a == options.words else a for a in sys.argv[1:]]
     section = Section(
         name="strands-list" if options.words else "strands-vocabulary",
         title=f"{len(boards):,} published Strands boards, one core, "
         + (f"{len(lexicon):,} words of a list" if options.words else f"{len(lexicon):,} words"),
-        command=shlex.join(["python", "-m", "benchmarks.strands_archive", *arguments]),
+        command=command_line("strands_archive", arguments),
     )
     section.say(f"Rules: `{rules}`. Times are wall times of one process, in milliseconds.")
     rows = [

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import re
 import shutil
 import sys
 import tempfile
@@ -32,8 +31,9 @@ from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH
 from archive.results import find_results, solutions_of
 from archive.tables import RESULTS, STRANDS_RANKS
-from benchmarks.published import archive_folder
-from benchmarks.report import Section, finish
+from benchmarks.boards import archive_folder
+from benchmarks.processes import children_of, peak_bytes
+from benchmarks.report import Section, add_write, finish
 from flows.nightly import run_nightly
 from flows.report import NightlyReport
 from flows.settings import ASKS, NightlySettings
@@ -79,7 +79,7 @@ def main() -> int:
         "--workers", type=int, nargs="+", default=[2, 1], metavar="N", help="one night for each"
     )
     parser.add_argument("--check", type=int, default=0, metavar="N", help="solve N boards again")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
     files = sorted((archive_folder() / "strands").glob("*.json"))[:: options.every]
     with tempfile.TemporaryDirectory(prefix="nightgrid-strands-") as place:
@@ -142,20 +142,8 @@ class _Watch(contextlib.AbstractContextManager["_Watch"]):
         while not self._over.wait(SAMPLE_S):
             with contextlib.suppress(OSError, ValueError, KeyError):
                 batch = json.loads(self._note.read_text())["processes"]["batch"]["pid"]
-                peaks = [_peak_bytes(pid) for pid in (batch, *_children(batch))]
+                peaks = [peak_bytes(pid) for pid in (batch, *children_of(batch))]
                 self.peak_bytes = max(self.peak_bytes or 0, *peaks)
-
-
-def _peak_bytes(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return 1024 * int(found[1]) if found else 0
-    return 0
-
-
-def _children(pid: int) -> list[int]:
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
 
 
 def tell(options: argparse.Namespace, nights: list[Night], lake: Lake) -> Section:

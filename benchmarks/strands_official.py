@@ -22,8 +22,6 @@ import argparse
 import datetime as dt
 import json
 import multiprocessing
-import os
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -34,7 +32,8 @@ from archive.lexicons import default_lexicon
 from archive.official import is_same_cover
 from archive.published import Published
 from archive.strands import read_payload
-from benchmarks.report import Section, finish
+from benchmarks.boards import published_files
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
@@ -48,7 +47,6 @@ from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY
 
-ARCHIVE = os.environ.get("NIGHTGRID_ARCHIVE", "../shared/puzzles")
 LIST = 1000
 """Covers among which the official one is looked for."""
 SHARES = (1, 10, 100, LIST)
@@ -70,11 +68,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="budget of one board's ranking")
     parser.add_argument("--no-rank", action="store_true", help="only look whether it is found")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    files = sorted((Path(ARCHIVE) / "strands").glob("*.json"))[options.start :: options.every]
-    if not files:
-        parser.error(f"no boards in {ARCHIVE}/strands; set NIGHTGRID_ARCHIVE")
+    files = published_files("strands")[options.start :: options.every]
     done = _kept(options.keep, ranked=not options.no_rank)
     todo = [(str(path), options.seconds, not options.no_rank) for path in files
             if path.stem not in done]  # fmt: skip
@@ -241,10 +237,7 @@ def _section(summary: dict[str, Any]) -> Section:
     section = Section(
         name="strands-official",
         title=f"Official solutions of {boards} published Strands boards",
-        command=shlex.join(
-            ["python", "-m", "benchmarks.strands_official"]
-            + [a for a in sys.argv[1:] if a != "--write"]
-        ),
+        command=command_line("strands_official"),
     )
     rows = [["among the exact covers", found, f"{found / boards:.1%}", ""]]
     if summary["ranked"]:

@@ -28,8 +28,8 @@ import pyarrow.compute as pc
 from archive.games import bind_game
 from archive.lake import Lake
 from archive.tables import RESULTS
-from benchmarks.published import archive_folder
-from benchmarks.report import Section, finish
+from benchmarks.boards import published_files
+from benchmarks.report import Section, add_write, finish
 from solvers.algebra import Ask
 from solvers.strands.puzzle import Puzzle
 
@@ -166,11 +166,9 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="take every Nth board only")
     parser.add_argument("--ask", default="best(10)")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    files = sorted((archive_folder() / "strands").glob("*.json"))[:: options.every]
-    if not files:
-        raise SystemExit("no Strands payloads; expected NIGHTGRID_ARCHIVE to name a folder of them")
+    files = published_files("strands")[:: options.every]
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
     )

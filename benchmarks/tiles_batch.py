@@ -7,17 +7,15 @@ single feature is exchanged for another, which leaves two features on odd number
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import time
 
 import numpy as np
 
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import STATUS_CODES, Ask, Budget, Status
 from solvers.tiles.check import check_walk
 from solvers.tiles.game import TilesGame
-from solvers.tiles.generator import PUBLISHED, generate_arrays
+from solvers.tiles.generator import Form, generate_arrays
 
 BOARDS = 1_000_000
 SEED = 1
@@ -35,11 +33,11 @@ def run(options: argparse.Namespace) -> None:
     )
     game = TilesGame()
     game.warm()
-    generate_arrays(PUBLISHED, 0, 1)
+    generate_arrays(Form(), 0, 1)
     begun = time.process_time()
-    arrays = generate_arrays(PUBLISHED, options.seed, options.boards, names=False)
+    arrays = generate_arrays(Form(), options.seed, options.boards, names=False)
     generated_s = time.process_time() - begun
-    size = PUBLISHED.tiles * PUBLISHED.layers
+    size = Form().tiles * Form().layers
     spoilt = np.arange(1, options.boards, 2) * size
     feature = arrays["feature.values"]
     # Feature 0 stands on the first tile of every board, and feature 1 beside it.
@@ -54,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     solved = int(counts[STATUS_CODES.index(Status.SOLVED)])
     unsolvable = int(counts[STATUS_CODES.index(Status.UNSOLVABLE)])
     assert (solved, unsolvable) == (options.boards - len(spoilt), len(spoilt))
-    few = generate_arrays(PUBLISHED, options.seed, CHECKED)
+    few = generate_arrays(Form(), options.seed, CHECKED)
     for row in range(CHECKED):
         puzzle = game.from_arrays(few, row)
         check_walk(puzzle, game.solve(puzzle, FIRST).solutions[0])
@@ -89,10 +87,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tiles_batch", description=__doc__)
     parser.add_argument("--boards", type=int, default=BOARDS)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
-    options.command = shlex.join(["python", "-m", "benchmarks.tiles_batch", *arguments])
+    options.command = command_line("tiles_batch")
     run(options)
 
 

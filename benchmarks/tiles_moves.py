@@ -7,15 +7,13 @@ of the greedy combo, and whether they are proven within the seconds a board may 
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.report import Section, finish
+from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
 from solvers.tiles.check import check_walk
@@ -164,10 +162,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tiles_moves", description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for each board")
     parser.add_argument("--fewer", type=int, default=1, help="divide the numbers of boards by N")
-    parser.add_argument("--write", action="store_true", help="put it into benchmarks/RESULTS.md")
+    add_write(parser)
     options = parser.parse_args()
-    arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
-    options.command = shlex.join(["python", "-m", "benchmarks.tiles_moves", *arguments])
+    options.command = command_line("tiles_moves")
     run(options)
 
 

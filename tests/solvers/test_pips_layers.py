@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.loose_layers import loose_board
+from benchmarks.boards import loose_board
 from solvers.algebra import Ask, Budget, Game, LayeredCount, Status
 from solvers.errors import PermanentError
 from solvers.pips.general import is_first_choice

@@ -1,0 +1,114 @@
+"""Bugs that a careless change would bring, each put into the process that installs it.
+
+Which fault finds which of them is in `benchmarks/chaos_bugs.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chaos_files import claim_death
+
+
+def install(name: str) -> None:
+    """Put a bug into this process."""
+    DEFECTS[name]()
+
+
+def _torn() -> None:
+    """Write parts under their own names, piece by piece."""
+    from archive import disk
+
+    link = disk.link
+
+    def torn(staged: Path, target: Path) -> bool:
+        if target.parent.name == "parts":
+            data = staged.read_bytes()
+            target.write_bytes(data[: len(data) // 2])
+            if claim_death():
+                os.kill(os.getpid(), signal.SIGKILL)
+            target.write_bytes(data)
+            staged.unlink()
+            return True
+        return link(staged, target)
+
+    disk.link = torn
+
+
+def _unsent() -> None:
+    """Never send a chunk again."""
+    from workers.reconciler import Reconciler
+
+    def forget(self: Any, place: tuple[int, int]) -> None:
+        self._flights.pop(place, None)
+
+    Reconciler._requeue = forget  # type: ignore[method-assign]  # noqa: SLF001 - a bug inside of it
+
+
+def _drifting() -> None:
+    """Answer otherwise when a chunk is worked again."""
+    import pyarrow as pa
+
+    from workers import chunks
+
+    solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
+    attempt = [1]
+
+    def noting(lake: Any, ref: Any, *others: Any) -> Any:
+        attempt[0] = ref.attempt
+        return solve_chunk(lake, ref, *others)
+
+    def wrong(*arguments: Any) -> Any:
+        part = solve_rows(*arguments)
+        if attempt[0] == 1:
+            return part
+        at = part.schema.get_field_index("nodes")
+        more = pa.array([n + 1 for n in part.column(at).to_pylist()], part.schema.field(at).type)
+        return part.set_column(at, part.schema.field(at), more)
+
+    chunks.solve_chunk, chunks.solve_rows = noting, wrong
+
+
+def _short() -> None:
+    """Leave out the last row when a chunk is worked again."""
+    from workers import chunks
+
+    solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
+    attempt = [1]
+
+    def noting(lake: Any, ref: Any, *others: Any) -> Any:
+        attempt[0] = ref.attempt
+        return solve_chunk(lake, ref, *others)
+
+    def cut(*arguments: Any) -> Any:
+        part = solve_rows(*arguments)
+        return part if attempt[0] == 1 else part.slice(0, max(1, part.num_rows - 1))
+
+    chunks.solve_chunk, chunks.solve_rows = noting, cut
+
+
+def _at_once() -> None:
+    """Finish a run while chunks are still being worked."""
+    from workers.reconciler import Reconciler
+
+    work = Reconciler.work
+
+    def hasty(self: Any, stop: Any) -> None:
+        self._ready.clear()
+        work(self, stop)
+
+    Reconciler.work = hasty  # type: ignore[method-assign]
+
+
+DEFECTS: dict[str, Callable[[], None]] = {
+    "none": lambda: None,
+    "torn": _torn,
+    "unsent": _unsent,
+    "drifting": _drifting,
+    "short": _short,
+    "at-once": _at_once,
+}

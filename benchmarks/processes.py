@@ -1,0 +1,52 @@
+"""What benchmarks ask of processes: which live, and what time and memory they took."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WAIT_S = 60.0
+
+
+def wait_for(look: Callable[[], Any], what: str, seconds: float = WAIT_S) -> Any:
+    """Wait until a look finds something, and return it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {seconds:g} s for {what} in vain")
+        time.sleep(0.02)
+
+
+def children_of(pid: int) -> list[int]:
+    """List the children of a process that are no zombies (Linux)."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                state, parent = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:2]
+                if int(parent) == pid and state != "Z":
+                    found.append(int(entry.name))
+    return sorted(found)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Tell the processor time of a process (Linux). Raises OSError when it has ended."""
+    # Its name, in parentheses, is the one field that may hold spaces.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_bytes(pid: int) -> int:
+    """Tell the most memory that a process had (Linux); 0 when it has ended."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return 1024 * int(found[1]) if found else 0
+    return 0
