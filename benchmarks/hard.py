@@ -27,12 +27,18 @@ from solvers.hard import (
     subset_sum_to_pips,
 )
 from solvers.hard.catalogue import Made, make, reduction
-from solvers.hard.flow_free import FlowFree, all_flows
-from solvers.hard.formula import Formula, all_formulas, assignments, exactly_one, not_all_equal
+from solvers.hard.flow_free import FlowFree
+from solvers.hard.formula import Formula, assignments, exactly_one, not_all_equal
 from solvers.hard.planar import PlanarFormula, embed
 from solvers.hard.reduced import Reduced
-from solvers.hard.subset_sum import SubsetSum, subsets
-from solvers.hard.three_d_matching import all_three_d_matchings, matchings
+from solvers.hard.subset_sum import SubsetSum
+from tests.oracles.hard_instances import (
+    all_flows,
+    all_formulas,
+    all_three_d_matchings,
+    matchings,
+    subsets,
+)
 
 SECONDS = 60.0
 SEED = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from service.boards.styled import Drawing, Line, Run
+from service.boards.styled import Drawing, Line, Run, joined
 
 DOTS_WIDE = 2
 DOTS_HIGH = 4
@@ -67,16 +67,7 @@ class Canvas:
         return (chr(_EMPTY + self._masks[place]), style)
 
     def _line(self, y: int, left: int, width: int) -> Line:
-        runs: list[Run] = []
-        for x in range(left, left + width):
-            text, style = self._run((y, x))
-            if text == " " and runs:
-                style = runs[-1][1]
-            if runs and runs[-1][1] == style:
-                runs[-1] = (runs[-1][0] + text, style)
-            else:
-                runs.append((text, style))
-        return tuple(runs)
+        return joined(self._run((y, x)) for x in range(left, left + width))
 
 
 def _share(a: int, b: int, i: int, steps: int) -> int:

@@ -10,7 +10,7 @@ import itertools
 import unicodedata
 from collections.abc import Sequence
 
-from service.boards.styled import Drawing, Line, Run
+from service.boards.styled import Drawing, Line, Run, joined
 from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Puzzle
 
@@ -126,7 +126,7 @@ def _draw_diagonal(canvas: dict[_Place, Run], place: _Place, stroke: str, style:
 def _line(canvas: dict[_Place, Run], line: int) -> Line:
     """Write one line of the canvas, runs of one style together, without trailing spaces."""
     columns = [column for at, column in canvas if at == line]
-    runs: list[Run] = []
+    characters: list[Run] = []
     skip = False
     for column in range(max(columns, default=-1) + 1):
         if skip:
@@ -135,13 +135,8 @@ def _line(canvas: dict[_Place, Run], line: int) -> Line:
             continue
         text, style = canvas.get((line, column), (" ", ""))
         skip = column % STEP == 0 and line % 2 == 0 and _is_wide(text)
-        if text == " " and runs:
-            style = runs[-1][1]
-        if runs and runs[-1][1] == style:
-            runs[-1] = (runs[-1][0] + text, style)
-        else:
-            runs.append((text, style))
-    return tuple(runs)
+        characters.append((text, style))
+    return joined(characters)
 
 
 def _letter(letter: str) -> str:

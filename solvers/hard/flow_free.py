@@ -91,35 +91,6 @@ def check_flows(instance: FlowFree, flows: Flows) -> None:
             raise PermanentError(f"cell {cell} is on {covered[cell]} flows; expected 1")
 
 
-def all_flows(instance: FlowFree) -> Iterator[Flows]:
-    """Find all flows by drawing every path of every colour in turn. For small grids."""
-    terminals = instance.terminals
-    taken = {cell for pair in terminals for cell in pair}
-    paths: list[tuple[Cell, ...]] = []
-    size = len(instance.cells)
-
-    def extend(path: list[Cell], goal: Cell) -> Iterator[Flows]:
-        for cell in instance.neighbours(path[-1]):
-            if cell == goal:
-                paths.append((*path, goal))
-                yield from begin()
-                paths.pop()
-            elif cell not in taken:
-                taken.add(cell)
-                path.append(cell)
-                yield from extend(path, goal)
-                path.pop()
-                taken.remove(cell)
-
-    def begin() -> Iterator[Flows]:
-        if len(paths) < len(terminals):
-            yield from extend([terminals[len(paths)][0]], terminals[len(paths)][1])
-        elif len(taken) == size:
-            yield tuple(paths)
-
-    return begin()
-
-
 def random_flow_free(rows: int, columns: int, colours: int, seed: int) -> FlowFree:
     """Cut a random path through all cells of a grid into pieces, and keep their ends.
 

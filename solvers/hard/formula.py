@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -106,22 +105,6 @@ def assignments(formula: Formula, demand: Demand) -> Iterator[Assignment]:
         values[variable] = False
 
     return extend(0)
-
-
-def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:
-    """List every formula of that size, one of those that differ in the names of variables only.
-
-    A clause may stand several times.
-    """
-    triples = list(itertools.combinations(range(variables), 3))
-    renamings = list(itertools.permutations(range(variables)))
-    seen: set[tuple[tuple[int, ...], ...]] = set()
-    for chosen in itertools.combinations_with_replacement(triples, clauses):
-        if chosen in seen:
-            continue
-        for names in renamings:
-            seen.add(tuple(sorted(tuple(sorted(names[v] for v in clause)) for clause in chosen)))
-        yield Formula(variables=variables, clauses=chosen)
 
 
 def random_formula(variables: int, clauses: int, seed: int, demand: Demand | None) -> Formula:

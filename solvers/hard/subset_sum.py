@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solvers.errors import PermanentError
@@ -37,15 +36,6 @@ def check_subset(instance: SubsetSum, chosen: Sequence[int]) -> None:
     total = sum(instance.numbers[i] for i in chosen)
     if total != instance.target:
         raise PermanentError(f"the numbers add up to {total}; expected {instance.target}")
-
-
-def subsets(instance: SubsetSum) -> Iterator[tuple[int, ...]]:
-    """Find every subset with the target's sum, as ascending indexes, by trying them all."""
-    indexes = range(len(instance.numbers))
-    for count in range(len(instance.numbers) + 1):
-        for chosen in itertools.combinations(indexes, count):
-            if sum(instance.numbers[i] for i in chosen) == instance.target:
-                yield chosen
 
 
 def random_subset_sum(count: int, most: int, seed: int, *, planted: bool) -> SubsetSum:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solvers.errors import PermanentError
@@ -46,35 +45,6 @@ def check_matching(instance: ThreeDMatching, chosen: Sequence[int]) -> None:
                 f"the triples hold elements {[e + 1 for e in elements]} of set {kind + 1};"
                 f" expected each from 1 to {instance.size} once"
             )
-
-
-def matchings(instance: ThreeDMatching) -> Iterator[tuple[int, ...]]:
-    """Find every matching as ascending indexes of triples, by trying the triples of each
-    first element in turn.
-    """
-    by_first: list[list[int]] = [[] for _ in range(instance.size)]
-    for i, triple in enumerate(instance.triples):
-        by_first[triple[0]].append(i)
-
-    def extend(first: int, second: frozenset[int], third: frozenset[int]) -> Iterator[list[int]]:
-        if first == instance.size:
-            yield []
-            return
-        for i in by_first[first]:
-            _, b, c = instance.triples[i]
-            if b not in second and c not in third:
-                for rest in extend(first + 1, second | {b}, third | {c}):
-                    yield [i, *rest]
-
-    return (tuple(chosen) for chosen in extend(0, frozenset(), frozenset()))
-
-
-def all_three_d_matchings(size: int, triples: int) -> Iterator[ThreeDMatching]:
-    """List every instance with that many triples over sets of that size."""
-    elements = range(size)
-    every = [(a, b, c) for a in elements for b in elements for c in elements]
-    for chosen in itertools.combinations(every, triples):
-        yield ThreeDMatching(size=size, triples=chosen)
 
 
 def random_three_d_matching(size: int, triples: int, seed: int, *, planted: bool) -> ThreeDMatching:

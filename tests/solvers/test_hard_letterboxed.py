@@ -11,23 +11,14 @@ import pytest
 from solvers.algebra import Ask, Outcome, Status
 from solvers.errors import PermanentError
 from solvers.hard import matching_to_letterboxed, more_sides, not_all_equal_to_letterboxed
-from solvers.hard.formula import (
-    Formula,
-    all_formulas,
-    assignments,
-    not_all_equal,
-    random_formula,
-)
+from solvers.hard.formula import Formula, assignments, not_all_equal, random_formula
 from solvers.hard.plays import check_play
 from solvers.hard.reduced import Reduced
-from solvers.hard.three_d_matching import (
-    all_three_d_matchings,
-    matchings,
-    random_three_d_matching,
-)
+from solvers.hard.three_d_matching import random_three_d_matching
 from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import played, text_of
 from solvers.letterboxed.puzzle import Puzzle
+from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))
 """Every clause over five variables: three of them are equal, so no assignment will do."""

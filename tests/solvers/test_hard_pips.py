@@ -11,11 +11,12 @@ import pytest
 from solvers.algebra import Ask, Status
 from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.hard import one_in_three_to_pips, subset_sum_to_pips
-from solvers.hard.formula import all_formulas, assignments, exactly_one
+from solvers.hard.formula import assignments, exactly_one
 from solvers.hard.planar import PlanarFormula, embed, random_planar_formula
-from solvers.hard.subset_sum import SubsetSum, random_subset_sum, subsets
+from solvers.hard.subset_sum import SubsetSum, random_subset_sum
 from solvers.pips.check import check_solution
 from solvers.pips.puzzle import MAX_PIP, Cell, Puzzle, RegionType
+from tests.oracles.hard_instances import all_formulas, subsets
 
 
 def small_formulas() -> Iterator[PlanarFormula]:

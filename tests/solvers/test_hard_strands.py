@@ -10,14 +10,15 @@ import pytest
 from solvers.algebra import Ask, Status
 from solvers.errors import PermanentError
 from solvers.hard import blocks, flow_free_to_strands, one_in_three_to_strands
-from solvers.hard.flow_free import FlowFree, all_flows, check_flows, random_flow_free
-from solvers.hard.formula import Formula, all_formulas, assignments, exactly_one
+from solvers.hard.flow_free import FlowFree, check_flows, random_flow_free
+from solvers.hard.formula import Formula, assignments, exactly_one
 from solvers.hard.planar import PlanarFormula, embed, random_planar_formula
 from solvers.hard.reduced import Reduced
 from solvers.strands.check import check_cover
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from tests.oracles.exact_cover import exact_covers
+from tests.oracles.hard_instances import all_flows, all_formulas
 
 ONE_CLAUSE = PlanarFormula(
     formula=Formula(variables=3, clauses=((0, 1, 2),)), order=(0, 1, 2), above=(True,)
