@@ -14,7 +14,8 @@ from archive.lake import Lake
 from archive.results import RESULTS_FOLDER
 from archive.runfiles import folder, read_json
 from archive.tables import RESULTS
-from solvers.algebra import Ask, Budget, Status
+from solvers.algebra import Budget, Status
+from solvers.question import Question
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""
@@ -36,7 +37,7 @@ class Answers:
 
 
 def read_answers(
-    lake: Lake, game: str, ask: Ask, budget: Budget, *, but_of: str | None = None
+    lake: Lake, question: Question, budget: Budget, *, but_of: str | None = None
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
@@ -47,7 +48,8 @@ def read_answers(
     enough: dict[str, bool] = {}
     for found in lake.scan(RESULTS_FOLDER, RESULTS, _COLUMNS):
         asked = pc.and_(
-            pc.equal(found.column("game"), game), pc.equal(found.column("ask"), str(ask))
+            pc.equal(found.column("game"), question.game),
+            pc.equal(found.column("ask"), str(question.ask)),
         )
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
         final = pc.is_in(rows.column("status"), value_set=FINAL)

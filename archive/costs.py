@@ -21,7 +21,8 @@ from archive.jobs import Keys, ids_of
 from archive.lake import Lake
 from archive.runfiles import Run, folder, read_json, write_json
 from archive.tables import RESULTS
-from solvers.algebra import Arrays, Ask, Game, Status, digest
+from solvers.algebra import Arrays, Ask, Game, Status
+from solvers.question import Question, question_of
 
 SAMPLE_JOBS = 2048
 """Jobs of a run that a model learns from, at most."""
@@ -121,38 +122,14 @@ class CostModel:
 _SUMS = ("spent_s", "expected_s", "runs")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What jobs have in common that take alike."""
-
-    game: str
-    rules: str
-    lexicon_id: str
-    solver_version: str
-    kind: str
-    """Of the ask."""
-
-    @property
-    def path(self) -> str:
-        """Where the lake has what is known of it."""
-        fields = (self.game, self.rules, self.lexicon_id, self.solver_version, self.kind)
-        return f"costs/{self.game}-{digest('costs', *fields)}.json"
-
-
-def question_of(asked: Game[Any, Any] | Run, ask: Ask) -> Question:
-    """Name the question that a run asks, or that is asked of a game as it is bound."""
-    return Question(
-        game=asked.game if isinstance(asked, Run) else asked.name,
-        rules=asked.rules,
-        lexicon_id=asked.lexicon_id,
-        solver_version=asked.solver_version,
-        kind=ask.kind,
-    )
+def cost_path(question: Question) -> str:
+    """Name the file of what is known of how long the jobs of a question take."""
+    return f"costs/{question.game}-{question.cost_id}.json"
 
 
 def read_model(lake: Lake, question: Question, names: tuple[str, ...]) -> CostModel:
     """Read what is known of a question; nothing, if nobody has learnt of these features."""
-    told = read_json(lake, question.path)
+    told = read_json(lake, cost_path(question))
     width = len(names) + 1
     if told is None or tuple(told["names"]) != names:
         return CostModel(
@@ -247,8 +224,7 @@ class Lesson:
         sample, run = self._sample, self._run
         if sample is None:
             return
-        question = question_of(run, run.ask)
-        model = read_model(self._lake, question, tuple(sample["names"]))
+        model = read_model(self._lake, run.question, tuple(sample["names"]))
         took = pa.concat_tables(self._took)
         if not took.num_rows or run.run_id in model.runs:
             return
@@ -263,4 +239,4 @@ class Lesson:
         told = asdict(learnt)
         lists = {k: value.tolist() for k, value in told.items() if isinstance(value, np.ndarray)}
         told |= lists | {"runs": [*model.runs, run.run_id][-RUNS_KEPT:]}
-        write_json(self._lake, question.path, told)
+        write_json(self._lake, cost_path(run.question), told)

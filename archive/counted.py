@@ -14,7 +14,7 @@ from archive.lake import Lake
 from archive.results import find_results_of
 from archive.runfiles import read_done
 from archive.tables import PUZZLES
-from solvers.algebra import Ask, Game
+from solvers.question import Question
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
@@ -96,15 +96,15 @@ def figures_of_run(lake: Lake, run_id: str) -> Figures:
     return figures
 
 
-def figures_of_puzzles(lake: Lake, game: Game[Any, Any], ask: Ask, paths: Sequence[str]) -> Figures:
+def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> Figures:
     """Add up the results of all puzzles in `paths`, whichever runs they are from.
 
     Takes about 150 bytes of memory a puzzle.
     """
-    schema = PUZZLES[game.name]
+    schema = PUZZLES[question.game]
     names = [lake.read_table(path, schema, ["puzzle_id"]).column("puzzle_id") for path in paths]
     wanted = pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
-    found = find_results_of(lake, game, ask, _TOGETHER)
+    found = find_results_of(lake, question, _TOGETHER)
     figures = Figures()
     figures.add(found.filter(pc.is_in(found.column("puzzle_id"), value_set=wanted)))
     return figures

@@ -19,7 +19,7 @@ from archive.buckets import Buckets
 from archive.columns import arrays_of
 from archive.costs import Lesson
 from archive.frontier import drop_frontiers, frontiers
-from archive.games import open_game
+from archive.games import game_of
 from archive.gathering import ANSWER, Gathering, is_right
 from archive.jobs import keys_of
 from archive.lake import Lake
@@ -68,8 +68,8 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         divided = gathered.finish(run)
         if divided:
             answers.add(_merged(lake, run, divided))
-        others = read_answers(lake, run.game, run.ask, run.budget, but_of=run_id)
-        if run.ask.kind != "count":
+        others = read_answers(lake, run.question, run.budget, but_of=run_id)
+        if run.question.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
         lesson = Lesson(lake, run)
         tables = lesson.note(_result_tables(run, answers, others, counts))
@@ -111,14 +111,7 @@ def _result_tables(
     run: Run, answers: Buckets, others: Answers, counts: Counter[str]
 ) -> Iterator[pa.Table]:
     """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
-    constants = {
-        "game": run.game,
-        "ask": str(run.ask),
-        "rules": run.rules,
-        "lexicon_id": run.lexicon_id,
-        "solver_version": run.solver_version,
-        "run_id": run.run_id,
-    }
+    constants = {**run.question.to_json(), "run_id": run.run_id}
     for bucket in answers.tables():
         rows = _unanswered(bucket, others)
         columns = {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in constants.items()}
@@ -147,8 +140,8 @@ def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
     head = {
         "job_id": row["job_id"],
         "puzzle_id": row["puzzle_id"],
-        "game": run.game,
-        "ask": str(run.ask),
+        "game": run.question.game,
+        "ask": str(run.question.ask),
         "run_id": run.run_id,
     }
     return [
@@ -159,7 +152,7 @@ def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
     """Merge the parts of every divided job, in the order of their paths."""
-    game = open_game(lake, run.game, run.rules, run.lexicon_id)
+    game = game_of(lake, run.question)
     for rows in by_job.values():
         _check_disjoint(run, rows)
         _check_carried_on(run, rows)
@@ -204,7 +197,7 @@ def merge_outcomes(
     rows = [row for row in rows if row["status"] != CARRIED]
     outcome = game.merge(
         puzzle,
-        run.ask,
+        run.question.ask,
         [
             Outcome(
                 status=Status(row["status"]),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from solvers.algebra import Ask, Game, job_id
+from solvers.algebra import Game
 from solvers.errors import PermanentError
 from solvers.letterboxed.columns import Dictionaries
 from solvers.lexicon.lexicon import Lexicon
+from solvers.question import Question
 from solvers.registry import OWN_WORDS, WORD_GAMES
 from solvers.registry import game as game_named
 
@@ -76,6 +77,11 @@ def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> G
     return _open[key]
 
 
+def game_of(lake: Lake, question: Question) -> Game[Any, Any]:
+    """Look up the game that a question is about, as `open_game`."""
+    return open_game(lake, question.game, question.rules, question.lexicon_id)
+
+
 def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
     if lake is None or name not in OWN_WORDS:
         return None
@@ -97,14 +103,3 @@ def lexicon_of(game: Game[Any, Any]) -> Lexicon | None:
     """Return the lexicon that a game is bound to, or None."""
     lexicon: Lexicon | None = getattr(game, "lexicon", None)
     return lexicon
-
-
-def job_of(game: Game[Any, Any], puzzle_id: str, ask: Ask) -> str:
-    """Name the job that asks a game, as it is bound, about a puzzle."""
-    return job_id(
-        puzzle_id=puzzle_id,
-        ask=ask,
-        solver_version=game.solver_version,
-        rules=game.rules,
-        lexicon_id=game.lexicon_id,
-    )

@@ -26,12 +26,13 @@ from archive.runfiles import NO_JOBS, ChunkRef, Place, Run, done_places, read_ex
 from archive.stages import CARRIED
 from archive.tables import PARTS, RESULTS
 from solvers.errors import PermanentError
+from solvers.question import QUESTION_FIELDS
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
 """With so many rows, or chunks, there is enough to take in at once."""
-_CONSTANT = ("game", "ask", "rules", "lexicon_id", "solver_version", "run_id")
+_CONSTANT = (*QUESTION_FIELDS, "run_id")
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
     [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from archive.columns import arrays_of
 from archive.editions import current_editions, editions_path
-from archive.games import job_of
 from archive.lake import Lake
 from archive.official import is_valid, worth
 from archive.puzzles import read_puzzle_table
@@ -20,6 +19,7 @@ from archive.ranks import RANKS_PATH, strands_ranks
 from archive.results import find_results, find_results_of
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
 from solvers.algebra import Ask, Game, Status
+from solvers.question import question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
@@ -55,8 +55,10 @@ def counts_by_date(
     """
     rows = editions.to_pylist()
     counting = [COUNT, *(ask for ask in asks if ask.kind == "best")]
+    questions = [question_of(game, ask) for ask in counting]
     jobs = {
-        row["puzzle_id"]: [job_of(game, row["puzzle_id"], ask) for ask in counting] for row in rows
+        row["puzzle_id"]: [question.job_id(row["puzzle_id"]) for question in questions]
+        for row in rows
     }
     wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
     results = {row["job_id"]: row for row in find_results(lake, wanted).to_pylist()}
@@ -89,7 +91,8 @@ def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
     """
     editions = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
     levels = editions.group_by(["puzzle_id", "level"]).aggregate([])
-    rows = [row for ask in asks for row in _runtimes(find_results_of(lake, game, ask), levels)]
+    found = (find_results_of(lake, question_of(game, ask)) for ask in asks)
+    rows = [row for results in found for row in _runtimes(results, levels)]
     return pa.Table.from_pylist(rows, schema=RUNTIMES)
 
 

@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from solvers.algebra import ID_HEX_DIGITS, Ask, Game
+from solvers.algebra import ID_HEX_DIGITS
 from solvers.errors import PermanentError
+from solvers.question import Question
 
 Keys = npt.NDArray[np.uint64]
 """Job ids as numbers, (jobs, 2): the high half, then the low half."""
@@ -25,13 +25,12 @@ KEY_BYTES = ID_HEX_DIGITS // 2
 _DIGITS = b"0123456789abcdef"
 
 
-def name_jobs(game: Game[Any, Any], puzzle_ids: pa.Array, ask: Ask) -> Keys:
-    """Name the jobs that ask a game, as it is bound, about puzzles: `archive.games.job_of`.
+def name_jobs(question: Question, puzzle_ids: pa.Array) -> Keys:
+    """Name the jobs that ask a question about puzzles, as `question.job_id` does.
 
     Takes less than a microsecond each.
     """
-    fields = (str(ask), game.rules, game.lexicon_id, game.solver_version)
-    tail = ("," + json.dumps(fields, separators=(",", ":"))[1:]).encode("ascii")
+    tail = ("," + json.dumps(question.job_fields, separators=(",", ":"))[1:]).encode("ascii")
     text = _hex_text(puzzle_ids)
     if text is None:
         texts = [json.dumps(name).encode("ascii") for name in puzzle_ids.to_pylist()]

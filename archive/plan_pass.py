@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,9 @@ from archive.lake import Lake
 from archive.runfiles import Segment, part_row, segment_path
 from archive.stages import first_stage
 from archive.tables import MANIFEST_HEAD, manifest_schema
-from solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from solvers.algebra import Ask, Budget, Game
 from solvers.errors import PermanentError
+from solvers.question import question_of
 
 SPLIT_AHEAD_MAX = 4096
 BATCH_ROWS = CHUNK_MAX_ROWS
@@ -93,7 +94,8 @@ class PlanPass:
         """Begin a pass; with `first_rows` the first batch has no more, see `batches`."""
         if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
             raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
-        self._lake, self._game, self._ask, self._budget = lake, game, ask, budget
+        self._lake, self._game, self._budget = lake, game, budget
+        self.question = question_of(game, ask)
         self._worker_count, self._split_ahead = worker_count, split_ahead
         tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
         self._tables = batches(tables, first_rows or BATCH_ROWS)
@@ -123,10 +125,8 @@ class PlanPass:
     @property
     def run_id(self) -> str:
         """Name the run by its question and its jobs, whatever their order, once all are known."""
-        game, limits = self._game, canonical_json(asdict(self._budget))
-        asked = (game.name, game.rules, game.lexicon_id, str(self._ask), limits)
         jobs = (str(self._open_count), *(f"{half:016x}" for half in self._key_sum.tolist()))
-        return digest("run", *asked, str(self._split_ahead), *jobs)
+        return self.question.run_id(self._budget, (str(self._split_ahead), *jobs))
 
     def take_over(self, run_id: str, segment: Segment) -> None:
         """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
@@ -162,11 +162,11 @@ class PlanPass:
 
     def _open_jobs(self) -> Iterator[_Jobs]:
         """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
-        answers = read_answers(self._lake, self._game.name, self._ask, self._budget)
+        answers = read_answers(self._lake, self.question, self._budget)
         for table in self._tables:
             if pc.any(pc.not_equal(table.column("game"), self._game.name)).as_py():
                 raise PermanentError(f"expected puzzles of game {self._game.name!r} only")
-            keys = name_jobs(self._game, table.column("puzzle_id"), self._ask)
+            keys = name_jobs(self.question, table.column("puzzle_id"))
             fresh = self._seen.add(keys)
             is_open = fresh & ~answers.hold(keys)
             self.repeated_count += int((~fresh).sum())
@@ -190,7 +190,7 @@ class PlanPass:
             # Numbered when its place in the plan is known.
             "job_no": pa.array(np.zeros(len(keys), np.int64)),
             "job_id": ids_of(keys),
-            "ask": pa.repeat(pa.scalar(str(self._ask)), len(keys)),
+            "ask": pa.repeat(pa.scalar(str(self.question.ask)), len(keys)),
             "part": empty,
             "part_path": empty,
         }
@@ -250,8 +250,9 @@ class PlanPass:
             into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
         try:
             puzzle = self._game.from_arrays(arrays_of(job), 0)
-            stage = self._ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
-            parts = stage or self._game.split(puzzle, self._ask, None, into)
+            ask = self.question.ask
+            stage = ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
+            parts = stage or self._game.split(puzzle, ask, None, into)
         except PermanentError:
             # Whatever is wrong with the board, solving it says so in its result.
             stage, parts = None, []

@@ -32,6 +32,7 @@ from archive.runfiles import (
     write_json,
 )
 from solvers.algebra import Ask, Budget, Game
+from solvers.question import Question, question_of
 
 SEGMENT_ROWS = 2_048
 """Rows of the first segment of a run that is worked while it is planned, about, and of the first
@@ -94,7 +95,7 @@ def plan_run(
         # hold the same jobs, cut and divided by what it expected of them.
         _tell_of(lake, plan)
     plan.estimator.keep_sample(plan.run_id)
-    _write_plan(lake, plan, plan.run_id, _question(game, ask, budget, split_ahead))
+    _write_plan(lake, plan, plan.run_id, _asked(plan.question, budget, split_ahead))
     return plan.run_id
 
 
@@ -115,9 +116,8 @@ def begin_run(
     if read_json(lake, asked_path(run_id)) is not None:
         return
     keep_game(lake, game)
-    question = _question(game, ask, budget, 1, puzzle_count)
-    asked = {"run_id": run_id, **question, "created_at": _now()}
-    write_json(lake, asked_path(run_id), asked)
+    asked = _asked(question_of(game, ask), budget, 1, puzzle_count)
+    write_json(lake, asked_path(run_id), {"run_id": run_id, **asked, "created_at": _now()})
 
 
 def extend_run(
@@ -143,9 +143,9 @@ def extend_run(
         except SegmentTakenError:
             continue
         plan.estimator.keep_sample(run_id)
-        asked = read_json(lake, asked_path(run_id)) or {}
-        question = _question(game, ask, budget, 1, asked.get("puzzle_count", 0))
-        _write_plan(lake, plan, run_id, question)
+        begun = read_json(lake, asked_path(run_id)) or {}
+        asked = _asked(plan.question, budget, 1, begun.get("puzzle_count", 0))
+        _write_plan(lake, plan, run_id, asked)
 
 
 def estimate_run(
@@ -275,25 +275,21 @@ def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
             return
 
 
-def _question(
-    game: Game[Any, Any], ask: Ask, budget: Budget, split_ahead: int, puzzle_count: int = 0
+def _asked(
+    question: Question, budget: Budget, split_ahead: int, puzzle_count: int = 0
 ) -> dict[str, Any]:
     return {
-        "game": game.name,
-        "ask": str(ask),
+        **question.to_json(),
         "budget": asdict(budget),
-        "rules": game.rules,
-        "lexicon_id": game.lexicon_id,
-        "solver_version": game.solver_version,
         "split_ahead": split_ahead,
         "puzzle_count": puzzle_count,
     }
 
 
-def _write_plan(lake: Lake, plan: PlanPass, run_id: str, question: dict[str, Any]) -> None:
+def _write_plan(lake: Lake, plan: PlanPass, run_id: str, asked: dict[str, Any]) -> None:
     about = {
         "run_id": run_id,
-        **question,
+        **asked,
         "job_count": plan.job_count,
         "answered_count": plan.answered_count,
         "divided_count": plan.divided_count,

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.games import job_of
 from archive.lake import Lake
 from archive.official import is_same_cover
 from archive.results import find_results, solutions_of
 from archive.tables import STRANDS_RANKS
 from solvers.algebra import Ask, Game, Status
+from solvers.question import question_of
 
 RANKS_PATH = "gold/strands_ranks.parquet"
 
@@ -25,7 +25,8 @@ def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask
     has no rank and its status says why.
     """
     rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
-    jobs = {row["puzzle_id"]: job_of(game, row["puzzle_id"], ask) for row in rows}
+    question = question_of(game, ask)
+    jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
     results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
     covers = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
     found = []

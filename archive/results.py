@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from archive.conforming import conform
 from archive.lake import Lake
 from archive.tables import RESULTS, SOLUTIONS
 from archive.upgrading import with_codes
-from solvers.algebra import Ask, Game, Status
+from solvers.algebra import Status
+from solvers.question import Question
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
@@ -45,20 +48,14 @@ def find_results(lake: Lake, job_ids: Collection[str], *, of_runs: bool = False)
 
 
 def find_results_of(
-    lake: Lake, game: Game[Any, Any], ask: Ask, columns: Sequence[str] = RESULTS.names
+    lake: Lake, question: Question, columns: Sequence[str] = RESULTS.names
 ) -> pa.Table:
-    """Look up all jobs that ask this of a game as it is bound, sorted by job_id.
+    """Look up all jobs that ask a question, sorted by job_id.
 
     `columns` must have job_id, status and run_id among them.
     """
-    condition = (
-        (pc.field("game") == game.name)
-        & (pc.field("ask") == str(ask))
-        & (pc.field("rules") == game.rules)
-        & (pc.field("lexicon_id") == game.lexicon_id)
-        & (pc.field("solver_version") == game.solver_version)
-    )
-    return _scan(lake, condition, columns)
+    asked = [pc.field(name) == text for name, text in question.to_json().items()]
+    return _scan(lake, reduce(and_, asked), columns)
 
 
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:

@@ -29,8 +29,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from archive.lake import Lake, MissingFileError
-from solvers.algebra import Ask, Budget, canonical_json
+from solvers.algebra import Budget, canonical_json
 from solvers.errors import PermanentError, TransientError
+from solvers.question import Question
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
@@ -125,12 +126,8 @@ class Run:
     """A planned run, as its files stand."""
 
     run_id: str
-    game: str
-    ask: Ask
+    question: Question
     budget: Budget
-    rules: str
-    lexicon_id: str
-    solver_version: str
     job_count: int
     answered_count: int
     """Jobs that the lake had already answered when the run was planned."""
@@ -220,12 +217,8 @@ def open_run(lake: Lake, run_id: str) -> Run:
         plan |= {"job_count": rows, "answered_count": 0, "divided_count": divided}
     return Run(
         run_id=run_id,
-        game=plan["game"],
-        ask=Ask.parse(plan["ask"]),
+        question=Question.from_json(plan),
         budget=Budget(**plan["budget"]),
-        rules=plan["rules"],
-        lexicon_id=plan["lexicon_id"],
-        solver_version=plan["solver_version"],
         job_count=plan["job_count"],
         answered_count=plan["answered_count"],
         # Earlier plans do not say: they divided every job or none.

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.columns import arrays_of
-from archive.costs import COST_BOUNDS_S, question_of, read_model
+from archive.costs import COST_BOUNDS_S, read_model
 from archive.lake import Lake
 from archive.runfiles import Run, open_run
 from archive.tables import RESULTS
 from benchmarks.report import Section, add_write, finish
+from solvers.question import Question
 from solvers.registry import game
 
 SEED = 1
@@ -48,23 +49,23 @@ def rows_of(lake: Lake, runs: list[Run]) -> pa.Table:
 
 def figures(runs: list[Run], rows: pa.Table) -> tuple[object, ...]:
     """Learn from half of the rows, and compare the other half with what that says."""
-    run = runs[0]
-    room = game(run.game, run.rules)
+    question = runs[0].question
+    room = game(question.game, question.rules)
     took_s = rows.column("kernel_ns").to_numpy() / 1e9
     arrays = arrays_of(rows.drop_columns(["kernel_ns"]))
-    own_s = np.maximum(room.cost_s(arrays, run.ask), COST_BOUNDS_S[0])
+    own_s = np.maximum(room.cost_s(arrays, question.ask), COST_BOUNDS_S[0])
     names, features = room.features(arrays)
     order = np.random.default_rng(SEED).permutation(len(rows))
     seen, unseen = order[: len(order) // 2], order[len(order) // 2 :]
-    model = read_model(Lake.open("no-such-lake"), question_of(room, run.ask), names)
+    model = read_model(Lake.open("no-such-lake"), question, names)
     model = model.learn(features[seen], own_s[seen], took_s[seen], np.zeros(len(seen), np.bool_))
     own_error = np.abs(np.log2(took_s / own_s))[unseen]
     median_s = own_s * np.exp2(model.log2_over(features))
     error = np.abs(np.log2(took_s / median_s))[unseen]
     said_s = model.factor * median_s
     return (
-        run.game,
-        str(run.ask),
+        question.game,
+        str(question.ask),
         f"{len(rows):,}",
         f"{np.median(own_error):.2f}",
         f"{np.quantile(own_error, 0.9):.2f}",
@@ -83,13 +84,12 @@ def main() -> int:
     found = []
     for url in options.lakes:
         lake = Lake.open(url)
-        runs: dict[tuple[str, ...], list[Run]] = {}
+        runs: dict[Question, list[Run]] = {}
         for path in lake.list("runs"):
             if path.endswith("/DONE.json"):
                 run = open_run(lake, path.split("/")[1].removeprefix("run="))
-                key = (run.game, str(run.ask), run.rules, run.lexicon_id, run.solver_version)
                 if run.job_count:
-                    runs.setdefault(key, []).append(run)
+                    runs.setdefault(run.question, []).append(run)
         for same in runs.values():
             rows = rows_of(lake, same)
             if len(rows) >= ROWS_MIN:

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from archive.columns import arrays_of
 from archive.editions import current_editions
-from archive.games import bind_game, job_of
+from archive.games import bind_game
 from archive.lake import Lake
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH
@@ -38,6 +38,7 @@ from flows.nightly import run_nightly
 from flows.report import NightlyReport
 from flows.settings import ASKS, NightlySettings
 from solvers.algebra import Budget, canonical_json
+from solvers.question import question_of
 from workers.settings import Settings
 
 SAMPLE_S = 0.5
@@ -211,7 +212,7 @@ def _rows(game: Any, table: pa.Table) -> list[Any]:
 
 def _differs(game: Any, lake: Lake, puzzle: Any) -> bool:
     for ask in ASKS["strands"]:
-        job = job_of(game, puzzle.puzzle_id, ask)
+        job = question_of(game, ask).job_id(puzzle.puzzle_id)
         (row,) = find_results(lake, [job]).to_pylist()
         outcome = game.solve(puzzle, ask)
         covers = solutions_of(lake, {job: row["run_id"]}).get(job, [])

@@ -19,6 +19,7 @@ from archive.runs import begin_run, extend_run, open_run
 from flows.cluster import Ready, workers_ahead
 from flows.count_settings import CountSettings, count_game, run_name
 from solvers.errors import PermanentError, TransientError
+from solvers.question import Question, question_of
 
 Found = TypeVar("Found")
 LAKE_PAUSE_S = 0.2
@@ -34,9 +35,7 @@ class PlannedCount:
     """The run that answers a corpus."""
 
     run_id: str
-    rules: str
-    lexicon_id: str
-    solver_version: str
+    question: Question
     job_count: int = 0
     already_known: int = 0
     """Puzzles that had their answer when the run was planned. Both are known when it is."""
@@ -209,9 +208,7 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
         )
     return PlannedCount(
         run_id=run_id,
-        rules=game.rules,
-        lexicon_id=game.lexicon_id,
-        solver_version=game.solver_version,
+        question=question_of(game, settings.ask),
         resumed=known,
         finished=known and remains_of(lake, run_id).finished,
     )

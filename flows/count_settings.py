@@ -10,9 +10,10 @@ from archive.games import bind_game
 from archive.generated import is_generator_spec
 from archive.lake import Lake
 from flows.settings import ExecutorKind
-from solvers.algebra import Ask, Game, canonical_json, digest
+from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
+from solvers.question import question_of
 from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask, check_rules
 from workers.settings import Settings
 
@@ -90,14 +91,5 @@ def run_name(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> s
 
     The same command finds it again, however far it is, without planning a million jobs anew.
     """
-    budget = settings.workers.budget
-    limits = {"nodes": budget.nodes, "bytes": budget.table_bytes, "seconds": budget.seconds}
-    return digest(
-        "count",
-        corpus.corpus_id,
-        str(settings.ask),
-        game.rules,
-        game.lexicon_id,
-        game.solver_version,
-        canonical_json(limits),
-    )
+    question = question_of(game, settings.ask)
+    return question.corpus_run_id(settings.workers.budget, corpus.corpus_id)

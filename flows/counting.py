@@ -181,7 +181,7 @@ def count_figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount
     """Add up the results of the corpus, whichever runs they are from."""
     lake = settings.lake
     if planned.already_known:
-        return figures_of_puzzles(lake, count_game(settings, corpus), settings.ask, corpus.paths)
+        return figures_of_puzzles(lake, planned.question, corpus.paths)
     return figures_of_run(lake, planned.run_id)
 
 

@@ -28,6 +28,7 @@ from flows.report import NightlyReport
 from flows.settings import NightlySettings
 from solvers.algebra import Ask, Game
 from solvers.errors import NightgridError, TransientError
+from solvers.question import question_of
 from solvers.registry import OWN_WORDS
 from workers.driver import Progress, RunSummary, drive
 
@@ -304,9 +305,7 @@ def _begun_run(
     if note is None or not lake.exists(f"{folder(note['run_id'])}/plan.json"):
         return None
     run = open_run(lake, note["run_id"])
-    found = (run.game, run.rules, run.lexicon_id, run.solver_version, run.ask, run.budget)
-    asked = (game.name, game.rules, game.lexicon_id, game.solver_version, ask)
-    if found != (*asked, settings.workers.budget):
+    if (run.question, run.budget) != (question_of(game, ask), settings.workers.budget):
         return None
     if read_done(lake, run.run_id) is not None:
         return None

@@ -134,10 +134,11 @@ def submit(
 
 def _is_known(store: Any, room: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
     """Tell whether the lake has the answer: then nobody needs a server."""
-    from archive.games import job_of
+    from solvers.question import question_of
     from workers import ondemand
 
-    return ondemand.find_row(store, job_of(room, room.puzzle_id(puzzle), ask)) is not None
+    job = question_of(room, ask).job_id(room.puzzle_id(puzzle))
+    return ondemand.find_row(store, job) is not None
 
 
 def status(

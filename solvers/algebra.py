@@ -381,18 +381,6 @@ def canonical_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
 
-def job_id(
-    *,
-    puzzle_id: str,
-    ask: Ask,
-    solver_version: str,
-    rules: str = "",
-    lexicon_id: str = "",
-) -> str:
-    """Name a question, so that the same question is never worked twice."""
-    return digest(puzzle_id, str(ask), rules, lexicon_id, solver_version)
-
-
 def count_of(hi: int, lo: int) -> int:
     """Join the two 64-bit halves in which kernels keep a count."""
     return (int(hi) << 64) | int(lo)
@@ -414,5 +402,4 @@ __all__ = [
     "count_of",
     "digest",
     "failure_of",
-    "job_id",
 ]

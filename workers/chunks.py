@@ -19,7 +19,7 @@ from archive.columns import arrays_of, slice_arrays
 from archive.dictionaries import MissingDictionaryError
 from archive.finishing import path_key
 from archive.frontier import drop_frontiers
-from archive.games import open_game
+from archive.games import game_of
 from archive.gathering import SPLIT
 from archive.lake import Lake
 from archive.runfiles import ChunkRef, Run, open_run, read_done
@@ -64,7 +64,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
     run = open_run_head(lake, ref.run_id)
     rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
     write_start(lake, ref, worker, time.time())
-    game = open_game(lake, run.game, run.rules, run.lexicon_id)
+    game = game_of(lake, run.question)
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
@@ -116,25 +116,26 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     arrays = arrays_of(rows)
     budget, step = run.budget, 1
     if many:
-        small, step = settings.batch_share(float(game.cost_s(arrays, run.ask).mean()))
+        small, step = settings.batch_share(float(game.cost_s(arrays, run.question.ask).mean()))
         budget = _smaller(small, run.budget)
     parts = rows.column("part").to_pylist()
     whole = not any(parts)
     slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
-    if run.ask.kind == "count" and whole:
-        solved = _batch(game, arrays, run.ask, budget, rows, slices)
+    if run.question.ask.kind == "count" and whole:
+        solved = _batch(game, arrays, run.question.ask, budget, rows, slices)
     else:
-        solved = _one_by_one(game, arrays, run.ask, budget, rows, slices)
+        solved = _one_by_one(game, arrays, run.question.ask, budget, rows, slices)
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
     return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
 
 
 def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
-    if game.solver_version != run.solver_version:
+    planned = run.question
+    if game.solver_version != planned.solver_version:
         raise PermanentError(
-            f"run {run.run_id} was planned for {run.game} solver {run.solver_version}, this worker "
-            f"has {game.solver_version}"
+            f"run {run.run_id} was planned for {planned.game} solver {planned.solver_version}, "
+            f"this worker has {game.solver_version}"
         )
     return game
 
@@ -299,7 +300,7 @@ def _divide(
     if row["reason_code"] is None or not ReasonCode(row["reason_code"]).is_budget:
         return solved
     children = None
-    if run.ask.kind == "count" and not row["part_path"]:
+    if run.question.ask.kind == "count" and not row["part_path"]:
         puzzle = game.from_arrays(arrays, 0)
         children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
     if children is None:
@@ -326,7 +327,7 @@ def _subtrees(
     try:
         children = game.split(
             game.from_arrays(arrays, 0),
-            run.ask,
+            run.question.ask,
             json.loads(part) if part else None,
             settings.split_into,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from celery import Celery
 from archive.answers import FINAL
 from archive.attempts import failure_from_json, failure_to_json
 from archive.dictionaries import LakeDictionaries, keep_dictionary
-from archive.games import bind_game, job_of, keep_game, lexicon_for, open_game
+from archive.games import bind_game, game_of, keep_game, lexicon_for
 from archive.lake import Lake
 from archive.planning import plan_run
 from archive.puzzles import puzzles_table
@@ -35,6 +35,7 @@ from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
 from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.lexicon.lexicon import Lexicon
+from solvers.question import QUESTION_FIELDS, Question, question_of
 from solvers.reasons import Reason, ReasonCode
 from solvers.registry import check_ask
 from workers.app import SOLVE_ONDEMAND, client_app
@@ -47,9 +48,9 @@ from workers.settings import Settings
 
 RECORDS = "runs/ondemand"
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-_MESSAGE_KEYS = frozenset({"job_id", "game", "rules", "lexicon_id", "ask", "budget", "puzzle"})
-_UNBOUND = {"rules": "", "lexicon_id": ""}
-"""What records of schema version 1 do not say."""
+_MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
+_UNSAID = {"rules": "", "lexicon_id": "", "solver_version": ""}
+"""What records and messages of earlier versions do not say. An unsaid solver is the worker's."""
 
 JobState = Literal["done", "queued", "working", "run", "unknown"]
 
@@ -91,15 +92,13 @@ def submit(
     settings = settings or Settings()
     check_ask(ask, game)
     room = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
-    job = job_of(room, room.puzzle_id(puzzle), ask)
+    question = question_of(room, ask)
+    job = question.job_id(room.puzzle_id(puzzle))
     if find_row(lake, job) is not None or lake.exists(record_path(job)):
         return job
     message: dict[str, Any] = {
         "job_id": job,
-        "game": room.name,
-        "rules": room.rules,
-        "lexicon_id": room.lexicon_id,
-        "ask": str(ask),
+        **question.to_json(),
         "budget": asdict(budget or settings.budget),
         "puzzle": _without_words(room.puzzle_to_json(puzzle), puzzle),
     }
@@ -121,7 +120,7 @@ def submit(
 
 def send(message: Mapping[str, Any], settings: Settings) -> None:
     """Put a job on the queue. Raises TransientError when the broker is dead."""
-    full = {**_UNBOUND, **message}
+    full = {**_UNSAID, **message}
     body = {key: full[key] for key in _MESSAGE_KEYS}
     publish(_client(settings), SOLVE_ONDEMAND, INTERACTIVE, message["job_id"], body)
 
@@ -206,7 +205,8 @@ def solve_message(
     The attempt is counted in the lake before the work begins; over the cap the job is poison.
     Raises PermanentError for a message that is not one of ours.
     """
-    game, puzzle, ask, budget, job = _read_message(lake, message)
+    game, puzzle, question, budget, job = _read_message(lake, message)
+    ask = question.ask
     if find_row(lake, job) is not None:
         return {"job_id": job, "state": "done"}
     record = read_json(lake, record_path(job)) or {
@@ -226,7 +226,7 @@ def solve_message(
         outcome: Outcome[Any] = Outcome(
             status=Status.POISON, reason_code=why.code, reason=why.sentence
         )
-        return _file(lake, game, puzzle, ask, job, outcome)
+        return _file(lake, game, puzzle, question, job, outcome)
     record |= {"attempts": record["attempts"] + 1, "worker": worker, "started_at": time.time()}
     write_json(lake, record_path(job), record)
     small = _task_budget(budget, settings)
@@ -245,7 +245,7 @@ def solve_message(
         record["run_id"] = _plan(lake, game, puzzle, ask, budget)
         write_json(lake, record_path(job), record)
         return {"job_id": job, "state": "run", "run_id": record["run_id"]}
-    return _file(lake, game, puzzle, ask, job, outcome)
+    return _file(lake, game, puzzle, question, job, outcome)
 
 
 def _task_budget(budget: Budget, settings: Settings) -> Budget:
@@ -258,19 +258,20 @@ def _task_budget(budget: Budget, settings: Settings) -> Budget:
 
 def _read_message(
     lake: Lake, message: Mapping[str, Any]
-) -> tuple[Game[Any, Any], Any, Ask, Budget, str]:
-    if set(message) != _MESSAGE_KEYS:
+) -> tuple[Game[Any, Any], Any, Question, Budget, str]:
+    if set(message) | set(_UNSAID) != _MESSAGE_KEYS:
         raise PermanentError(f"expected a message with {', '.join(sorted(_MESSAGE_KEYS))}")
-    game = open_game(lake, message["game"], message["rules"], message["lexicon_id"])
+    question = Question.from_json({**_UNSAID, **message})
+    game = game_of(lake, question)
     puzzle = game.puzzle_from_json(_with_words(lake, message["puzzle"]))
-    ask = Ask.parse(message["ask"])
-    job = job_of(game, game.puzzle_id(puzzle), ask)
+    question = replace(question, solver_version=game.solver_version)
+    job = question.job_id(game.puzzle_id(puzzle))
     if job != message["job_id"]:
         raise PermanentError(
             f"job {message['job_id']!r:.40} is {job} to this worker; expected the same solver "
             "version on both sides"
         )
-    return game, puzzle, ask, Budget(**message["budget"]), job
+    return game, puzzle, question, Budget(**message["budget"]), job
 
 
 def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
@@ -294,15 +295,22 @@ def _plan(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budge
 
 
 def _file(
-    lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, job: str, outcome: Outcome[Any]
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzle: Any,
+    question: Question,
+    job: str,
+    outcome: Outcome[Any],
 ) -> dict[str, Any]:
     """File the outcome: solutions first, then the result that says it is done."""
     puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
-    head = {"job_id": job, "puzzle_id": puzzle_id, "game": game.name, "ask": str(ask)}
+    head = {"job_id": job, "puzzle_id": puzzle_id}
     if outcome.solutions:
         solutions = [
             {
                 **head,
+                "game": question.game,
+                "ask": str(question.ask),
                 "rank": rank,
                 "solution": json.dumps(game.solution_to_json(solution), separators=(",", ":")),
                 "run_id": run_id,
@@ -313,9 +321,7 @@ def _file(
         lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
     row = {
         **head,
-        "rules": game.rules,
-        "lexicon_id": game.lexicon_id,
-        "solver_version": game.solver_version,
+        **question.to_json(),
         "status": str(outcome.status),
         "count": outcome.count,
         "value": outcome.value,

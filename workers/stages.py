@@ -87,7 +87,8 @@ def _carried(
     else:
         whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
         # The game knows which counts a result cannot hold.
-        row = outcome_row(game, run.ask, head, game.merge(puzzle, run.ask, [whole]))
+        ask = run.question.ask
+        row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
     spent = count.statistics
     row |= {name: getattr(spent, name) for name in ("states", "nodes", "kernel_ns", "table_bytes")}
     return row

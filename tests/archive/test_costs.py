@@ -6,7 +6,7 @@ import pytest
 
 from archive import costs
 from archive.columns import arrays_of
-from archive.costs import Estimator, Lesson, question_of, read_model
+from archive.costs import Estimator, Lesson, cost_path, read_model
 from archive.jobs import ids_of, name_jobs
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
@@ -16,6 +16,7 @@ from archive.tables import PARTS, RESULTS
 from solvers.algebra import Ask, Budget
 from solvers.pips.generator import generate_many
 from solvers.pips.mix import LEVELS, PRESETS
+from solvers.question import question_of
 from solvers.registry import game
 from tests.pending import pending_chunks
 
@@ -60,7 +61,7 @@ def run_of(lake, table, status="solved", budget=None, slower=1.0):
 
 
 def expected_s(lake, table):
-    keys = name_jobs(PIPS, table.column("puzzle_id"), COUNT)
+    keys = name_jobs(MODEL, table.column("puzzle_id"))
     return Estimator(lake, PIPS, COUNT).expect(keys, arrays_of(table))
 
 
@@ -76,10 +77,10 @@ def test_what_a_run_took_tells_what_other_boards_will_take(lake, boards):
     after = errors(lake, unseen)
     assert np.median(before) > 1
     assert np.median(after) < 0.3
-    told = read_json(lake, MODEL.path)
+    told = read_json(lake, cost_path(MODEL))
     assert told["error_log2_p50"] > 1
     run_of(lake, unseen)
-    assert read_json(lake, MODEL.path)["error_log2_p50"] < 0.3
+    assert read_json(lake, cost_path(MODEL))["error_log2_p50"] < 0.3
 
 
 def test_a_board_of_pips_is_expected_to_take_longer_the_larger_it_is():
@@ -108,12 +109,12 @@ def test_jobs_over_budget_took_longer_than_is_known(lake, boards):
 
 def test_a_run_is_learnt_from_once_and_its_boards_decide_what_comes_first(lake, boards):
     run_id = run_of(lake, boards)
-    told = lake.read_bytes(MODEL.path)
+    told = lake.read_bytes(cost_path(MODEL))
     lesson = Lesson(lake, open_run(lake, run_id))
     assert sum(map(len, lesson.note([lake.read_table("results", RESULTS)]))) == len(boards)
     lesson.learn()
-    assert lake.read_bytes(MODEL.path) == told
-    assert read_json(lake, MODEL.path)["runs"] == [run_id]
+    assert lake.read_bytes(cost_path(MODEL)) == told
+    assert read_json(lake, cost_path(MODEL))["runs"] == [run_id]
     again = open_run(lake, plan_run(lake, PIPS, boards, COUNT, Budget(nodes=7)))
     assert again.job_count == 0
     lake.delete(f"results/{run_id}.parquet")
@@ -132,7 +133,7 @@ def test_what_was_learnt_of_other_features_is_nothing(lake, boards):
 
 def test_the_sample_is_the_same_jobs_however_they_come(lake, boards, monkeypatch):
     monkeypatch.setattr(costs, "SAMPLE_JOBS", 50)
-    keys = name_jobs(PIPS, boards.column("puzzle_id"), COUNT)
+    keys = name_jobs(MODEL, boards.column("puzzle_id"))
     kept = []
     for step in (240, 7):
         estimator = Estimator(lake, PIPS, COUNT)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from archive import games, lexicons
-from archive.games import bind_game, job_of, open_game
+from archive.games import bind_game, game_of, open_game
 from archive.lake import Lake
 from archive.puzzles import puzzles_table
 from archive.runfiles import read_json
 from archive.runs import open_run, plan_run
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
+from solvers.question import question_of
 from solvers.strands.puzzle import Puzzle
 
 BOARD = Puzzle(board=("CATS", "DOGS", "BIRD", "FISH"))
@@ -68,9 +69,9 @@ def test_the_job_depends_on_rules_and_words(words: str, tmp_path: Path) -> None:
         bind_game("strands", "words=any", words),
         bind_game("strands", "", str(other)),
     ]
-    assert len({job_of(game, BOARD.puzzle_id, COUNT) for game in bound}) == 3
+    assert len({question_of(game, COUNT).job_id(BOARD.puzzle_id) for game in bound}) == 3
     spelt_out = bind_game("strands", "words=given spangram=required", words)
-    assert job_of(spelt_out, BOARD.puzzle_id, COUNT) == job_of(bound[0], BOARD.puzzle_id, COUNT)
+    assert question_of(spelt_out, COUNT) == question_of(bound[0], COUNT)
 
 
 def test_a_run_takes_its_rules_and_words_along(
@@ -83,10 +84,10 @@ def test_a_run_takes_its_rules_and_words_along(
     assert (plan["rules"], plan["lexicon_id"]) == (game.rules, game.lexicon_id)
     forget(tmp_path / "another machine", monkeypatch)
     run = open_run(lake, run_id)
-    there = open_game(lake, run.game, run.rules, run.lexicon_id)
+    there = game_of(lake, run.question)
     assert (there.rules, there.lexicon_id) == (game.rules, game.lexicon_id)
     assert [there.lexicon.word(i) for i in range(4)] == ["BIRD", "CATS", "DOGS", "FISH"]
-    assert open_game(lake, run.game, run.rules, run.lexicon_id) is there
+    assert game_of(lake, run.question) is there
 
 
 def test_a_game_without_words_leaves_none(lake: Lake) -> None:

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archive.ahead import ahead
-from archive.games import job_of
 from archive.jobs import KeySet, ids_of, keys_of, name_jobs
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
+from solvers.question import question_of
 from solvers.registry import game
 
 COUNT = Ask(kind="count")
@@ -18,10 +18,10 @@ COUNT = Ask(kind="count")
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=5), st.uuids().map(lambda u: u.hex)), max_size=20))
 def test_jobs_are_named_as_one_by_one_whatever_their_puzzles_are_called(names):
-    pips = game("pips")
+    question = question_of(game("pips"), COUNT)
     column = pa.chunked_array([pa.array(names[:3], pa.string()), pa.array(names[3:], pa.string())])
-    keys = name_jobs(pips, column, COUNT)
-    assert ids_of(keys).to_pylist() == [job_of(pips, name, COUNT) for name in names]
+    keys = name_jobs(question, column)
+    assert ids_of(keys).to_pylist() == [question.job_id(name) for name in names]
     assert keys_of(ids_of(keys)[2:]).tolist() == keys[2:].tolist()
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from archive.editions import current_editions
 from archive.fetch import fetch
-from archive.games import job_of
 from archive.gold import write_gold
 from archive.lake import Lake
 from archive.normalise import normalise
@@ -21,6 +20,7 @@ from archive.ranks import RANKS_PATH
 from archive.sources import FolderSource
 from archive.tables import RESULTS, SOLUTIONS, STRANDS_RANKS
 from solvers.algebra import Ask
+from solvers.question import question_of
 from solvers.registry import game
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
@@ -38,7 +38,7 @@ def filled(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
 
 def put(lake: Lake, edition: dict[str, Any], status: str, covers: list[Any], run: str) -> None:
     """Leave a result of best(3) in the lake."""
-    job = job_of(STRANDS, edition["puzzle_id"], BEST)
+    job = question_of(STRANDS, BEST).job_id(edition["puzzle_id"])
     head = {"job_id": job, "puzzle_id": edition["puzzle_id"], "game": "strands", "ask": str(BEST)}
     costs = dict.fromkeys(("states", "nodes", "parts", "kernel_ns", "table_bytes"), 1)
     row = (

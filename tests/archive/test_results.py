@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from archive.normalise import normalise
 from archive.results import RESULTS_FOLDER, find_results, read_solutions
 from archive.sources import FolderSource
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
-from solvers.algebra import MAX_COUNT, Ask, job_id
+from solvers.algebra import MAX_COUNT, Ask
 from solvers.pips.game import PipsGame
+from solvers.question import question_of
 
 COUNT = Ask(kind="count")
 VERSION = "test-1"
@@ -35,9 +37,13 @@ GAME = TestedGame()
 ONLY = {"rules": "", "lexicon_id": "", "table_bytes": 1, "parts": 1, "nodes": 5}
 
 
+def job_id(puzzle_id: str, **other: Any) -> str:
+    return replace(question_of(GAME, COUNT), **other).job_id(puzzle_id)
+
+
 def result(puzzle_id: str, run_id: str = "r1", **given: Any) -> dict[str, Any]:
     row = {
-        "job_id": job_id(puzzle_id=puzzle_id, ask=COUNT, solver_version=VERSION),
+        "job_id": job_id(puzzle_id),
         "puzzle_id": puzzle_id,
         "game": "pips",
         "ask": "count",
@@ -149,8 +155,7 @@ def test_counts_by_date_join_current_editions_with_their_results(filled: Lake) -
         "r1",
         result(counted, count=Decimal(12), states=9, kernel_ns=77),
         result(unsolvable, status="unsolvable", count=Decimal(0)),
-        result(other_version)
-        | {"job_id": job_id(puzzle_id=other_version, ask=COUNT, solver_version="test-0")},
+        result(other_version) | {"job_id": job_id(other_version, solver_version="test-0")},
     )
     table = gold_counts(filled)
     rows = table.to_pylist()
@@ -260,7 +265,7 @@ def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:
 def test_counts_are_told_whatever_else_was_asked_for_this_time(filled: Lake) -> None:
     first = Ask(kind="first")
     names = [row["puzzle_id"] for row in current_editions(filled).to_pylist()]
-    job = job_id(puzzle_id=names[1], ask=first, solver_version=VERSION)
+    job = job_id(names[1], ask=first)
     put_results(filled, "r1", result(names[0]))
     put_results(filled, "r2", result(names[1], ask="first", count=Decimal(1), job_id=job))
     counts = gold_counts(filled, [first])

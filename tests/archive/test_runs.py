@@ -15,7 +15,6 @@ from archive.attempts import Attempts, read_attempts, write_attempts
 from archive.chunking import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from archive.columns import arrays_of, slice_arrays
 from archive.finishing import child_path, path_key
-from archive.games import job_of
 from archive.lake import Lake
 from archive.planning import estimate_run
 from archive.runfiles import ChunkRef, SegmentTakenError, add_segment
@@ -23,6 +22,7 @@ from archive.runs import finish_run, open_run, plan_run, read_done
 from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
+from solvers.question import question_of
 from solvers.reasons import Reason, ReasonCode
 from tests.pending import pending_chunks
 
@@ -107,7 +107,7 @@ def test_every_puzzle_stands_in_exactly_one_chunk(lake):
     assert rows.schema.equals(manifest_schema(PIPS_PUZZLES))
     assert rows.column("job_no").to_pylist() == list(range(1000))
     assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
-    named = [job_of(GAME, name, COUNT) for name in rows.column("puzzle_id").to_pylist()]
+    named = [question_of(GAME, COUNT).job_id(name) for name in rows.column("puzzle_id").to_pylist()]
     assert rows.column("job_id").to_pylist() == named
     assert set(rows.column("part").to_pylist()) == set(rows.column("part_path").to_pylist()) == {""}
     assert run.job_count == 1000

@@ -14,8 +14,9 @@ from archive.runfiles import ChunkRef, open_run
 from archive.runs import finish_run
 from archive.stages import Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
-from solvers.algebra import Ask, Budget, canonical_json, job_id
+from solvers.algebra import Budget, canonical_json
 from solvers.pips.game import PIPS
+from solvers.question import Question
 from solvers.reasons import Reason, ReasonCode
 from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
@@ -95,11 +96,7 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
     assert set(message) == set(sent[0])
     puzzle = PIPS.puzzle_from_json(message["puzzle"])
-    assert message["job_id"] == job_id(
-        puzzle_id=PIPS.puzzle_id(puzzle),
-        ask=Ask.parse(message["ask"]),
-        solver_version="pips-1",
-    )
+    assert message["job_id"] == Question.from_json(message).job_id(PIPS.puzzle_id(puzzle))
     assert asdict(Budget()) == message["budget"]
     (record,) = lake.list("runs/ondemand")
     assert record == record_path(read(lake, record)["job_id"])

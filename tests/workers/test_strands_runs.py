@@ -1,6 +1,7 @@
 """Runs and messages of a word game: rules and words travel, and divided is as good as whole."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from conftest import quick_settings
 
 import solvers.registry
 from archive import games, lexicons
-from archive.games import bind_game, job_of
+from archive.games import bind_game
 from archive.lake import Lake
 from archive.lexicons import lake_path
 from archive.puzzles import puzzles_table
@@ -16,6 +17,7 @@ from archive.runs import finish_run, open_run, plan_run
 from archive.strands import read_puzzles
 from archive.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, canonical_json
+from solvers.question import question_of
 from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import InlineExecutor
@@ -164,7 +166,7 @@ def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, 
         lexicon=game.lexicon,
         settings=settings,
     )
-    assert job == job_of(game, puzzle.puzzle_id, best)
+    assert job == question_of(game, best).job_id(puzzle.puzzle_id)
     (message,) = sent
     assert (message["rules"], message["lexicon_id"]) == (game.rules, game.lexicon_id)
     assert lake.exists(lake_path(game.lexicon_id))
@@ -177,3 +179,28 @@ def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, 
     assert (answer["rules"], answer["lexicon_id"]) == (game.rules, game.lexicon_id)
     expected = game.solve(puzzle, best).solutions
     assert answer["solutions"] == [game.solution_to_json(cover) for cover in expected]
+
+
+def test_what_an_earlier_version_has_asked_keeps_its_name(tmp_path, published, words, monkeypatch):
+    sent = []
+    monkeypatch.setattr("workers.ondemand.publish", lambda *args: sent.append(args[-1]))
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    game = bind_game("strands", "spangram=off words=any", words)
+    puzzle, count = published[0].puzzle, Ask(kind="count")
+    lexicon = game.lexicon
+    submit(
+        lake, puzzle, count, game="strands", rules=game.rules, lexicon=lexicon, settings=settings
+    )
+    # A rules line that is not in normal form, and a message that does not say its solver.
+    (message,) = sent
+    line = game.rules.replace("compound_parts=3", "compound_parts=2")
+    assert line != game.rules
+    job = replace(question_of(game, count), rules=line).job_id(puzzle.puzzle_id)
+    del message["solver_version"]
+    message |= {"rules": line, "job_id": job}
+    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    answer = result(lake, job)
+    assert (answer["rules"], answer["job_id"]) == (line, job)
+    assert (answer["solver_version"], answer["ask"]) == (game.solver_version, "count")
+    assert answer["count"] == game.solve(puzzle, count).count

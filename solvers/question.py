@@ -1,0 +1,98 @@
+"""A question: everything an answer depends on beside the puzzle.
+
+It names jobs, runs and cost models, and is written the same way wherever it is kept: in the files
+of a run, in on-demand messages, and as columns of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from solvers.errors import PermanentError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked about puzzles of one game."""
+
+    game: str
+    """Name of the game."""
+    rules: str
+    """The rules in normal form, in one line: what a setting makes irrelevant has its default. ""
+    for a game without rules to switch."""
+    lexicon_id: str
+    """The words it is played with; "" for none, or a board's own."""
+    ask: Ask
+    solver_version: str
+
+    def job_id(self, puzzle_id: str) -> str:
+        """Name the job that asks this about a puzzle."""
+        return digest(puzzle_id, *self.job_fields)
+
+    @property
+    def job_fields(self) -> tuple[str, ...]:
+        """What a job is named after beside its puzzle, in this order."""
+        return str(self.ask), self.rules, self.lexicon_id, self.solver_version
+
+    @property
+    def cost_id(self) -> str:
+        """Name what is learnt of how long jobs take: the same whatever the limit of the ask."""
+        return digest(
+            "costs", self.game, self.rules, self.lexicon_id, self.solver_version, self.ask.kind
+        )
+
+    def run_id(self, budget: Budget, jobs: tuple[str, ...]) -> str:
+        """Name the run that works jobs within a budget; `jobs` stands for the set of them."""
+        limits = canonical_json(asdict(budget))
+        fields = (self.game, self.rules, self.lexicon_id, str(self.ask), limits)
+        return digest("run", *fields, *jobs)
+
+    def corpus_run_id(self, budget: Budget, corpus_id: str) -> str:
+        """Name the run that works all jobs of a corpus within a budget."""
+        limits = {"nodes": budget.nodes, "bytes": budget.table_bytes, "seconds": budget.seconds}
+        return digest("count", corpus_id, *self.job_fields, canonical_json(limits))
+
+    def to_json(self) -> dict[str, str]:
+        """Write it under the names that its fields have as columns of results."""
+        return {
+            "game": self.game,
+            "ask": str(self.ask),
+            "rules": self.rules,
+            "lexicon_id": self.lexicon_id,
+            "solver_version": self.solver_version,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Question:
+        """Read it from among other keys, as `to_json` writes it.
+
+        Rules stay as they are written, since files are named after them: a line of an earlier
+        version that is not in normal form names what was filed under it. Raises PermanentError
+        for a field that is missing or no text.
+        """
+        for name in QUESTION_FIELDS:
+            if not isinstance(value.get(name), str):
+                raise PermanentError(f"{name} is {value.get(name)!r:.60}; expected a text")
+        fields = {name: value[name] for name in QUESTION_FIELDS}
+        return cls(**{**fields, "ask": Ask.parse(fields["ask"])})
+
+
+QUESTION_FIELDS: tuple[str, ...] = ("game", "ask", "rules", "lexicon_id", "solver_version")
+"""Names of the fields in JSON, and of the columns that results have for them."""
+
+
+def question_of(game: Game[Any, Any], ask: Ask) -> Question:
+    """Ask something of a game as it is bound."""
+    return Question(
+        game=game.name,
+        rules=game.rules,
+        lexicon_id=game.lexicon_id,
+        ask=ask,
+        solver_version=game.solver_version,
+    )
+
+
+__all__ = ["QUESTION_FIELDS", "Question", "question_of"]

@@ -1,0 +1,93 @@
+"""A question names all that depends on it, and is read as it is written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from solvers.algebra import Ask, Budget
+from solvers.errors import PermanentError
+from solvers.question import QUESTION_FIELDS, Question, question_of
+from solvers.registry import game
+
+COUNT = Ask(kind="count")
+QUESTION = Question(
+    game="strands", rules="words=any", lexicon_id="ab" * 16, ask=COUNT, solver_version="strands-3"
+)
+BUDGET = Budget(nodes=7, table_bytes=8, seconds=9.0)
+
+
+NAMES = {
+    ("pips", "", "count"): "3e8219b33aeb2baacac1111260f3bd78 fdc6e6fe766fae3c4f68f8cfedea6a37",
+    ("strands", "", "count"): "fccbb9ba444b9c602e60e74f38bc2e01 b1669148a1f0b6d285cbe710e72d3110",
+    ("strands", "spangram=off", "count"): (
+        "198b01c1dfe2e0d31730fbd3399c3ba5 bbb277df85c6cf618fabab2dff32c321"
+    ),
+    ("letterboxed", "chains=2", "count"): (
+        "8f65e025b4440204e610dbd382f26a60 1b49d260de63e5f2e55945b1fe569d10"
+    ),
+    ("tiles", "", "best(1)"): "68925e9262b72045b97500b17c4d14a7 ba54fb1665884055f1db693d114669dd",
+}
+"""What the version before questions called a job about puzzle 0…0, and what it learnt of its cost.
+
+They change with the version of a solver, and then only."""
+
+
+@pytest.mark.parametrize(("name", "rules", "ask"), NAMES)
+def test_names_are_those_of_earlier_lakes(name: str, rules: str, ask: str) -> None:
+    question = question_of(game(name, rules), Ask.parse(ask))
+    assert [question.job_id("0" * 32), question.cost_id] == NAMES[name, rules, ask].split()
+
+
+def test_runs_of_earlier_versions_are_found_under_their_names() -> None:
+    question = question_of(game("strands", "words=any"), COUNT)
+    jobs = ("1", "3", f"{1:016x}", f"{2:016x}")
+    assert question.run_id(Budget(), jobs) == "b67908327d3673c29f22c5ab6ecf732c"
+    assert question.corpus_run_id(Budget(), "c" * 32) == "4cf8a5ff02238ba48270d6d83877a69c"
+
+
+def test_every_field_is_in_every_name_that_depends_on_it() -> None:
+    changes: dict[str, Any] = {
+        "game": "pips",
+        "rules": "words=given",
+        "lexicon_id": "",
+        "ask": Ask(kind="first"),
+        "solver_version": "strands-4",
+    }
+    assert set(changes) == {field.name for field in fields(Question)} == set(QUESTION_FIELDS)
+    for name, value in changes.items():
+        other = replace(QUESTION, **{name: value})
+        assert other != QUESTION
+        assert other.to_json() != QUESTION.to_json()
+        assert other.cost_id != QUESTION.cost_id
+        # A puzzle names its game, and jobs their solver.
+        if name != "game":
+            assert other.job_id("p") != QUESTION.job_id("p")
+            assert other.corpus_run_id(BUDGET, "c") != QUESTION.corpus_run_id(BUDGET, "c")
+        if name != "solver_version":
+            assert other.run_id(BUDGET, ("j",)) != QUESTION.run_id(BUDGET, ("j",))
+    for field in fields(Budget):
+        larger = replace(BUDGET, **{field.name: 10})
+        assert QUESTION.run_id(larger, ("j",)) != QUESTION.run_id(BUDGET, ("j",))
+        assert QUESTION.corpus_run_id(larger, "c") != QUESTION.corpus_run_id(BUDGET, "c")
+    best = [replace(QUESTION, ask=Ask(kind="best", limit=k)) for k in (3, 4)]
+    assert best[0].cost_id == best[1].cost_id
+    assert best[0].job_id("p") != best[1].job_id("p")
+
+
+def test_it_is_read_as_it_is_written_among_other_keys() -> None:
+    written = json.loads(json.dumps({**QUESTION.to_json(), "run_id": "x", "budget": {}}))
+    assert Question.from_json(written) == QUESTION
+    assert hash(Question.from_json(written)) == hash(QUESTION)
+
+
+@pytest.mark.parametrize("name", QUESTION_FIELDS)
+@pytest.mark.parametrize("wrong", [None, 7, ["count"]])
+def test_what_is_no_question_is_refused(name: str, wrong: object) -> None:
+    with pytest.raises(PermanentError, match=f"{name} is"):
+        Question.from_json({**QUESTION.to_json(), name: wrong})
+    with pytest.raises(PermanentError, match="unknown ask"):
+        Question.from_json({**QUESTION.to_json(), "ask": "most"})
