@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from solvers.errors import RuleError
@@ -64,7 +64,25 @@ class Rules:
                 raise RuleError(name, f"is {getattr(self, name)}; expected {least} to {most}")
 
     def __str__(self) -> str:
-        return " ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in fields(self))
+        normal = self.normal()
+        return " ".join(f"{f.name}={_text(getattr(normal, f.name))}" for f in fields(normal))
+
+    def normal(self) -> Rules:
+        """Give every setting that the others make irrelevant its default.
+
+        Rules of the same normal form allow the same covers of every board, and are written alike:
+        without a spangram there are no compounds, without compounds no parts of them, and without
+        diagonal steps no two words can cross.
+        """
+        default = type(self)()
+        irrelevant: list[str] = []
+        if self.spangram == "off":
+            irrelevant += ["compound_parts"]
+        if self.spangram == "off" or self.compound_parts == 1:
+            irrelevant += ["part_centizipf", "compound_centibels"]
+        if not self.diagonal:
+            irrelevant += ["crossing"]
+        return replace(self, **{name: getattr(default, name) for name in irrelevant})
 
     @classmethod
     def parse(cls, text: str) -> Rules:
