@@ -8,7 +8,7 @@ batches: 16 bytes a job, to know it again.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.answers import read_answers
+from archive.answers import Answers, read_answers
 from archive.chunking import CHUNK_MAX_ROWS, cut
 from archive.columns import arrays_of
 from archive.conforming import conform
@@ -29,9 +29,8 @@ from archive.stages import first_stage
 from archive.tables import MANIFEST_HEAD, manifest_schema
 from solvers.algebra import Ask, Budget, Game
 from solvers.errors import PermanentError
-from solvers.question import question_of
+from solvers.question import Question, question_of
 
-SPLIT_AHEAD_MAX = 4096
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
@@ -77,6 +76,38 @@ class _Jobs:
     cost_s: npt.NDArray[np.float64]
 
 
+class OpenJobs:
+    """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
+
+    def __init__(self, question: Question, answers: Answers) -> None:
+        self._question, self._answers = question, answers
+        self.seen = KeySet()
+        """Jobs that were met: each is found open once at most."""
+        self.open_count = self.answered_count = self.repeated_count = 0
+        self._key_sum = np.zeros(2, np.uint64)
+
+    def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
+        """Name the job of every row, and tell which are open.
+
+        Raises PermanentError for puzzles of another game.
+        """
+        if pc.any(pc.not_equal(puzzles.column("game"), self._question.game)).as_py():
+            raise PermanentError(f"expected puzzles of game {self._question.game!r} only")
+        keys = name_jobs(self._question, puzzles.column("puzzle_id"))
+        fresh = self.seen.add(keys)
+        is_open = fresh & ~self._answers.hold(keys)
+        self.repeated_count += int((~fresh).sum())
+        self.answered_count += int((fresh & ~is_open).sum())
+        self.open_count += int(is_open.sum())
+        self._key_sum += keys[is_open].sum(axis=0, dtype=np.uint64)
+        return keys, is_open
+
+    def run_id(self, budget: Budget) -> str:
+        """Name the run of the jobs that were found open, whatever their order."""
+        sums = (f"{half:016x}" for half in self._key_sum.tolist())
+        return self._question.run_id(budget, (str(self.open_count), *sums))
+
+
 class PlanPass:
     """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
 
@@ -84,28 +115,26 @@ class PlanPass:
         self,
         lake: Lake,
         game: Game[Any, Any],
-        puzzles: pa.Table | Iterable[pa.Table],
+        tables: Iterable[pa.Table],
         ask: Ask,
         budget: Budget,
         worker_count: int,
-        split_ahead: int,
-        first_rows: int | None = None,
+        first_rows: int,
+        answers: Answers | None = None,
     ) -> None:
-        """Begin a pass; with `first_rows` the first batch has no more, see `batches`."""
-        if not 1 <= split_ahead <= SPLIT_AHEAD_MAX:
-            raise PermanentError(f"split_ahead is {split_ahead}; expected 1 to {SPLIT_AHEAD_MAX}")
+        """Begin a pass whose first batch has at most `first_rows`, see `batches`.
+
+        `answers` is what the lake has answered, if it was read before.
+        """
         self._lake, self._game, self._budget = lake, game, budget
         self.question = question_of(game, ask)
-        self._worker_count, self._split_ahead = worker_count, split_ahead
-        tables = [puzzles] if isinstance(puzzles, pa.Table) else iter(puzzles)
-        self._tables = batches(tables, first_rows or BATCH_ROWS)
+        self._worker_count = worker_count
+        self._tables = batches(tables, first_rows)
+        self._jobs = OpenJobs(self.question, answers or read_answers(lake, self.question, budget))
         self.estimator = Estimator(lake, game, ask)
-        self._seen = KeySet()
-        self._key_sum = np.zeros(2, np.uint64)
-        self._open_count = 0
         self._cut_s = 0.0
         self._chunk_count = 0
-        self.job_count = self.answered_count = self.repeated_count = self.divided_count = 0
+        self.job_count = self.divided_count = 0
         self.row_count = 0
         """Rows of the manifest: jobs, and parts of divided ones."""
         self.cost_s = 0.0
@@ -118,21 +147,20 @@ class PlanPass:
         return self._chunk_count
 
     @property
-    def open_count(self) -> int:
-        """Jobs that have no answer, once all are known."""
-        return self._open_count
+    def answered_count(self) -> int:
+        """Jobs that the lake has answered."""
+        return self._jobs.answered_count
 
     @property
-    def run_id(self) -> str:
-        """Name the run by its question and its jobs, whatever their order, once all are known."""
-        jobs = (str(self._open_count), *(f"{half:016x}" for half in self._key_sum.tolist()))
-        return self.question.run_id(self._budget, (str(self._split_ahead), *jobs))
+    def repeated_count(self) -> int:
+        """Puzzles that were met before."""
+        return self._jobs.repeated_count
 
     def take_over(self, run_id: str, segment: Segment) -> None:
         """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
         rows = self._lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
-        self._seen.add(keys_of(rows.column("job_id")))
+        self._jobs.seen.add(keys_of(rows.column("job_id")))
         self.job_count = max(self.job_count, int(numbers.max()) + 1)
         is_part = pc.not_equal(rows.column("part_path"), "").to_numpy()
         self.divided_count += len(np.unique(numbers[is_part]))
@@ -143,40 +171,28 @@ class PlanPass:
 
     def has_all(self, jobs: KeySet) -> bool:
         """Tell whether other jobs are among those that the pass has seen."""
-        return all(bool(self._seen.holds(keys).all()) for keys in jobs.runs())
+        return all(bool(self._jobs.seen.holds(keys).all()) for keys in jobs.runs())
 
-    def pieces(self, at_the_end: Callable[[], None] = lambda: None) -> Iterator[Piece]:
-        """Make the chunks of the plan.
-
-        `at_the_end` is called when all jobs are known, before the chunks that are left.
-        """
+    def pieces(self) -> Iterator[Piece]:
+        """Make the chunks of the plan."""
         held: deque[_Jobs] = deque()
-        for jobs in self._open_jobs():
+        for jobs in self._estimated():
             held.append(jobs)
             if len(held) > 1:
                 # More may come than is held: as much as there has been, for all one knows.
                 yield from self._cut(held, self._cut_s)
-        at_the_end()
         if held:
             yield from self._cut(held, 0.0)
 
-    def _open_jobs(self) -> Iterator[_Jobs]:
-        """Drop repeated puzzles and answered jobs; name the others and estimate what they take."""
-        answers = read_answers(self._lake, self.question, self._budget)
+    def _estimated(self) -> Iterator[_Jobs]:
+        """Name the open jobs batch by batch, and estimate what they take."""
         for table in self._tables:
-            if pc.any(pc.not_equal(table.column("game"), self._game.name)).as_py():
-                raise PermanentError(f"expected puzzles of game {self._game.name!r} only")
-            keys = name_jobs(self.question, table.column("puzzle_id"))
-            fresh = self._seen.add(keys)
-            is_open = fresh & ~answers.hold(keys)
-            self.repeated_count += int((~fresh).sum())
-            self.answered_count += int((fresh & ~is_open).sum())
-            self._open_count += int(is_open.sum())
+            keys, is_open = self._jobs.find(table)
             if is_open.any():
-                yield self._jobs(table, keys, is_open)
+                yield self._estimate(table, keys, is_open)
             del table, keys
 
-    def _jobs(
+    def _estimate(
         self,
         table: pa.Table,
         keys: Keys,
@@ -184,7 +200,6 @@ class PlanPass:
     ) -> _Jobs:
         if not is_open.all():
             table, keys = table.filter(pa.array(is_open)), keys[is_open]
-        self._key_sum += keys.sum(axis=0, dtype=np.uint64)
         empty = pa.repeat(pa.scalar(""), len(keys))
         head = {
             # Numbered when its place in the plan is known.
@@ -217,7 +232,7 @@ class PlanPass:
         order = np.argsort(-jobs.cost_s, kind="stable")
         cost_s = jobs.cost_s[order]
         self._cut_s += float(cost_s.sum())
-        divided = len(cost_s) if self._split_ahead > 1 else int((cost_s >= DIVIDE_S).sum())
+        divided = int((cost_s >= DIVIDE_S).sum())
         for row in order[:divided].tolist():
             yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
         rows = jobs.rows
@@ -245,9 +260,7 @@ class PlanPass:
         """
         job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
         self.job_count += 1
-        into = self._split_ahead
-        if into == 1:
-            into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
+        into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
         try:
             puzzle = self._game.from_arrays(arrays_of(job), 0)
             ask = self.question.ask

@@ -1,4 +1,4 @@
-"""Planning a run: once and entirely, or segment by segment while workers are at it already.
+"""Planning a run, segment by segment, while workers may be at it already.
 
 What there is to plan, and how it is cut into chunks, is `archive.plan_pass`'s.
 """
@@ -9,23 +9,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from archive.ahead import ahead
+from archive.answers import Answers, read_answers
 from archive.games import keep_game
 from archive.jobs import KeySet, keys_of
 from archive.lake import Lake
-from archive.plan_pass import LargeJob, Piece, PlanPass
+from archive.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
 from archive.runfiles import (
     SegmentTakenError,
     asked_path,
     folder,
     has_plan,
+    has_run,
     read_json,
-    read_segment,
     read_segments,
     segment_path,
     stream_plan,
@@ -39,6 +39,9 @@ SEGMENT_ROWS = 2_048
 batch of its puzzles: soon written. Every other has twice as many as the one before, ..."""
 SEGMENT_ROWS_MAX = 262_144
 """... but no more than these: every segment is one file more."""
+
+Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
+"""A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,41 +65,35 @@ class Estimate:
 def plan_run(
     lake: Lake,
     game: Game[Any, Any],
-    puzzles: pa.Table | Iterable[pa.Table],
+    puzzles: Puzzles,
     ask: Ask,
     budget: Budget,
     *,
     worker_count: int = 2,
-    split_ahead: int = 1,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
-    `puzzles` is one table or any number of them, with the schema of the game's puzzles table;
-    rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
-    The same question about the same puzzles within the same budget is the same run: planned once,
-    it is found again, with all the work done for it. Jobs are numbered in the order of the plan:
-    expensive ones first, as far as they are held together. With `split_ahead` above 1 every job
-    that can be is divided into about so many parts before anybody works on it, each in a chunk of
-    its own; otherwise only those are that are expected to take long.
+    Rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
+    The run is named after its question, its budget and its jobs, for which the puzzles are passed
+    over once more: the same jobs are the same run, planned once and found again, with all the work
+    done for it. Expensive jobs come first, as far as they are held together.
     """
-    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, split_ahead)
-
-    def check_unplanned() -> None:
-        # The name of the run is known now.
-        if plan.open_count and has_plan(lake, plan.run_id):
-            raise _AlreadyPlannedError
-
-    try:
-        _write_whole(lake, game, plan, ahead(plan.pieces(check_unplanned)))
-    except _AlreadyPlannedError:
-        return plan.run_id
-    except SegmentTakenError:
-        # A planner that died, or one that plans the same jobs just now, was faster: its chunks
-        # hold the same jobs, cut and divided by what it expected of them.
-        _tell_of(lake, plan)
-    plan.estimator.keep_sample(plan.run_id)
-    _write_plan(lake, plan, plan.run_id, _asked(plan.question, budget, split_ahead))
-    return plan.run_id
+    question = question_of(game, ask)
+    answers = read_answers(lake, question, budget)
+    jobs = OpenJobs(question, answers)
+    for table in _tables(puzzles):
+        jobs.find(table)
+    run_id = jobs.run_id(budget)
+    if jobs.open_count:
+        begin_run(lake, game, ask, budget, run_id, puzzle_count=jobs.open_count)
+        extend_run(
+            lake, game, puzzles, ask, budget, run_id, worker_count=worker_count, answers=answers
+        )
+    else:
+        # All runs without jobs have one name: what is answered may be other puzzles each time.
+        about = _About(question=question, budget=budget, answered_count=jobs.answered_count)
+        _write_plan(lake, run_id, about)
+    return run_id
 
 
 def begin_run(
@@ -111,54 +108,68 @@ def begin_run(
     """Let a run be worked that is not planned yet, under a name that its caller vouches for.
 
     The same name has to mean the same question about the same puzzles, of which there are
-    `puzzle_count`. `extend_run` plans it.
+    `puzzle_count`. `extend_run` plans it. What is begun or planned stays as it is.
     """
-    if read_json(lake, asked_path(run_id)) is not None:
+    if has_run(lake, run_id):
         return
     keep_game(lake, game)
-    asked = _asked(question_of(game, ask), budget, 1, puzzle_count)
-    write_json(lake, asked_path(run_id), {"run_id": run_id, **asked, "created_at": _now()})
+    about = _About(question=question_of(game, ask), budget=budget, puzzle_count=puzzle_count)
+    write_json(lake, asked_path(run_id), about.asked(run_id))
 
 
 def extend_run(
     lake: Lake,
     game: Game[Any, Any],
-    puzzles: Callable[[], Iterable[pa.Table]],
+    puzzles: Puzzles,
     ask: Ask,
     budget: Budget,
     run_id: str,
     *,
     worker_count: int = 2,
+    answers: Answers | None = None,
 ) -> None:
     """Plan what is missing of a run that was begun, while drivers may be at it, to the end.
 
-    As `plan_run`, but segment by segment; `puzzles` is called for a pass over them. A planner that
-    was killed anywhere is followed up by the same call, and so is one that lives: what is in the
-    manifest stands, and nothing is planned twice.
+    A planner that was killed anywhere is followed up by the same call, and so is one that lives:
+    what is in the manifest stands, and nothing is planned twice. `answers` is what the lake has
+    answered, if it was read before.
     """
     while not has_plan(lake, run_id):
-        plan = PlanPass(lake, game, puzzles(), ask, budget, worker_count, 1, SEGMENT_ROWS)
+        tables = _tables(puzzles)
+        plan = PlanPass(lake, game, tables, ask, budget, worker_count, SEGMENT_ROWS, answers)
         try:
             _add_missing(lake, plan, run_id)
         except SegmentTakenError:
             continue
         plan.estimator.keep_sample(run_id)
         begun = read_json(lake, asked_path(run_id)) or {}
-        asked = _asked(plan.question, budget, 1, begun.get("puzzle_count", 0))
-        _write_plan(lake, plan, run_id, asked)
+        about = _About(
+            question=plan.question,
+            budget=budget,
+            puzzle_count=begun.get("puzzle_count", 0),
+            job_count=plan.job_count,
+            answered_count=plan.answered_count,
+            divided_count=plan.divided_count,
+            cost_s=plan.cost_s,
+        )
+        _write_plan(lake, run_id, about)
+
+
+def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
+    return [puzzles] if isinstance(puzzles, pa.Table) else puzzles()
 
 
 def estimate_run(
     lake: Lake,
     game: Game[Any, Any],
-    puzzles: pa.Table | Iterable[pa.Table],
+    puzzles: Puzzles,
     ask: Ask,
     budget: Budget,
     *,
     worker_count: int = 2,
 ) -> Estimate:
     """Say what `extend_run` would plan, and write nothing."""
-    plan = PlanPass(lake, game, puzzles, ask, budget, worker_count, 1, SEGMENT_ROWS)
+    plan = PlanPass(lake, game, _tables(puzzles), ask, budget, worker_count, SEGMENT_ROWS)
     for _ in plan.pieces():
         pass
     return Estimate(
@@ -170,10 +181,6 @@ def estimate_run(
         cost_s=plan.cost_s,
         largest=tuple(plan.largest),
     )
-
-
-class _AlreadyPlannedError(Exception):
-    """The run is in the lake, planned to its end."""
 
 
 class _Writing:
@@ -194,28 +201,6 @@ class _Writing:
     def about(self) -> tuple[list[float], bool]:
         """Tell what each chunk is expected to take, and whether jobs are divided."""
         return self.cost_s, self.divided
-
-
-def _write_whole(lake: Lake, game: Game[Any, Any], plan: PlanPass, pieces: Iterator[Piece]) -> None:
-    """Stream all chunks into the first segment; a run without jobs has none."""
-    first = next(pieces, None)
-    if first is None:
-        return
-    keep_game(lake, game)
-    writing = _Writing(chain([first], pieces))
-    schema = first.chunks[0].schema
-    stream_plan(lake, writing.chunks(), schema, writing.about, lambda: segment_path(plan.run_id, 0))
-
-
-def _tell_of(lake: Lake, plan: PlanPass) -> None:
-    """Tell of the chunks that stand in the lake, not of those that were made."""
-    segment = read_segment(lake, plan.run_id, 0)
-    plan.cost_s = sum(segment.chunk_cost_s)
-    divided: set[int] = set()
-    for rows in lake.iter_row_groups(segment_path(plan.run_id, 0), ["job_no", "part_path"]):
-        is_part = pc.not_equal(rows.column("part_path"), "")
-        divided.update(rows.column("job_no").filter(is_part).to_pylist())
-    plan.divided_count = len(divided)
 
 
 def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
@@ -275,29 +260,35 @@ def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
             return
 
 
-def _asked(
-    question: Question, budget: Budget, split_ahead: int, puzzle_count: int = 0
-) -> dict[str, Any]:
-    return {
-        **question.to_json(),
-        "budget": asdict(budget),
-        "split_ahead": split_ahead,
-        "puzzle_count": puzzle_count,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """What the files of a run say of it: its question, and at its end what is planned."""
+
+    question: Question
+    budget: Budget
+    puzzle_count: int = 0
+    job_count: int = 0
+    answered_count: int = 0
+    divided_count: int = 0
+    cost_s: float = 0.0
+
+    def asked(self, run_id: str) -> dict[str, Any]:
+        """Say what is asked."""
+        return {
+            "run_id": run_id,
+            **self.question.to_json(),
+            "budget": asdict(self.budget),
+            "puzzle_count": self.puzzle_count,
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+
+def _write_plan(lake: Lake, run_id: str, about: _About) -> None:
+    """Say that a run is planned to its end."""
+    planned = {
+        "job_count": about.job_count,
+        "answered_count": about.answered_count,
+        "divided_count": about.divided_count,
+        "cost_s": round(about.cost_s, 3),
     }
-
-
-def _write_plan(lake: Lake, plan: PlanPass, run_id: str, asked: dict[str, Any]) -> None:
-    about = {
-        "run_id": run_id,
-        **asked,
-        "job_count": plan.job_count,
-        "answered_count": plan.answered_count,
-        "divided_count": plan.divided_count,
-        "cost_s": round(plan.cost_s, 3),
-        "created_at": _now(),
-    }
-    write_json(lake, f"{folder(run_id)}/plan.json", about)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(lake, f"{folder(run_id)}/plan.json", about.asked(run_id) | planned)

@@ -1,7 +1,6 @@
 """The files of a run: plan, manifest segments, parts, attempts, and who writes which.
 
-runs/run=<id>/asked.json                         planner   what is asked; written first, where a
-                                                           run is worked while it is planned
+runs/run=<id>/asked.json                         planner   what is asked; written first
               plan.json                          planner   what is asked; written last, so a
                                                            run with a plan is planned entirely
               manifest/seg-00000.parquet         planner and driver; row group i = chunk i;

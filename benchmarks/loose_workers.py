@@ -21,6 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from archive import plan_pass
 from archive.attempts import read_start
 from archive.frontier import frontier_folder
 from archive.lake import Lake
@@ -135,7 +136,9 @@ def _staged(
     table = puzzles_table(pips, [loose_board(dominoes, seed)])
     with local_cluster(settings, roles=("server", "batch")):
         begun = time.perf_counter()
-        run_id = plan_run(lake, pips, table, COUNT, budget, split_ahead=2)
+        # Whatever is expected of the board, it begins with its first stage.
+        plan_pass.DIVIDE_S = 0.0
+        run_id = plan_run(lake, pips, table, COUNT, budget)
         watcher = Watcher(lake, run_id)
         watcher.look(None)
         started = sum(watcher.cpu.values())

@@ -48,7 +48,8 @@ class Question:
         """Name the run that works jobs within a budget; `jobs` stands for the set of them."""
         limits = canonical_json(asdict(budget))
         fields = (self.game, self.rules, self.lexicon_id, str(self.ask), limits)
-        return digest("run", *fields, *jobs)
+        # "1" stands for a setting of earlier versions, so that the runs that they began are found.
+        return digest("run", *fields, "1", *jobs)
 
     def corpus_run_id(self, budget: Budget, corpus_id: str) -> str:
         """Name the run that works all jobs of a corpus within a budget."""

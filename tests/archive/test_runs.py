@@ -1,6 +1,9 @@
 """Planning and finishing runs, without any worker."""
 
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -10,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive import plan_pass
+from archive import plan_pass, planning
 from archive.attempts import Attempts, read_attempts, write_attempts
 from archive.chunking import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from archive.columns import arrays_of, slice_arrays
@@ -68,8 +71,7 @@ def lake(tmp_path):
 
 
 def manifest_of(lake, run):
-    path = f"runs/run={run.run_id}/manifest/seg-00000.parquet"
-    return [lake.read_row_group(path, i) for i in range(len(run.segments[0].chunk_rows))]
+    return [lake.read_row_group(ref.manifest_path, ref.chunk) for ref in run.chunks()]
 
 
 def part_of(rows, status="solved", count=1):
@@ -143,14 +145,18 @@ def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
     run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     planned = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 64)
-    again = (table.slice(start, 90) for start in range(0, 1000, 70))
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 64)
+
+    def again():
+        return (table.slice(start, 90) for start in range(0, 1000, 70))
+
     before = {name: lake.read_bytes(name) for name in lake.list()}
     assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id
     assert {name: lake.read_bytes(name) for name in lake.list()} == before
-    lake.delete(f"runs/run={run_id}/plan.json")
-    lake.delete(f"runs/run={run_id}/manifest/seg-00000.parquet")
-    again = (table.slice(start, 90) for start in range(0, 1000, 70))
+    for name in before:
+        lake.delete(name)
     assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id
+    assert len(open_run(lake, run_id).segments) > 1
     rows = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
     assert rows.column("job_no").to_pylist() == list(range(1000))
     assert sorted(rows.column("job_id").to_pylist()) == sorted(planned.column("job_id").to_pylist())
@@ -310,6 +316,129 @@ def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeyp
     lake.delete(f"runs/run={run_id}/plan.json")
     assert plan_run(lake, GAME, boards, COUNT, BUDGET, worker_count=50) == run_id
     assert open_run(lake, run_id).segments == run.segments
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture
+def small_segments(monkeypatch):
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 16)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 32)
+
+
+def check_whole(lake, run_id, table):
+    """Every puzzle is one job, with a number of its own, of a run that is planned to its end."""
+    run = open_run(lake, run_id)
+    rows = pa.concat_tables(manifest_of(lake, run))
+    assert run.planned
+    assert (run.job_count, run.puzzle_count) == (len(table), len(table))
+    assert sorted(rows.column("job_no").to_pylist()) == list(range(len(table)))
+    assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
+
+
+@pytest.mark.parametrize("storage", ["exclusive", "not exclusive"])
+@pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
+def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
+    lake, monkeypatch, small_segments, when, storage
+):
+    monkeypatch.setattr(Lake, "is_exclusive", storage == "exclusive")
+    table = puzzles([8] * 150)
+    written = []
+
+    def stream(*arguments):
+        if len(written) == when:
+            raise KilledError
+        written.append(stream_plan(*arguments))
+
+    def die(*_):
+        raise KilledError
+
+    stream_plan = planning.stream_plan
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "stream_plan", stream)
+        if when == "before the plan":
+            patch.setattr(planning, "_write_plan", die)
+        with pytest.raises(KilledError):
+            plan_run(lake, GAME, table, COUNT, BUDGET)
+    (asked,) = [name for name in lake.list("runs") if name.endswith("/asked.json")]
+    run_id = plan_run(lake, GAME, table.take(pa.array(range(149, -1, -1))), COUNT, BUDGET)
+    assert asked == f"runs/run={run_id}/asked.json"
+    assert len(open_run(lake, run_id).segments) > 3
+    check_whole(lake, run_id, table)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_planners_at_once_name_and_plan_one_run(lake, monkeypatch, small_segments, seed):
+    table = puzzles([8] * 150)
+    gate = threading.Lock()
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        # Who writes the next segment changes every few milliseconds.
+        with gate:
+            time.sleep(0.001 * seed)
+        stream_plan(*arguments)
+
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    with ThreadPoolExecutor(3) as pool:
+        planners = [pool.submit(plan_run, lake, GAME, table, COUNT, BUDGET) for _ in range(3)]
+        (run_id,) = {planner.result() for planner in planners}
+    check_whole(lake, run_id, table)
+
+
+def test_a_whole_plan_that_an_earlier_version_has_left_half_way_is_gone_on_with(
+    lake, monkeypatch, small_segments
+):
+    table = puzzles([8] * 150)
+    with monkeypatch.context() as patch:
+        # It wrote one segment of all jobs, and what is asked with the plan alone.
+        patch.setattr(planning, "SEGMENT_ROWS_MAX", 1_000)
+        patch.setattr(planning, "SEGMENT_ROWS", 1_000)
+        run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    segments = open_run(lake, run_id).segments
+    assert len(segments) == 1
+    for name in ("asked", "plan", "sample"):
+        lake.delete(f"runs/run={run_id}/{name}.json")
+    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
+    assert open_run(lake, run_id).segments == segments
+    check_whole(lake, run_id, table)
+    # One that it planned to the end stays as it is, without a word of what was asked.
+    lake.delete(f"runs/run={run_id}/asked.json")
+    before = {name: lake.read_bytes(name) for name in lake.list()}
+    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
+    assert {name: lake.read_bytes(name) for name in lake.list()} == before
+
+
+def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
+    lake, monkeypatch, small_segments
+):
+    table = puzzles([8] * 150)
+    other = plan_run(lake, GAME, table.slice(140), COUNT, BUDGET)
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        work(lake, other)
+        finish_run(lake, other)
+        stream_plan(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "stream_plan", stream)
+        run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    check_whole(lake, run_id, table)
+
+
+def test_a_run_without_jobs_tells_what_is_answered_now(lake):
+    table = puzzles([8] * 50)
+    for rows in (20, 30):
+        run_id = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
+        work(lake, run_id)
+        finish_run(lake, run_id)
+        nothing = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
+        run = open_run(lake, nothing)
+        assert (run.job_count, run.answered_count, run.segments) == (0, rows, ())
 
 
 def test_segments_of_earlier_versions_say_beside_them_why_they_exist(lake):

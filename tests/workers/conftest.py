@@ -101,6 +101,14 @@ def cluster_lake(cluster):
     return Lake.open(cluster.lake)
 
 
+def divide_all(patch, into):
+    """Let every job that can be be divided into so many parts when it is planned."""
+    if into > 1:
+        patch.setattr("archive.plan_pass.DIVIDE_S", 0.0)
+        patch.setattr("archive.plan_pass.DIVIDED_S", 1e-9)
+        patch.setattr("archive.plan_pass.DIVIDED_PARTS_MAX", into)
+
+
 def plan(lake, boards, ask=COUNT, budget=BUDGET):
     return plan_run(lake, toy.TOY, boards, ask, budget)
 

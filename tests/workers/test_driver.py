@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 import toy_game as toy
-from conftest import BUDGET, COUNT, plan, quick_settings, result_rows, undisturbed_rows
+from conftest import BUDGET, COUNT, divide_all, plan, quick_settings, result_rows, undisturbed_rows
 
 from archive.attempts import Attempts, read_attempts, write_start
 from archive.lake import Lake
@@ -178,10 +178,14 @@ def test_the_best_are_kept_in_order_whether_a_job_was_divided_or_not(lake, setti
         assert mine == [(rank, [last - rank]) for rank in range(5)]
 
 
-def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(lake, settings, tmp_path):
+def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(
+    lake, settings, tmp_path, monkeypatch
+):
     boards = toy.boards(5, {3: toy.LARGE})
-    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=16)
-    assert run_id != plan(Lake.open(str(tmp_path / "other")), boards)
+    with monkeypatch.context() as patch:
+        divide_all(patch, 16)
+        run_id = plan(lake, boards)
+    assert run_id == plan(Lake.open(str(tmp_path / "other")), boards)
     run = open_run(lake, run_id)
     assert (run.job_count, run.segments[0].chunk_rows) == (5, (1,) * (4 + 16))
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
@@ -189,10 +193,11 @@ def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(lake, setting
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_path):
+def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_path, monkeypatch):
     settings = quick_settings(tmp_path, split_depth_max=1)
     lake = Lake.open(settings.lake)
-    run_id = plan_run(lake, toy.TOY, toy.boards(1, {0: toy.LARGE}), COUNT, BUDGET, split_ahead=4)
+    divide_all(monkeypatch, 4)
+    run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["parts"]) == ("over_budget", 4)
@@ -465,13 +470,14 @@ def run_rows(run):
     return [run.rows(ref.place) for ref in run.chunks()]
 
 
-@pytest.mark.parametrize("split_ahead", [1, 4])
-def test_jobs_are_puzzles_however_they_are_cut(tmp_path, split_ahead):
+@pytest.mark.parametrize("into", [1, 4])
+def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into):
     behaviours = {2: toy.LAYERED, 3: toy.LARGE, 4: toy.UNSOLVABLE, 5: toy.RAISE, 6: toy.SLOW}
     settings = quick_settings(tmp_path, attempts_max=2)
     lake = Lake.open(settings.lake)
     boards = toy.boards(30, behaviours)
-    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=split_ahead)
+    divide_all(monkeypatch, into)
+    run_id = plan(lake, boards)
     seen = []
 
     def stop_in_the_middle(progress):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import quick_settings
+from conftest import divide_all, quick_settings
 
 import solvers.registry
 from archive.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
@@ -49,22 +49,23 @@ def days():
     ]
 
 
-def run_of(lake, settings, ask, rules="", **planning):
+def run_of(lake, settings, ask, rules=""):
     puzzles = days()
     add_dictionaries(lake, words_of(puzzles))
     game = bind_game("letterboxed", rules, None, lake)
     table = puzzles_table(game, puzzles)
-    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget(), **planning)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget())
     return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
 
 
-@pytest.mark.parametrize("split_ahead", [1, 3])
+@pytest.mark.parametrize("into", [1, 3])
 @pytest.mark.parametrize("ask", ["count", "best(3)", "first"])
 @pytest.mark.parametrize("rules", ["", "chains=fewest-letters", "chains=4"])
-def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, split_ahead):
+def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, into, monkeypatch):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
-    run_id, summary = run_of(lake, settings, ask, rules, split_ahead=split_ahead)
+    divide_all(monkeypatch, into)
+    run_id, summary = run_of(lake, settings, ask, rules)
     assert summary.statuses == {"solved": DAYS}
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from conftest import quick_settings
+from conftest import divide_all, quick_settings
 
 import solvers.registry
 from archive.lake import Lake
@@ -75,7 +75,8 @@ def test_a_count_by_stages_is_the_count(
     puzzles = [generate(mix, 2)[0], generate(mix, 3)[0]][: 1 + (layers == 2)]
     budget = Budget(table_bytes=table_bytes)
     count = Ask(kind="count")
-    run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), count, budget, split_ahead=2)
+    divide_all(monkeypatch, 2)
+    run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), count, budget)
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     by_puzzle = {row["puzzle_id"]: row for row in rows}

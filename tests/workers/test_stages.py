@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import toy_game as toy
 import toy_layers
-from conftest import BUDGET, COUNT, children_of, quick_settings, result_rows
+from conftest import BUDGET, COUNT, children_of, divide_all, quick_settings, result_rows
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -464,11 +464,12 @@ def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch)
         count_in(tmp_path, layered(2))
 
 
-def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed):
+def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, monkeypatch):
     settings = small_settings(tmp_path)
     lake = Lake.open(settings.lake)
     boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
-    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET, split_ahead=2)
+    divide_all(monkeypatch, 2)
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
     (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
     assert rows.column("part_path").to_pylist() == ["0"]
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
@@ -482,7 +483,7 @@ def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_p
     boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
     with monkeypatch.context() as patch:
         patch.setattr(toy.ToyGame, "cost_s", lambda _self, arrays, _ask: np.full(1, 60.0))
-        patch.setattr(planning, "write_json", die)
+        patch.setattr(planning, "_write_plan", die)
         with pytest.raises(Killed):
             plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
     # Runs have ended meanwhile, and it is known that such boards take little time.

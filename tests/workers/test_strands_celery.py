@@ -5,7 +5,7 @@ from itertools import groupby
 
 import pyarrow as pa
 import pytest
-from conftest import quick_settings
+from conftest import divide_all, quick_settings
 
 import solvers.registry
 from archive.finishing import path_key
@@ -56,11 +56,11 @@ def strands_cluster(real_games, tmp_path_factory):
         yield settings
 
 
-def worked(settings, game, puzzles, ask, budget, *, split_ahead):
+def worked(settings, game, puzzles, ask, budget):
     """Plan a run and work it through Celery; return its lake and its id."""
     lake = Lake.open(settings.lake)
     table = puzzles_table(game, puzzles)
-    run_id = plan_run(lake, game, table, Ask.parse(ask), budget, split_ahead=split_ahead)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), budget)
     executor = CeleryExecutor(settings)
     try:
         summary = drive(lake, run_id, executor, settings=settings)
@@ -99,9 +99,12 @@ def check_as_whole(game, lake, run_id, puzzle, ask, whole):
 
 
 @pytest.mark.parametrize("ask", ["count", "best(6)", "all(40)"])
-def test_boards_divided_ahead_end_as_if_each_was_solved_whole(strands, strands_cluster, ask):
+def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
+    strands, strands_cluster, ask, monkeypatch
+):
     puzzles = [BOARD, LIGHTER]
-    lake, run_id = worked(strands_cluster, strands, puzzles, ask, Budget(), split_ahead=8)
+    divide_all(monkeypatch, 8)
+    lake, run_id = worked(strands_cluster, strands, puzzles, ask, Budget())
     for parts in parts_of(lake, run_id).values():
         # Spangrams with their zones, in order and without a gap.
         ranges = [json.loads(part["part"]) for part in parts]
@@ -116,11 +119,14 @@ def test_boards_divided_ahead_end_as_if_each_was_solved_whole(strands, strands_c
 
 
 @pytest.mark.parametrize("ask", ["count", "best(6)"])
-def test_a_part_that_is_too_large_is_divided_again_and_once_more(strands, strands_cluster, ask):
+def test_a_part_that_is_too_large_is_divided_again_and_once_more(
+    strands, strands_cluster, ask, monkeypatch
+):
     outcome = strands.solve(OTHER, Ask.parse(ask))
     # One of two parts needs half of the nodes or more, one of its four an eighth.
     budget = Budget(nodes=outcome.statistics.nodes // 12)
-    lake, run_id = worked(strands_cluster, strands, [OTHER], ask, budget, split_ahead=2)
+    divide_all(monkeypatch, 2)
+    lake, run_id = worked(strands_cluster, strands, [OTHER], ask, budget)
     table = lake.read_table(f"runs/run={run_id}/parts", PARTS)
     divided = [row for row in table.to_pylist() if row["status"] == "split"]
     assert {len(path_key(row["part_path"])) for row in divided} >= {1, 2}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import quick_settings
+from conftest import divide_all, quick_settings
 
 import solvers.registry
 from archive import games, lexicons
@@ -51,10 +51,10 @@ def words(published, tmp_path_factory):
     return str(path)
 
 
-@pytest.mark.parametrize("split_ahead", [1, 4])
+@pytest.mark.parametrize("into", [1, 4])
 @pytest.mark.parametrize("ask", ["count", "best(4)", "all", "first"])
 def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
-    tmp_path, published, words, ask, split_ahead
+    tmp_path, published, words, ask, into, monkeypatch
 ):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
@@ -62,7 +62,8 @@ def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
     wanted = Ask.parse(ask)
     puzzles = [found.puzzle for found in published]
     table = puzzles_table(game, puzzles)
-    run_id = plan_run(lake, game, table, wanted, Budget(), split_ahead=split_ahead)
+    divide_all(monkeypatch, into)
+    run_id = plan_run(lake, game, table, wanted, Budget())
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert summary.statuses == {"solved": BOARDS}
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
@@ -81,10 +82,10 @@ def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
             assert [canonical_json(json.loads(text)) for text in found] == expected
 
 
-def solved_inline(lake, settings, game, puzzles, ask, budget=None, **planning):
+def solved_inline(lake, settings, game, puzzles, ask, budget=None):
     """Plan a run and work it in this process; return its id and its summary."""
     table = puzzles_table(game, puzzles)
-    run_id = plan_run(lake, game, table, Ask.parse(ask), budget or Budget(), **planning)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), budget or Budget())
     return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
 
 
@@ -133,7 +134,8 @@ def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, w
     lake = Lake.open(settings.lake)
     game = bind_game("strands", RULES, words)
     puzzle, best = published[0].puzzle, Ask(kind="best", limit=4)
-    run_id = plan_run(lake, game, puzzles_table(game, [puzzle]), best, Budget(), split_ahead=4)
+    divide_all(monkeypatch, 4)
+    run_id = plan_run(lake, game, puzzles_table(game, [puzzle]), best, Budget())
     for ref in open_run(lake, run_id).chunks():
         solve_chunk(lake, ref, settings, "w")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import quick_settings
+from conftest import divide_all, quick_settings
 
 import solvers.registry
 from archive.games import bind_game
@@ -32,13 +32,14 @@ def real_games(toy_in_place_of_pips, monkeypatch):
     monkeypatch.setattr("archive.games._open", {})
 
 
-@pytest.mark.parametrize(("ask", "split_ahead"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])
-def test_walks_and_fewest_moves_come_out_of_a_run(tmp_path, ask, split_ahead):
+@pytest.mark.parametrize(("ask", "into"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])
+def test_walks_and_fewest_moves_come_out_of_a_run(tmp_path, ask, into, monkeypatch):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     game = bind_game("tiles")
     table = puzzles_table(game, [*BOARDS, ODD])
-    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget(), split_ahead=split_ahead)
+    divide_all(monkeypatch, into)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget())
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert summary.statuses == {"solved": 2, "unsolvable": 1}
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
