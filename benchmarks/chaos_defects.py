@@ -41,12 +41,16 @@ def _torn() -> None:
 
 def _unsent() -> None:
     """Never send a chunk again."""
-    from workers.reconciler import Reconciler
+    from workers.chunk_states import State
+    from workers.chunk_table import ChunkTable
+
+    send_first = ChunkTable._send_first  # noqa: SLF001 - a bug inside of it
 
     def forget(self: Any, place: tuple[int, int]) -> None:
-        self._flights.pop(place, None)
+        send_first(self, place)
+        del self._open[State.READY][place]
 
-    Reconciler._requeue = forget  # type: ignore[method-assign]  # noqa: SLF001 - a bug inside of it
+    ChunkTable._send_first = forget  # type: ignore[method-assign]  # noqa: SLF001
 
 
 def _drifting() -> None:

@@ -16,16 +16,17 @@ from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from benchmarks import chaos_inject  # noqa: F401 - its faults are this process's, too
 from workers import collector
+from workers.chunk_states import Flight
 from workers.driver import drive
-from workers.executors import CeleryExecutor, Fate, Flight
+from workers.executors import CeleryExecutor, MessageStatus
 from workers.settings import Settings
 
 
 class _Mute(CeleryExecutor):
     """Never tells what became of messages and workers, so that the driver sends nothing again."""
 
-    def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
-        super().fates(flights)
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
+        super().status(flights)
         return {}
 
 

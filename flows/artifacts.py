@@ -19,7 +19,7 @@ from prefect.logging import get_run_logger
 from flows.count_report import CountReport
 from flows.report import NightlyReport
 from workers.driver import Progress
-from workers.pace import told_of
+from workers.progress import told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""

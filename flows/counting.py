@@ -20,8 +20,8 @@ from flows.count_planner import PlannedCount, Planner, complete_count, plan_coun
 from flows.count_settings import CountSettings, count_game, run_name
 from solvers.errors import NightgridError
 from workers.driver import Progress, drive
-from workers.pace import Left, left_of
-from workers.tally import look
+from workers.progress import Left, left_of
+from workers.run_status import run_status
 
 OnProgress = Callable[[Progress], None]
 
@@ -99,7 +99,7 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
     lake, run_id = settings.lake, run_name(settings, corpus, count_game(settings, corpus))
     if not has_run(lake, run_id) or (remains := remains_of(lake, run_id)).finished:
         return None
-    progress = look(lake, run_id, settings.processes)
+    progress = run_status(lake, run_id, settings.processes)
     if not remains.planned:
         progress = replace(
             progress,

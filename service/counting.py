@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from archive.runs import Estimate
     from flows.count_report import CountReport
     from flows.counting import CountSettings, OpenCount
-    from workers.pace import Left, Progress
+    from workers.progress import Left, Progress
 
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
@@ -281,7 +281,7 @@ def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     from flows.counting import estimate_count, open_count
-    from workers.pace import Left
+    from workers.progress import Left
 
     corpus = _bring(settings)
     estimate = estimate_count(settings, corpus)
@@ -327,7 +327,7 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
 def _say_estimate(
     corpus: Corpus, estimate: Estimate, begun: OpenCount | None, left: Left, processes: int
 ) -> None:
-    from workers.pace import clock_time
+    from workers.progress import clock_time
 
     end = dt.datetime.now().astimezone() + dt.timedelta(seconds=left.wall_s)
     least = "at least " if left.at_least else ""

@@ -96,7 +96,7 @@ class SlicesLine:
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the corpus is; nothing of one that is made at once."""
-        from workers.pace import clock_time
+        from workers.progress import clock_time
 
         if self._first is None:
             self._begun, self._first = time.monotonic(), done
@@ -191,7 +191,7 @@ def _open_bar() -> Bar:
 def describe(progress: Progress) -> str:
     """Write a progress as one line."""
     # Loaded with the first progress: by then the workers' own modules are.
-    from workers.pace import told_of
+    from workers.progress import told_of
 
     full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress)}"

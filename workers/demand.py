@@ -41,7 +41,9 @@ class Demand:
     """As many as could work at once: one for each chunk that waits or is being worked."""
 
 
-def say_demand(client: redis.Redis, settings: Settings, run_id: str, chunks_waiting: int) -> None:
+def publish_demand(
+    client: redis.Redis, settings: Settings, run_id: str, chunks_waiting: int
+) -> None:
     """Leave word of how many chunks of a run are not done."""
     with contextlib.suppress(redis.RedisError):
         client.set(_key(settings, run_id), chunks_waiting, ex=DEMAND_KEPT_SECONDS)

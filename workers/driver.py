@@ -16,15 +16,20 @@ from archive.cancelling import is_cancelled
 from archive.lake import Lake
 from archive.runfiles import Run, SegmentTakenError, done_places, read_done, read_segments
 from solvers.errors import TransientError
+from workers.chunk_states import State
 from workers.collector import Collector
 from workers.executors import Executor
+from workers.growing_run import GrowingRun
 from workers.locks import alone
-from workers.pace import Progress
-from workers.plan_watch import PlanWatch
+from workers.logs import get_logger
+from workers.plan_watch import LOOK_SECONDS, PlanWatch
+from workers.progress import Progress, progress_of
 from workers.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from workers.settings import Settings
 
 Found = TypeVar("Found")
+
+log = get_logger("nightgrid.driver")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,29 +87,32 @@ def drive(
         lake.sweep_staging()
         watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
 
-        def reconciler() -> Reconciler:
-            return Reconciler(lake, run_id, executor, watch, settings, collector, check_planner)
+        def begin() -> _Driver:
+            growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
+            return _Driver(lake, growing, executor, collector, watch, settings)
 
         if done is None:
             PlanWatch(lake, check_planner).wait(run_id, stop)
-        driver = reconciler()
+        driver = begin()
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):
-                # A driver on another machine has added to the run, or parts of it are gone: go on
+                # A driver on another machine has added to the run, or results of it are gone: go on
                 # from what it is now.
-                driver = reconciler()
+                driver = begin()
             elif not stop.is_set():
-                done = _patiently(collector.finish, settings)
+                table = driver.growing.table
+                done = _patiently(lambda: collector.finish(table), settings)  # noqa: B023
+    run, table = driver.growing.run, driver.growing.table
     return RunSummary(
         run_id=run_id,
         finished=done is not None,
-        job_count=driver.run.job_count,
-        answered_count=driver.run.answered_count,
+        job_count=run.job_count,
+        answered_count=run.answered_count,
         statuses=done["statuses"] if done is not None else {},
-        chunks_total=driver.chunks_total,
+        chunks_total=table.counts.chunks_total,
         chunks_resumed=driver.chunks_resumed,
-        failures=driver.failures,
-        resubmissions=driver.resubmissions,
+        failures=table.made["fail"],
+        resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
         kernel_ns=done["kernel_ns"] if done is not None else 0,
         seconds=time.monotonic() - begun,
         cancelled=done is None and watch.cancelled,
@@ -149,13 +157,110 @@ class _CancelWatch:
             self._stop.set()
 
 
-def _worked(driver: Reconciler, lake: Lake, stop: threading.Event, settings: Settings) -> bool:
+class _Driver:
+    """The loop over a run: each step makes what transitions of its chunks it can, then returns."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        growing: GrowingRun,
+        executor: Executor,
+        collector: Collector,
+        on_progress: Callable[[Progress], None],
+        settings: Settings,
+    ) -> None:
+        self.growing = growing
+        self.chunks_resumed = growing.table.number_in(State.DONE)
+        self._reconciler = Reconciler(lake, growing, executor, settings)
+        self._is_exclusive = lake.is_exclusive
+        self._executor = executor
+        self._collector = collector
+        self._on_progress = on_progress
+        self._settings = settings
+        self._begun = time.monotonic()
+        self._trouble_since: dict[str, float] = {}
+
+    def work(self, stop: threading.Event) -> None:
+        """Work until nothing is left, or until asked to stop."""
+        growing, reconciler, table = self.growing, self._reconciler, self.growing.table
+        reconciler.adopt()
+        self._guarded(reconciler.reconcile)
+        reconciled_at, read_again_at = time.monotonic(), 0
+        while not stop.is_set():
+            if not growing.run.planned:
+                growing.check_planner()
+                self._guarded(growing.take_in_plan)
+            self._guarded(reconciler.settle_failures)
+            self._guarded(self._read_results)
+            self._guarded(growing.add_stages)
+            self._guarded(reconciler.submit)
+            self._guarded(growing.drop_obsolete)
+            self._collector.step(table)
+            self._report()
+            if growing.run.planned and table.is_settled:
+                if read_again_at == len(growing.run.segments):
+                    return
+                read_again_at = len(growing.run.segments)
+                self._read_again()
+                continue
+            self._guarded(self._listen)
+            if time.monotonic() - reconciled_at >= self._settings.reconcile_seconds:
+                self._guarded(reconciler.reconcile)
+                reconciled_at = time.monotonic()
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Run a step; bear for a while with a broker or a lake that fails it."""
+        name = step.__name__
+        try:
+            step()
+        except SegmentTakenError:
+            raise
+        except TransientError as error:
+            now = time.monotonic()
+            since = self._trouble_since.setdefault(name, now)
+            if now - since > self._settings.broker_patience_seconds:
+                raise
+            if since == now:
+                run_id = self.growing.run.run_id
+                log.warning("driver waits", run=run_id, step=name, error=str(error))
+            time.sleep(TRANSIENT_PAUSE_SECONDS)
+        else:
+            self._trouble_since.pop(name, None)
+
+    def _read_results(self) -> None:
+        self.growing.read_results(self._collector)
+
+    def _listen(self) -> None:
+        soon = not self.growing.run.planned or self._collector.is_behind(self.growing.table)
+        self._reconciler.listen(LOOK_SECONDS if soon else self._settings.poll_seconds)
+
+    def _read_again(self) -> None:
+        """Read results again that a slower execution may have replaced, or a worker taken back."""
+        table = self.growing.table
+        for chunk in list(table):
+            if chunk.state is State.READ and (chunk.is_staged or not self._is_exclusive):
+                table.read_again(chunk.place)
+
+    def _report(self) -> None:
+        now = time.monotonic()
+        self._on_progress(
+            progress_of(
+                self.growing.table,
+                self.growing.run,
+                processes=self._executor.processes,
+                seconds=now - self._begun,
+                now=now,
+            )
+        )
+
+
+def _worked(driver: _Driver, lake: Lake, stop: threading.Event, settings: Settings) -> bool:
     """Work until nothing is left or until asked to stop; tell whether the driver knew the run."""
     try:
         driver.work(stop)
     except SegmentTakenError:
         return False
-    return stop.is_set() or _patiently(lambda: _is_done(lake, driver.run), settings)
+    return stop.is_set() or _patiently(lambda: _is_done(lake, driver.growing.run), settings)
 
 
 def _is_done(lake: Lake, run: Run) -> bool:

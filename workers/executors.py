@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal, Protocol
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Protocol
 
 import redis
 
-from archive.attempts import Start
 from archive.lake import Lake
 from archive.runfiles import ChunkRef
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode
 from workers.app import SOLVE_CHUNK, client_app
+from workers.chunk_states import Flight
 from workers.chunks import solve_chunk
-from workers.demand import say_demand
+from workers.demand import publish_demand
 from workers.messages import LOOK_AT_MOST, Watch, send, traffic
 from workers.queues import BATCH
 from workers.redis_keys import (
@@ -40,23 +41,15 @@ INLINE_WORKER = "inline"
 """Worker id of chunks that the driver's own process works."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
-    """A chunk that was submitted and of which nothing was heard."""
+class MessageStatus(StrEnum):
+    """What is known of a chunk in flight of which no worker has told the end."""
 
-    ref: ChunkRef
-    submitted_at: float
-    """Monotonic seconds."""
-    start: Start | None
-    """The worker's note in the lake, once it has begun."""
-    seen_at: float = 0.0
-    """Monotonic seconds at which the driver first saw that note: clocks of other hosts may be
-    wrong, so nothing is reckoned from the time in it."""
-
-
-Fate = Literal["waiting", "adrift", "orphaned"]
-"""`waiting`: the message lies in the queue, and nobody has the chunk in hand. `adrift`: the message
-is gone and nobody began. `orphaned`: the worker that began is dead."""
+    WAITING = "waiting"
+    """Its message lies in the queue, and no worker has taken it."""
+    LOST_MESSAGE = "lost message"
+    """Its message is gone, and no worker has begun."""
+    DEAD_WORKER = "dead worker"
+    """The worker that began is dead."""
 
 
 class Executor(Protocol):
@@ -76,11 +69,11 @@ class Executor(Protocol):
     def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:
         """Wait for announcements. Raises TransientError when that is impossible now."""
 
-    def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
         """Tell which flights wait for their turn, and which are lost, as far as this is known."""
 
-    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Tell whoever scales the workers how many chunks wait. Never fails."""
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish how many chunks wait, by which workers are scaled. Never fails."""
 
     def close(self) -> None:
         """Let go of connections."""
@@ -117,13 +110,14 @@ class InlineExecutor:
             return [Announcement(event="failed", ref=ref, reason=reason)]
         return [Announcement(event="done", ref=ref)]
 
-    def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
-        """Call whatever an earlier process began orphaned: it was worked in that process."""
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
+        """Call the worker dead of what an earlier process began: it was worked in that process."""
         mine = set(self._waiting)
-        return {f.ref: "orphaned" for f in flights if f.start is not None and f.ref not in mine}
+        begun = (f.ref for f in flights if f.start is not None)
+        return {ref: MessageStatus.DEAD_WORKER for ref in begun if ref not in mine}
 
-    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Tell nobody: there is one worker, and it is this process."""
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish nothing: there is one worker, and it is this process."""
 
     def close(self) -> None:
         """Drop what is still queued."""
@@ -163,12 +157,12 @@ class CeleryExecutor:
         """Wait for announcements. Raises TransientError when the broker is dead."""
         return next_announcements(self._client, self._settings, run_id, timeout_s)
 
-    def fates(self, flights: Sequence[Flight]) -> dict[ChunkRef, Fate]:
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
         """Look for chunks whose message waits, or is gone, and for those whose worker is.
 
         Raises TransientError when the broker is dead.
         """
-        fates: dict[ChunkRef, Fate] = {}
+        status: dict[ChunkRef, MessageStatus] = {}
         try:
             workers = {f.start.worker for f in flights if f.start is not None}
             left = known_left(self._client, self._settings, workers)
@@ -176,18 +170,18 @@ class CeleryExecutor:
             seen = traffic(self._client, self._settings, self._queue)
         except redis.RedisError as error:
             raise TransientError(f"the Redis server does not answer: {error}") from error
-        # Whoever left of his own will has handed his work back: it waits like any other.
+        # A worker that was told to leave has handed its work back: it waits like any other.
         waiting = [f for f in flights if f.start is None or f.start.worker in left]
         gone = self._watch.gone([_about(f.ref) for f in waiting], seen)
         for flight in waiting:
             if _about(flight.ref) in gone:
-                fates[flight.ref] = "adrift"
+                status[flight.ref] = MessageStatus.LOST_MESSAGE
             elif _about(flight.ref) in seen.waiting:
-                fates[flight.ref] = "waiting"
+                status[flight.ref] = MessageStatus.WAITING
         for flight in flights:
             if flight.start is not None and flight.start.worker in dead:
-                fates[flight.ref] = "orphaned"
-        return fates
+                status[flight.ref] = MessageStatus.DEAD_WORKER
+        return status
 
     def _dead(self, workers: set[str]) -> set[str]:
         """Name the workers that were seen to exit, or have been silent for too long.
@@ -204,9 +198,9 @@ class CeleryExecutor:
         patience = PATIENCE_INTERVALS * self._settings.liveness_interval_seconds
         return dead | {w for w, since in self._absent_since.items() if now - since > patience}
 
-    def say_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Leave word in Redis, for a while."""
-        say_demand(self._client, self._settings, run_id, chunks_waiting)
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish it in Redis, for a while."""
+        publish_demand(self._client, self._settings, run_id, chunks_waiting)
 
     def close(self) -> None:
         """Close the connections."""

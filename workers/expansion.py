@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 from archive.finishing import child_path, path_key
 from archive.gathering import SPLIT
 from archive.lake import Lake
-from archive.runfiles import ChunkRef, Place, Run, Segment, segment_path
+from archive.runfiles import ChunkRef, Place, Segment, segment_path
 from archive.runfiles import part_row as manifest_row
 from archive.stages import CARRIED, Carried, stage_part
 from archive.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Status
 from solvers.reasons import Reason, ReasonCode
+from workers.chunk_states import PartOf, Reading
 from workers.chunks import AGAIN
 from workers.rows import part_row
 
@@ -37,30 +38,13 @@ class Growth:
     """What a finished chunk means for the rest of its run."""
 
     part: pa.Table
-    """What was read of its part."""
+    """What was read of its result."""
     chunks: list[pa.Table]
     """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
-    hopeless: set[int]
-    """Numbers of divided jobs of which a part is over budget for good."""
-    answered: int
-    """Jobs that have their answer in the finished chunk; not those of which it has a part."""
-    states: int
-    """States that the finished chunk kept ..."""
-    kernel_ns: int
-    """... and the time that it took to."""
+    reading: Reading
+    """What counts of it in the table of chunks."""
     carried: Carried | None = None
     """What a part of a staged count has left for the next stage."""
-    lost: bool = False
-    """Whether a job that it has a part of cannot be answered any more."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartOf:
-    """What a chunk is a part of."""
-
-    job: int
-    stage: int | None
-    """Number of its stage, if the job is counted by stages."""
 
 
 def went_on(
@@ -74,8 +58,6 @@ def went_on(
     """
     part = lake.read_table(ref.part_path, PARTS, columns)
     status = part.column("status")
-    over = part.filter(pc.equal(status, str(Status.OVER_BUDGET))).to_pylist()
-    hopeless = {row["job_no"] for row in over if row["part_path"]}
     whole = pc.and_(
         pc.equal(part.column("part_path"), ""),
         pc.invert(pc.is_in(status, value_set=_UNFINISHED)),
@@ -85,19 +67,22 @@ def went_on(
         # The manifest decides, also where a second execution has answered what went on.
         went = pc.is_in(part.column("job_no"), value_set=known)
         whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
-    told: dict[str, Any] = {
-        "part": part,
-        "hopeless": hopeless,
-        "answered": pc.sum(whole).as_py() or 0,
-        "states": pc.sum(part.column("states")).as_py() or 0,
-        "kernel_ns": pc.sum(part.column("kernel_ns")).as_py() or 0,
-    }
-    lost = pc.any(pc.is_in(status, value_set=_LOST)).as_py()
-    carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
-    left = Carried.from_json(carried[0]) if carried else None
     split = part.filter(is_split).to_pylist()
+    carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
+    over = pc.equal(status, str(Status.OVER_BUDGET))
+    reading = Reading(
+        answered=pc.sum(whole).as_py() or 0,
+        states=pc.sum(part.column("states")).as_py() or 0,
+        kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
+        goes_on=bool(split or carried),
+        is_lost=bool(pc.any(pc.is_in(status, value_set=_LOST)).as_py()),
+        is_over_budget=bool(
+            pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
+        ),
+    )
+    left = Carried.from_json(carried[0]) if carried else None
     if not split:
-        return Growth(chunks=[], **told, carried=left, lost=lost)
+        return Growth(part=part, chunks=[], reading=reading, carried=left)
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
@@ -114,7 +99,7 @@ def went_on(
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
-    return Growth(chunks=chunks, **told, lost=lost)
+    return Growth(part=part, chunks=chunks, reading=reading)
 
 
 def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
@@ -142,15 +127,6 @@ def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
     }
 
 
-def read_parts_of(lake: Lake, run: Run) -> dict[Place, PartOf]:
-    """Tell of all chunks of a run which are parts of divided jobs."""
-    found: dict[Place, PartOf] = {}
-    for segment in run.segments:
-        if segment.kind in ("split", "stage") or (segment.kind == "plan" and run.divided_count):
-            found |= read_parts(lake, run.run_id, segment)
-    return found
-
-
 def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]:
     """Tell of the chunks of a segment which are parts of divided jobs."""
     rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
@@ -159,7 +135,7 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
 
 
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
-    """Write the part of a chunk of one row that nobody will work, unless somebody has just done."""
+    """Write the result of a chunk of one row that is not worked any more, unless it has one."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
     part = [part_row(head, str(status), reason) for head in heads]

@@ -19,7 +19,7 @@ from celery.worker import state
 from celery.worker.request import Request
 
 from workers.logs import get_logger
-from workers.redis_keys import connect, say_alive
+from workers.redis_keys import connect, mark_alive
 from workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
@@ -69,7 +69,7 @@ class Liveness(threading.Thread):
         client = connect(self._settings)
         while True:
             try:
-                say_alive(client, self._settings, self._worker, self._about)
+                mark_alive(client, self._settings, self._worker, self._about)
                 self._watch(client)
             except redis.RedisError as error:
                 self._idle_since = None

@@ -39,11 +39,10 @@ from solvers.question import QUESTION_FIELDS, Question, question_of
 from solvers.reasons import Reason, ReasonCode
 from solvers.registry import check_ask
 from workers.app import SOLVE_ONDEMAND, client_app
-from workers.attempts import poison_reason
 from workers.chunks import invalid_outcome
 from workers.messages import send as publish
 from workers.queues import INTERACTIVE
-from workers.rows import exception_reason
+from workers.rows import exception_reason, poison_reason
 from workers.settings import Settings
 
 RECORDS = "runs/ondemand"

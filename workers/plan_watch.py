@@ -38,8 +38,8 @@ class PlanWatch:
             raise PermanentError(f"run {run.run_id} is not planned to its end, and nobody is at it")
         self._check_planner()
 
-    def look(self, run: Run) -> tuple[bool, tuple[Segment, ...]]:
-        """Look, if it is time, whether the plan is complete, and for segments that are new."""
+    def news(self, run: Run) -> tuple[bool, tuple[Segment, ...]]:
+        """Tell, if it is time, whether the plan is complete, and which segments are new."""
         now = time.monotonic()
         if run.planned or now < self._next_at:
             return run.planned, ()

@@ -125,23 +125,23 @@ def worker_key(settings: Settings, worker: str) -> str:
     return f"{settings.key_prefix}worker:{worker}"
 
 
-def say_alive(client: redis.Redis, settings: Settings, worker: str, about: dict[str, Any]) -> None:
+def mark_alive(client: redis.Redis, settings: Settings, worker: str, about: dict[str, Any]) -> None:
     """Keep a worker's key alive for another while."""
     ttl_ms = int(settings.liveness_ttl_seconds * 1000)
     client.set(worker_key(settings, worker), json.dumps(about), px=ttl_ms)
 
 
-def say_dead(client: redis.Redis, settings: Settings, worker: str) -> None:
+def mark_dead(client: redis.Redis, settings: Settings, worker: str) -> None:
     """Note that a worker has died, so that nobody waits for its key to expire."""
-    _say_gone(client, settings, worker, DEAD)
+    _mark_gone(client, settings, worker, DEAD)
 
 
-def say_left(client: redis.Redis, settings: Settings, worker: str) -> None:
+def mark_left(client: redis.Redis, settings: Settings, worker: str) -> None:
     """Note that a worker was told to go and has gone: what it had in hand is innocent."""
-    _say_gone(client, settings, worker, LEFT)
+    _mark_gone(client, settings, worker, LEFT)
 
 
-def _say_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
+def _mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
     pipe = client.pipeline(transaction=False)
     pipe.delete(worker_key(settings, worker))
     pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)

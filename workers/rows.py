@@ -49,6 +49,11 @@ def exception_reason(error: BaseException) -> Reason:
     return Reason(code=ReasonCode.EXCEPTION, sentence=f"{type(error).__name__}: {error}")
 
 
+def poison_reason(failure: Reason, attempts: int) -> Reason:
+    """Say why something is poison that failed so often."""
+    return Reason(code=failure.code, sentence=f"{failure.sentence} ({attempts} attempts)")
+
+
 def part_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
     """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
     blank = dict.fromkeys(

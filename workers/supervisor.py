@@ -32,7 +32,7 @@ from workers.locks import alone
 from workers.processes import end_group, kill_group, spawn, wait
 from workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from workers.readiness import mark_logs, wait_ready
-from workers.redis_keys import connect, say_dead, say_left
+from workers.redis_keys import connect, mark_dead, mark_left
 from workers.settings import Settings
 from workers.silence import Silence
 
@@ -49,7 +49,7 @@ ENDING_SECONDS = 5.0
 """A supervisor whose owner was killed may need so long to end."""
 ORPHAN_SECONDS = 1.0
 """How long the server of a supervisor that was killed may need to end."""
-HOPELESS_SERVER_STARTS = 4
+DAMAGED_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
 HAND_BACK_SECONDS = 3.0
 """How long a worker may take to put back into the queue what it is told to leave undone."""
@@ -152,7 +152,7 @@ class Supervisor:
             self._stop(abandoned=self._abandoned)
 
     def _end_the_silent(self) -> None:
-        """Kill workers that live and do not speak; they are buried and started as if they died."""
+        """Kill workers that live and do not speak; they are reaped and started again."""
         workers = {c.worker: c for c in self._children if c.role in WORKERS and c.process}
         for name in self._silence.silent(workers):
             process = workers[name].process
@@ -183,13 +183,13 @@ class Supervisor:
         if process is not None:
             if process.poll() is None:
                 return
-            self._bury(child)
+            self._reap(child)
         now = time.monotonic()
         if now < child.restart_at:
             return
         if child.role != SERVER and self._has(SERVER) and not server.is_up(self._settings):
             return
-        if child.role == SERVER and child.young_deaths >= HOPELESS_SERVER_STARTS:
+        if child.role == SERVER and child.young_deaths >= DAMAGED_SERVER_STARTS:
             server.set_aside_damaged_data(self._settings)
             child.young_deaths = 0
         child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
@@ -217,7 +217,7 @@ class Supervisor:
                 return
             time.sleep(server.PING_SECONDS)
 
-    def _bury(self, child: Child) -> None:
+    def _reap(self, child: Child) -> None:
         """Clear away what a dead process left, and say when it is started again."""
         process = child.process
         if process is None:
@@ -225,7 +225,7 @@ class Supervisor:
         kill_group(process)
         _say(f"{child.role} {process.pid} exited with {process.returncode}")
         if child.role != SERVER:
-            self._say_gone(child, by_itself=process.returncode in LEFT_CODES)
+            self._mark_gone(child, by_itself=process.returncode in LEFT_CODES)
         now = time.monotonic()
         young = now - child.started_at < YOUNG_SECONDS
         child.young_deaths = child.young_deaths + 1 if young else 0
@@ -233,10 +233,10 @@ class Supervisor:
         child.process = None
         child.restarts += 1
 
-    def _say_gone(self, child: Child, *, by_itself: bool) -> None:
+    def _mark_gone(self, child: Child, *, by_itself: bool) -> None:
         try:
             with connect(self._settings) as client:
-                (say_left if by_itself else say_dead)(client, self._settings, child.worker)
+                (mark_left if by_itself else mark_dead)(client, self._settings, child.worker)
         except redis.RedisError as error:
             # Its key will expire.
             _say(f"{child.role}: not reported gone: {error}")
@@ -286,7 +286,7 @@ class Supervisor:
         for child in workers:
             assert child.process is not None
             end_group(child.process)
-            self._say_gone(child, by_itself=not abandoned)
+            self._mark_gone(child, by_itself=not abandoned)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, seconds))

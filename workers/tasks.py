@@ -176,7 +176,7 @@ def _notice_deaths(sender: Any, **_: Any) -> None:
 
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]
-def _say_alive(sender: Any, **_: Any) -> None:
+def _mark_alive(sender: Any, **_: Any) -> None:
     about = {
         "pid": os.getpid(),
         "queues": sorted(sender.app.amqp.queues.consume_from),

@@ -90,7 +90,7 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 ):
     from archive import chunking
     from flows import counting
-    from workers.pace import Progress
+    from workers.progress import Progress
 
     whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)

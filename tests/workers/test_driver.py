@@ -20,7 +20,7 @@ from solvers.reasons import Reason, ReasonCode
 from tests.pending import pending_chunks
 from workers.chunks import AGAIN, solve_chunk, solve_rows
 from workers.driver import drive
-from workers.executors import InlineExecutor
+from workers.executors import InlineExecutor, MessageStatus
 from workers.redis_keys import Announcement
 
 
@@ -64,7 +64,7 @@ class DeafExecutor(InlineExecutor):
         super().poll(run_id, 0.0)
         return []
 
-    def fates(self, flights):
+    def status(self, flights):
         return {}
 
 
@@ -83,8 +83,8 @@ class PatientExecutor(InlineExecutor):
             return []
         return super().poll(run_id, timeout_s)
 
-    def fates(self, flights):
-        return dict.fromkeys(self._waiting, "waiting")
+    def status(self, flights):
+        return dict.fromkeys(self._waiting, MessageStatus.WAITING)
 
 
 KILLED = Reason(code=ReasonCode.PROCESS_LOST, sentence="killed")
@@ -385,7 +385,7 @@ def test_attempts_survive_the_driver(tmp_path):
     assert {r["reason"] for r in result_rows(lake, run_id)} == {"killed (3 attempts)"}
 
 
-def test_dying_with_the_driver_is_counted_apart_and_not_taken_for_guilt(tmp_path):
+def test_dying_with_the_driver_is_counted_apart_and_not_taken_for_a_failure(tmp_path):
     settings = quick_settings(tmp_path, attempts_max=2, interruptions_max=5)
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(1))

@@ -11,10 +11,11 @@ from test_survival import drive_celery
 
 from archive.attempts import Start
 from archive.runfiles import ChunkRef
-from workers.demand import demand, say_demand
-from workers.executors import CHUNKS_PER_PROCESS, CeleryExecutor, Flight
+from workers.chunk_states import Flight
+from workers.demand import demand, publish_demand
+from workers.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
 from workers.queues import BATCH, URGENT
-from workers.redis_keys import connect, say_alive, say_dead, say_left
+from workers.redis_keys import connect, mark_alive, mark_dead, mark_left
 from workers.supervisor import local_cluster
 
 pytestmark = pytest.mark.cluster
@@ -43,14 +44,14 @@ def executor(server):
     executor.close()
 
 
-def test_what_a_worker_had_that_died_is_orphaned_and_that_of_one_that_left_is_not(server, executor):
+def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
     settings, client = server
-    say_dead(client, settings, "died")
-    say_left(client, settings, "left")
+    mark_dead(client, settings, "died")
+    mark_left(client, settings, "left")
     flights = [flight(0, "died"), flight(1, "left")]
-    assert executor.fates(flights) == {flights[0].ref: "orphaned"}
+    assert executor.status(flights) == {flights[0].ref: MessageStatus.DEAD_WORKER}
     # Its message is nowhere: sent again, as if nobody had begun.
-    assert executor.fates(flights[1:]) == {flights[1].ref: "adrift"}
+    assert executor.status(flights[1:]) == {flights[1].ref: MessageStatus.LOST_MESSAGE}
 
 
 def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone(server, executor):
@@ -58,9 +59,12 @@ def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone
     waits, lost = flight(2, "w"), flight(3, "w")
     for urgent in (executor, CeleryExecutor(settings, URGENT)):
         unbegun = [replace(one, start=None) for one in (waits, lost)]
-        urgent.fates(unbegun)
+        urgent.status(unbegun)
         urgent.submit(waits.ref)
-        assert urgent.fates(unbegun) == {waits.ref: "waiting", lost.ref: "adrift"}
+        assert urgent.status(unbegun) == {
+            waits.ref: MessageStatus.WAITING,
+            lost.ref: MessageStatus.LOST_MESSAGE,
+        }
     urgent.close()
     assert demand(settings).queued == 2
     client.delete(*(f"{settings.key_prefix}{queue}" for queue in (BATCH, URGENT)))
@@ -70,15 +74,15 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
     settings, client = server
     for number in range(5):
         about = {"queues": ["batch"], "processes": 8}
-        say_alive(client, settings, f"worker-{number}", about)
-    say_alive(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
+        mark_alive(client, settings, f"worker-{number}", about)
+    mark_alive(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
     assert executor.window == settings.window
-    executor.fates([])
+    executor.status([])
     assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
     assert demand(settings).processes == 5 * 8
     for number in range(5):
-        say_left(client, settings, f"worker-{number}")
-    executor.fates([])
+        mark_left(client, settings, f"worker-{number}")
+    executor.status([])
     assert executor.window == settings.window
 
 
@@ -86,8 +90,8 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
     settings, client = server
     assert demand(settings).processes_wanted == 0
     executor.submit(ChunkRef(run_id=RUN, segment=0, chunk=0))
-    say_demand(client, settings, RUN, 7)
-    say_demand(client, settings, "1" * 32, 5)
+    publish_demand(client, settings, RUN, 7)
+    publish_demand(client, settings, "1" * 32, 5)
     found = demand(settings)
     assert (found.chunks_waiting, found.queued, found.processes_wanted) == (12, 1, 12)
     assert found.oldest_s > 0.0

@@ -25,8 +25,8 @@ from archive.stages import stage_part
 from archive.tables import PARTS
 from solvers.errors import PermanentError, TransientError
 from solvers.reasons import Reason, ReasonCode
-from workers import chunks, reconciler
-from workers.barriers import Barriers
+from workers import chunks, driver, growing_run
+from workers.chunk_counts import DividedJob
 from workers.chunks import solve_chunk
 from workers.driver import drive
 from workers.executors import CeleryExecutor, InlineExecutor
@@ -346,7 +346,7 @@ def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, mon
 def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
     tmp_path, undisturbed, monkeypatch
 ):
-    add, failures = reconciler.add_segment, []
+    add, failures = growing_run.add_segment, []
 
     def fail(lake, run_id, number, kind, *args):
         if kind == "stage" and len(failures) < 4:
@@ -354,8 +354,8 @@ def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
             raise TransientError("no space left on device")
         return add(lake, run_id, number, kind, *args)
 
-    monkeypatch.setattr(reconciler, "TRANSIENT_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(reconciler, "add_segment", fail)
+    monkeypatch.setattr(driver, "TRANSIENT_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(growing_run, "add_segment", fail)
     lake, run_id = count_in(tmp_path, layered(2))
     assert len(failures) == 4
     assert result_rows(lake, run_id) == undisturbed
@@ -459,7 +459,7 @@ def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
 
 
 def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(Barriers, "next_stages", lambda *_: [])
+    monkeypatch.setattr(DividedJob, "is_due", False)
     with pytest.raises(PermanentError, match="has states that were not carried on"):
         count_in(tmp_path, layered(2))
 

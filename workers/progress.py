@@ -2,17 +2,17 @@
 
 **Jobs** are puzzles: one is done when its answer is complete, in however many chunks it was worked.
 
-**States per second** are those that chunks kept which are done, over the kernel time in which they
-did, times the processes that are at work. So the rate is that of what was worked, and waiting for
-a chunk does not change it.
+**States per second** are those that the chunks kept which are done, divided by their kernel time,
+times the processes that are at work. This is the rate of what was worked; waiting for a chunk does
+not change it.
 
-**What is left** is what the planner expects of chunks that are not done, times what chunks took so
-far over what was expected of them. A chunk in flight counts as worked up to what is expected of it;
-what it takes beyond that makes the rest longer at once. What came back split or goes on by stages
-took time and was expected by nobody: it makes the rest longer, too. Few chunks say little, so the
-planner's word counts as much as FEW_CHUNKS of them.
-Of chunks that nobody expected, and of one in flight that takes a multiple of what was expected,
-nobody knows how long they take: while there are such, what is left is so much at least.
+**What is left** is what the planner expects of the chunks that are not done, times what chunks took
+so far over what was expected of them. A chunk in flight counts as worked up to what is expected of
+it; what it takes beyond that makes the rest longer at once. Chunks that came back split or go on by
+stages took time and were not expected: they make the rest longer, too. Few chunks say little, so
+the planner's estimate counts as much as FEW_CHUNKS of them.
+Chunks of which nothing was expected, and a chunk in flight that takes a multiple of what was
+expected, may take any time: while there are such, what is left is a lower bound.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from archive.runfiles import Run
+from workers.chunk_table import ChunkTable
+
 LEAST_S = 1.0
-"""Nobody is told of an end before so much has been worked."""
+"""An end is told only after so much has been worked."""
 LEAST_SHARE = 0.01
 """Of the share that is planned, where the rest is estimated from it."""
 FEW_CHUNKS = 4
@@ -36,11 +39,11 @@ OLDEST_TOLD_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A chunk that somebody works on."""
+    """A chunk that a worker works on."""
 
     elapsed_s: float
     expected_s: float
-    """What the planner expected; 0 where nobody has said."""
+    """What the planner expected; 0 where it expected nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +75,9 @@ class Progress:
     foreseen_done: int = 0
     """Chunks done of which the planner expected something."""
     unforeseen_left: int = 0
-    """Chunks not done of which nobody has said what they take."""
+    """Chunks not done of which the planner expected nothing."""
     begun: Sequence[Begun] = ()
-    """Chunks in flight that somebody works on, as far as the driver has seen it."""
+    """Chunks in flight that a worker works on, as far as the driver has seen it."""
     oldest_seconds: float | None = None
     """How long ago the oldest chunk in flight was sent; None: none is."""
     planned_share: float = 1.0
@@ -95,20 +98,60 @@ class Left:
     wall_s: float
     """Seconds until its processes have ended it."""
     at_least: bool
-    """Whether it is more, by nobody knows how much."""
+    """Whether it may be more, by an unknown amount."""
+
+
+def progress_of(
+    table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float
+) -> Progress:
+    """Tell how far a run is by its table; `now` is of the clock of the table's flights."""
+    counts, jobs, flights = table.counts, table.jobs, table.flights()
+    jobs_total, planned_share = run.job_count, 1.0
+    if not run.planned:
+        jobs_total = counts.planned_rows - jobs.siblings
+        if run.puzzle_count:
+            planned_share = min(1.0, jobs_total / run.puzzle_count)
+    begun = [flight for flight in flights if flight.start is not None]
+    return Progress(
+        run_id=run.run_id,
+        chunks_done=counts.chunks_done,
+        chunks_total=counts.chunks_total,
+        jobs_done=counts.answered + jobs.done,
+        jobs_total=jobs_total,
+        in_flight=len(flights),
+        failures=table.made["fail"],
+        seconds=seconds,
+        processes=processes,
+        states=counts.states,
+        kernel_s=counts.kernel_ns / 1e9,
+        expected_done_s=counts.expected_done_s,
+        expected_total_s=counts.expected_total_s,
+        foreseen_done=counts.foreseen_done,
+        unforeseen_left=(counts.chunks_total - counts.foreseen_total)
+        - (counts.chunks_done - counts.foreseen_done),
+        begun=[
+            Begun(
+                elapsed_s=now - flight.seen_at,
+                expected_s=table[flight.ref.place].expected_s or 0.0,
+            )
+            for flight in begun
+        ],
+        oldest_seconds=max((now - flight.submitted_at for flight in flights), default=None),
+        planned_share=planned_share,
+    )
 
 
 def states_per_s(progress: Progress) -> float | None:
-    """Say how many states a second the processes keep that are at work; None: not known yet."""
+    """Tell how many states a second the processes keep that are at work; None: not known yet."""
     if not progress.kernel_s:
         return None
-    # Between two stages of a count nobody is at work for a moment.
+    # Between two stages of a count no process is at work for a moment.
     at_work = min(progress.processes, progress.in_flight) or progress.processes
     return progress.states / progress.kernel_s * at_work
 
 
 def left_of(progress: Progress) -> Left | None:
-    """Estimate what is left; None: of nothing that is planned did anybody expect anything."""
+    """Estimate what is left; None: the planner expected nothing of what is planned."""
     if not progress.expected_total_s:
         return None
     took = _over_expected(progress.kernel_s, progress.expected_done_s, progress.foreseen_done)
@@ -138,38 +181,38 @@ def _foreseen_s(begun: Sequence[Begun]) -> float:
 
 
 def _longest_s(begun: Sequence[Begun]) -> float:
-    """Say for how long a chunk is worked already: that it takes less from now on says nothing."""
+    """Tell for how long a chunk is worked already: a lower bound below that tells nothing."""
     return max((chunk.elapsed_s for chunk in begun), default=LEAST_S)
 
 
 def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
-    """Say how many times longer than expected the next chunks take, from what these took."""
+    """Tell how many times longer than expected the next chunks take, from what these took."""
     if took_s <= 0.0 or expected_s <= 0.0:
         return 1.0
     return (took_s / expected_s) ** (chunks / (chunks + FEW_CHUNKS))
 
 
 def told_of(progress: Progress) -> str:
-    """Say for people how far a run is, how fast it goes, and when it will have ended."""
+    """Tell people how far a run is, how fast it goes, and when it will have ended."""
     more = "" if progress.planned_share == 1.0 else " so far"
-    said = [
+    told = [
         f"{progress.jobs_done:,} of {progress.jobs_total:,} jobs{more}",
         f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks{more}",
         f"{progress.seconds:.1f} s",
     ]
     rate = states_per_s(progress)
     if rate:
-        said.append(f"{_short(rate)} states/s")
+        told.append(f"{_short(rate)} states/s")
     if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_TOLD_S:
-        said.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
+        told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
-        said.append(f"{progress.failures} failures")
+        told.append(f"{progress.failures} failures")
     left = None if progress.ended or _worked_s(progress) < LEAST_S else left_of(progress)
     if left is not None and not left.at_least:
-        said.append(f"about {clock_time(left.wall_s)} left")
+        told.append(f"about {clock_time(left.wall_s)} left")
     elif left is not None and left.wall_s >= _longest_s(progress.begun):
-        said.append(f"at least {clock_time(left.wall_s)} left")
-    return ", ".join(said)
+        told.append(f"at least {clock_time(left.wall_s)} left")
+    return ", ".join(told)
 
 
 def clock_time(seconds: float) -> str:
@@ -190,4 +233,13 @@ def _short(number: float) -> str:
     return f"{number:.0f}"
 
 
-__all__ = ["Begun", "Left", "Progress", "clock_time", "left_of", "states_per_s", "told_of"]
+__all__ = [
+    "Begun",
+    "Left",
+    "Progress",
+    "clock_time",
+    "left_of",
+    "progress_of",
+    "states_per_s",
+    "told_of",
+]
