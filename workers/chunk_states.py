@@ -150,6 +150,11 @@ class Chunk:
         return self.state in HAS_RESULT
 
     @property
+    def rows_left(self) -> int:
+        """How many of its rows do not go on elsewhere."""
+        return self.rows - len(self.went_on)
+
+    @property
     def is_staged(self) -> bool:
         """Whether it is a part of a staged count."""
         return self.part_of is not None and self.part_of.stage is not None

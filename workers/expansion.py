@@ -109,9 +109,10 @@ def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
     ]
 
 
-def single_rows(lake: Lake, ref: ChunkRef) -> list[pa.Table]:
-    """Cut a chunk into chunks of one row."""
+def single_rows(lake: Lake, ref: ChunkRef, known: pa.Array) -> list[pa.Table]:
+    """Cut a chunk into chunks of one row, without the jobs `known` to go on elsewhere."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=known)))
     return [rows.slice(i, 1) for i in range(rows.num_rows)]
 
 
@@ -135,7 +136,7 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
 
 
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
-    """Write the result of a chunk of one row that is not worked any more, unless it has one."""
+    """Write the result of a chunk that is not worked any more, unless it has one."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
     part = [part_row(head, str(status), reason) for head in heads]

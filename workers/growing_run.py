@@ -117,8 +117,8 @@ class GrowingRun:
     # -- segments ----------------------------------------------------------------------------
 
     def break_up(self, chunk: Chunk) -> None:
-        """Let each row of a chunk be a chunk of its own."""
-        chunks = single_rows(self._lake, self.table.ref(chunk.place))
+        """Let each row of a chunk that does not go on elsewhere be a chunk of its own."""
+        chunks = single_rows(self._lake, self.table.ref(chunk.place), chunk.went_on)
         self._add("broken", [chunk.place] * len(chunks), chunks)
 
     def _add(self, kind: SegmentKind, origins: list[Place], chunks: list[pa.Table]) -> None:

@@ -189,7 +189,7 @@ class Reconciler:
         for chunk in list(self._table.chunks_in(State.FAILED)):
             if not self._limits.are_reached(chunk.attempts):
                 self._table.retry(chunk.place)
-            elif chunk.rows > 1:
+            elif chunk.rows_left > 1:
                 self._growing.break_up(chunk)
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
