@@ -37,7 +37,7 @@ from solvers.algebra import Game, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.reasons import ReasonCode
 
-_HOPELESS = (Status.POISON, Status.INVALID)
+_UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
 SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
@@ -185,7 +185,7 @@ def merge_outcomes(
     game: Game[Any, Any], puzzle: Any, run: Run, rows: Sequence[Mapping[str, Any]]
 ) -> Outcome[Any]:
     """Merge PARTS rows of one job, sorted by path, into its outcome, solutions as JSON values."""
-    for status in _HOPELESS:
+    for status in _UNRECOVERABLE:
         for row in rows:
             if row["status"] == status:
                 return Outcome(
@@ -259,7 +259,7 @@ def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
 def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
     """Refuse to merge a staged count whose last stage has left states that nobody carried on."""
     statuses = {row["status"] for row in rows}
-    if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_HOPELESS}:
+    if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_UNRECOVERABLE}:
         return
     last = max(path_key(row["part_path"])[0] for row in rows)
     if any(r["status"] == CARRIED and path_key(r["part_path"])[0] == last for r in rows):

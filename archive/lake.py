@@ -34,10 +34,10 @@ when the lake is a mount point, but beside the tables and never called *.parquet
 reader's glob finds it."""
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
-_HOPELESS_ERRNOS = frozenset(
+_UNRECOVERABLE_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
-_HOPELESS = (
+_UNRECOVERABLE = (
     "ACCESS_DENIED",
     "NO_SUCH_BUCKET",
     "INVALID_ACCESS_KEY_ID",
@@ -421,7 +421,7 @@ def _errors(path: str, *, writing: bool = False) -> Iterator[None]:
         if isinstance(error, FileNotFoundError) and not writing:
             raise MissingFileError(f"{path} does not exist in the lake") from error
         text = str(error)
-        if error.errno in _HOPELESS_ERRNOS or any(mark in text for mark in _HOPELESS):
+        if error.errno in _UNRECOVERABLE_ERRNOS or any(mark in text for mark in _UNRECOVERABLE):
             raise PermanentError(f"{path}: the lake refuses: {text}") from error
         raise TransientError(f"{path}: the lake failed: {text}") from error
     except pa.ArrowException as error:

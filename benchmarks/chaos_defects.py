@@ -97,15 +97,16 @@ def _short() -> None:
 
 def _at_once() -> None:
     """Finish a run while chunks are still being worked."""
-    from workers.reconciler import Reconciler
+    from workers.chunk_states import State
+    from workers.driver import _Driver
 
-    work = Reconciler.work
+    work = _Driver.work
 
     def hasty(self: Any, stop: Any) -> None:
-        self._ready.clear()
+        self.growing.table._open[State.READY].clear()  # noqa: SLF001
         work(self, stop)
 
-    Reconciler.work = hasty  # type: ignore[method-assign]
+    _Driver.work = hasty  # type: ignore[method-assign]
 
 
 DEFECTS: dict[str, Callable[[], None]] = {
