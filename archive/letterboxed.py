@@ -20,10 +20,10 @@ from archive.published import Fault, Published
 from archive.strict_json import Member, shown
 from solvers.algebra import canonical_json
 from solvers.errors import InvalidPuzzleError, PermanentError, json_kind
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import check_chain
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
+from solvers.letterboxed.solution import Chain
 from solvers.lexicon.spelling import upper
 
 GAME = "letterboxed"

@@ -9,9 +9,9 @@ from solvers.algebra import Game
 from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from solvers.strands.cover import Cover
     from solvers.strands.puzzle import Puzzle
     from solvers.strands.rules import Rules
+    from solvers.strands.solution import Cover
 
 
 def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:

@@ -20,7 +20,6 @@ from archive.published import Fault, Published
 from archive.strict_json import Member, shown
 from solvers.errors import InvalidPuzzleError
 from solvers.lexicon.spelling import upper
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import (
     Path,
     TooManySteps,
@@ -29,6 +28,7 @@ from solvers.strands.placing import (
     touches_opposite_sides,
 )
 from solvers.strands.puzzle import BOARD_KEYS, Puzzle
+from solvers.strands.solution import Cover, Entry
 
 GAME = "strands"
 LEVELS = ("daily",)

@@ -39,13 +39,13 @@ from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
 from solvers.lexicon.parts import part_costs
 from solvers.strands.check import check_cover
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.game import StrandsGame
 from solvers.strands.paths import cells_of, cut, spell
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY
+from solvers.strands.solution import Cover, Entry
 
 LIST = 1000
 """Covers among which the official one is looked for."""

@@ -20,9 +20,9 @@ from solvers.letterboxed.greedy import WORDS_MAX, greedy_chains
 from solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
-    from solvers.letterboxed.chain import Chain
     from solvers.letterboxed.game import LetterBoxedGame
     from solvers.letterboxed.puzzle import Puzzle
+    from solvers.letterboxed.solution import Chain
 
 Search = Literal["greedy", "disjoint"]
 CHAINS_MAX = 100_000
@@ -119,7 +119,7 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
 
 
 def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
-    from solvers.letterboxed.chain import Chain
+    from solvers.letterboxed.solution import Chain
 
     model = game.model(puzzle)
     if not model.distinct:

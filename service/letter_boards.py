@@ -19,7 +19,7 @@ from solvers.letterboxed.rules import Rules
 from solvers.lexicon.compile import compile_lexicon
 
 if TYPE_CHECKING:
-    from solvers.letterboxed.chain import Chain
+    from solvers.letterboxed.solution import Chain
     from solvers.lexicon.lexicon import Lexicon
 
 GENERATOR_NAME = "nightgrid generator"

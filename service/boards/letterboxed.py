@@ -6,10 +6,10 @@ from service.boards.letterboxed_grid import Place, draw_board, list_words
 from service.boards.letterboxed_svg import draw_svg
 from service.boards.styled import Drawing
 from service.console import plural
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import strokes
 from solvers.letterboxed.playing import TooManyWaysError
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 
 
 class LetterBoxedView:

@@ -6,8 +6,8 @@ from service.boards.strands_grid import draw_cover, draw_letters, list_words, sp
 from service.boards.strands_svg import draw_svg
 from service.boards.styled import Drawing, plain
 from service.console import plural
-from solvers.strands.cover import Cover
 from solvers.strands.puzzle import Puzzle
+from solvers.strands.solution import Cover
 
 
 class StrandsView:

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from service.boards.styled import Drawing, Line, Run, joined
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Puzzle
+from solvers.strands.solution import Cover, Entry
 
 STEP = 4
 """Columns from one letter to the next."""

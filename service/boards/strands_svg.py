@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from service.boards import svg as pictures
 from service.boards.strands_grid import spell
 from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover, Entry
 
 STEP_PX = 56
 """From the centre of one letter to that of the next."""

@@ -18,9 +18,9 @@ from typing import Any
 from solvers.errors import PermanentError
 from solvers.hard.letters import distinct_letters
 from solvers.hard.reduced import Reduced
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.solution import Cover, Entry
 
 SIZE = 3
 WORDS_MAX = 200_000

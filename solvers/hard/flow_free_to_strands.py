@@ -15,8 +15,8 @@ from solvers.hard.flow_free import EMPTY, FlowFree, Flows, check_flows
 from solvers.hard.letters import distinct_letters
 from solvers.hard.one_in_three_to_strands import RULES, cover_with_blanks
 from solvers.hard.reduced import Reduced
-from solvers.strands.cover import Cover
 from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover
 
 SQUARES = "01"
 

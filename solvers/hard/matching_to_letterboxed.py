@@ -13,8 +13,8 @@ from solvers.errors import PermanentError
 from solvers.hard.letters import distinct_letters
 from solvers.hard.reduced import Reduced
 from solvers.hard.three_d_matching import ThreeDMatching, check_matching
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 
 
 def reduce(instance: ThreeDMatching) -> Reduced[ThreeDMatching, Puzzle]:

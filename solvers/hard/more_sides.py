@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from solvers.errors import PermanentError
 from solvers.hard.letters import distinct_letters
 from solvers.hard.reduced import Reduced
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

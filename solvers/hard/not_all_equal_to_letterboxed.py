@@ -28,8 +28,8 @@ from solvers.hard.formula import (
 from solvers.hard.letters import distinct_letters
 from solvers.hard.plays import Play, check_play
 from solvers.hard.reduced import Reduced
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 
 HOME, TRUE, FALSE, AWAY = range(4)
 """The sides: that of S, the two between which variables choose, and that of z."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from solvers.hard.formula import Assignment, check_assignment, exactly_one
 from solvers.hard.planar import PlanarFormula
 from solvers.hard.reduced import Reduced
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover, Entry
 
 BLANK = "\u1427"
 """A letter that looks like a dot: cells between gadgets, each a word of its own."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 from solvers.errors import PermanentError
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.playing import Playing
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
+from solvers.letterboxed.solution import Chain
 from solvers.lexicon.lexicon import Lexicon
 
 

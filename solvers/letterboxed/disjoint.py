@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from solvers.algebra import Budget
-from solvers.letterboxed.chain import Chain
+from solvers.letterboxed.solution import Chain
 
 SUBSETS_MAX = 6
 """Words of a chain up to which all their subsets are looked up."""

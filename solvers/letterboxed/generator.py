@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from solvers.algebra import Ask, Budget, Outcome
 from solvers.errors import PermanentError
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
 from solvers.letterboxed.rules import Chains, Rules
+from solvers.letterboxed.solution import Chain
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import ReasonCode
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from solvers.algebra import Budget, Statistics, Status, count_of
 from solvers.kernel_codes import DONE, OUT_OF_BYTES
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.counting import count_cheapest, count_within
 from solvers.letterboxed.graph import (
     GROW,
@@ -27,6 +26,7 @@ from solvers.letterboxed.room import LengthsRoom, Room
 from solvers.letterboxed.rules import Chains, Rules
 from solvers.letterboxed.search import Root, Search
 from solvers.letterboxed.shortest import shortest_chain
+from solvers.letterboxed.solution import Chain
 from solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_FIRST, ROWS_MAX = 16, 4096

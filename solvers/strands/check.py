@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from solvers.errors import PermanentError
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import crosses, strokes_of, touches_opposite_sides
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.solution import Cover, Entry
 
 
 def check_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> None:

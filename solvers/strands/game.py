@@ -26,7 +26,6 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 from solvers.strands.columns import from_arrays, to_arrays
-from solvers.strands.cover import Cover, cover_from_json, cover_to_json
 from solvers.strands.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 from solvers.strands.engines import engine_for
 from solvers.strands.general_pieces import WideFound, find_any_pieces
@@ -35,6 +34,7 @@ from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.solution import Cover, cover_from_json, cover_to_json
 
 BOARD_S = 0.3
 """What a published board costs."""

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from solvers.errors import PermanentError
 from solvers.lexicon.spelling import upper
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.placing import (
     Path,
     Stroke,
@@ -19,6 +18,7 @@ from solvers.strands.placing import (
     strokes_of,
 )
 from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover, Entry
 
 T = TypeVar("T")
 

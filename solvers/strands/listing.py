@@ -10,7 +10,6 @@ from solvers.algebra import Budget, Statistics, Status
 from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from solvers.strands.cover import Cover
 from solvers.strands.engine import reason_of
 from solvers.strands.engines import engine_for
 from solvers.strands.general_pieces import WideFound
@@ -18,6 +17,7 @@ from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.solution import Cover
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""

@@ -6,13 +6,13 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.general_pieces import WideFound
 from solvers.strands.known import phrase_of
 from solvers.strands.pieces import Found, priced_parts
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY
+from solvers.strands.solution import Cover, Entry
 
 Options = tuple[tuple[tuple[int, ...], frozenset[int]], ...]
 """A word's paths on its cells, each with the blocks it closes."""

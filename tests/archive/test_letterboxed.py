@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from archive.letterboxed import FIRST_DATE, read_payload, read_puzzles
 from archive.published import Fault, Published
 from archive.readers import reader
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 from tests.archive.letter_days import FIRST, OFFICIAL, SIDES, WORDS, letter_day
 
 ADDED_BY_THE_PAGE = (

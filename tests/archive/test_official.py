@@ -12,8 +12,8 @@ from archive.official import is_same_cover, is_valid
 from archive.published import Published
 from archive.strands import read_puzzles
 from solvers.registry import game
-from solvers.strands.cover import cover_from_json, cover_to_json
 from solvers.strands.puzzle import Puzzle
+from solvers.strands.solution import cover_from_json, cover_to_json
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands" / "2026-01-01.json"
 STRANDS = game("strands")

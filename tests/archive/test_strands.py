@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from archive.published import Fault, Published
 from archive.strands import read_payload, read_puzzles
 from archive.themes import THEMES
-from solvers.strands.cover import Cover
 from solvers.strands.generator import generate, to_payload
+from solvers.strands.solution import Cover
 
 DATE = dt.date(2026, 1, 1)
 PUZZLE, COVER = generate("".join(THEMES[0].parts), THEMES[0].theme_words, DATE.toordinal())

@@ -23,10 +23,10 @@ from service.nights import SAMPLES
 from service.rule_options import GameRules
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
-from solvers.strands.cover import cover_to_json
 from solvers.strands.game import StrandsGame
 from solvers.strands.placing import place_words
 from solvers.strands.rules import Rules
+from solvers.strands.solution import cover_to_json
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]

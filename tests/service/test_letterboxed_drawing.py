@@ -19,8 +19,8 @@ from service.boards.polygon import polygon
 from service.boards.styled import text_of
 from solvers.errors import PermanentError
 from solvers.letterboxed import playing
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 
 SVG = "{http://www.w3.org/2000/svg}"
 SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))

@@ -19,9 +19,9 @@ from service.boards.strands_grid import (
 )
 from service.boards.strands_svg import SPANGRAM, draw_svg
 from service.boards.styled import text_of
-from solvers.strands.cover import Cover, Entry
 from solvers.strands.generator import generate
 from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover, Entry
 
 SVG = "{http://www.w3.org/2000/svg}"
 STROKES = "─│━┃╲╱╳"  # noqa: RUF001 - strokes, not letters

@@ -15,9 +15,9 @@ from solvers.hard.formula import Formula, assignments, not_all_equal, random_for
 from solvers.hard.plays import check_play
 from solvers.hard.reduced import Reduced
 from solvers.hard.three_d_matching import random_three_d_matching
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import played, text_of
 from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
 from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))

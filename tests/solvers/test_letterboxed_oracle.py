@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Outcome
-from solvers.letterboxed.chain import Chain
 from solvers.letterboxed.check import check_chain, strokes
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Chains, Rules
+from solvers.letterboxed.solution import Chain
 from tests.oracles.letterboxed_brute_force import chains as brute_force
 from tests.oracles.letterboxed_brute_force import letters_of, order
 from tests.solvers.letterboxed_boards import boards, distinct_boards

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from solvers.algebra import Ask, Game, Outcome, Status
 from solvers.lexicon.compile import compile_lexicon
 from solvers.registry import game
-from solvers.strands.cover import Cover, cover_from_json, cover_to_json
 from solvers.strands.rules import Rules, Words
+from solvers.strands.solution import Cover, cover_from_json, cover_to_json
 from tests.oracles.strands_brute_force import (
     Covering,
     Steps,
