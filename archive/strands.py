@@ -145,7 +145,7 @@ class _Official:
         paths: Mapping[str, Path] = self.paths
         if len(paths) < len(words):
             paths = self._placed(self.spangram, self.theme_words)
-        entries = [Entry(word=word, path=paths.get(word, ()), parts=(word,)) for word in words]
+        entries = [Entry(word=word, path=paths.get(word, ()), components=(word,)) for word in words]
         return cover_of(entries[0], entries[1:])
 
     def _theme_words(

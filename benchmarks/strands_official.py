@@ -36,8 +36,8 @@ from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
+from solvers.lexicon.components import component_costs
 from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.parts import part_costs
 from solvers.strands.check import check_cover
 from solvers.strands.game import StrandsGame
 from solvers.strands.paths import cells_of, cut, spell
@@ -178,7 +178,7 @@ def _why_no_compound(word: str, rules: Rules, lexicon: Lexicon) -> str:
         parts = cut(word, rules, lexicon)
     except ValueError:
         return f"not run together from 2 to {rules.compound_parts} words that may be parts"
-    costs = part_costs(lexicon, rules.part_centizipf)
+    costs = component_costs(lexicon, rules.part_centizipf)
     cost = sum(int(costs[lexicon.find(part)]) for part in parts)
     if cost <= rules.compound_centibels:
         return ""

@@ -78,7 +78,7 @@ def list_words(cover: Cover) -> Drawing:
 
 def spell(entry: Entry) -> str:
     """Write a word with spaces between the parts that it is run together from."""
-    return " ".join(entry.parts)
+    return " ".join(entry.components)
 
 
 def _wrapped(head: str, entries: Sequence[tuple[Entry, str]]) -> list[Line]:

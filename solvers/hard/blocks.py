@@ -124,7 +124,7 @@ def solution_of(reduced: Reduced[Small, Puzzle], cover: Cover) -> Cover:
         word = "".join(small.puzzle.board[r][c] for r, c in path)
         if word not in small.words:
             raise PermanentError(f"{entry.word:.40} stands for {word!r}, which is no word")
-        entries.append(Entry(word=word, path=path, parts=(word,)))
+        entries.append(Entry(word=word, path=path, components=(word,)))
     entries.sort(key=lambda entry: min(entry.path))
     return Cover(spangram=None, theme_words=tuple(entries), score=0)
 
@@ -147,7 +147,7 @@ def cover_of(reduced: Reduced[Small, Puzzle], cover: Cover) -> Cover:
             path += [(r * size + a, c * size + b) for a, b in route(size, corner, end)]
             corner = ((end[0] + way[0]) % size, (end[1] + way[1]) % size)
         word = "".join(reduced.puzzle.board[r][c] for r, c in path)
-        entries.append(Entry(word=word, path=tuple(path), parts=(word,)))
+        entries.append(Entry(word=word, path=tuple(path), components=(word,)))
     entries.sort(key=lambda entry: min(entry.path))
     return Cover(spangram=None, theme_words=tuple(entries), score=0)
 

@@ -193,6 +193,6 @@ def cover_with_blanks(puzzle: Puzzle, paths: list[tuple[Cell, ...]], blank: str)
     entries = []
     for path in paths:
         word = "".join(puzzle.board[r][c] for r, c in path)
-        entries.append(Entry(word=word, path=path, parts=(word,)))
+        entries.append(Entry(word=word, path=path, components=(word,)))
     entries.sort(key=lambda entry: min(entry.path))
     return Cover(spangram=None, theme_words=tuple(entries), score=0)

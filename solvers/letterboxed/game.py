@@ -25,11 +25,11 @@ from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
 from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.growing_tables import warm as warm_tables
 from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.room import warm as warm_tables
 from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import Search
 from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json

@@ -44,7 +44,14 @@ from solvers.letterboxed.graph import (
     spend,
     word_cost,
 )
-from solvers.letterboxed.ways import Plays, any_hope, enter, hopeless, keep, write_key
+from solvers.letterboxed.ways_of_playing import (
+    Plays,
+    enter,
+    keep,
+    lacks_letter,
+    some_can_complete,
+    write_key,
+)
 
 NO_WORD = -1
 """Ends the edges of a state whose ways of playing are states of their own."""
@@ -166,7 +173,9 @@ def explore(
                     plays.to_come[kind] = 0
                 for i in range(start + known, start + length):
                     plays.to_come[letters[i]] += 1
-                if not any_hope(rows, begins[known], begins[known + 1], kinds, plays, fields):
+                if not some_can_complete(
+                    rows, begins[known], begins[known + 1], kinds, plays, fields
+                ):
                     if not step.each:
                         graph.edges[base + word - lo] = target
                     continue
@@ -190,7 +199,7 @@ def explore(
                             break
                         tried += 1
                         enter(rows, row, end, side, letter, fields)
-                        if alone and hopeless(rows, end, letter, plays.to_come[letter], fields):
+                        if alone and lacks_letter(rows, end, letter, plays.to_come[letter], fields):
                             continue
                         end = keep(rows, first, end, fields, plays)
                     if code != DONE:

@@ -19,10 +19,10 @@ from solvers.letterboxed.graph import (
     STATES,
 )
 from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.growing_tables import GrowingGraph, GrowingLengths
 from solvers.letterboxed.lengths import list_chains, work_out
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.parts import Part, part_range
-from solvers.letterboxed.room import LengthsRoom, Room
 from solvers.letterboxed.rules import Chains, Rules
 from solvers.letterboxed.search import Root, Search
 from solvers.letterboxed.shortest import shortest_chain
@@ -72,30 +72,30 @@ class PartSearch:
         if search.takes_tables and self.chains != "fewest-letters":
             value, count = search.count_distinct(root, self.at, self.chains)
         else:
-            room = search.explore(root, self.at, self.chains)
-            if room is None:
+            tables = search.explore(root, self.at, self.chains)
+            if tables is None:
                 return None, 0
-            value, count = self._count(room)
+            value, count = self._count(tables)
         return (None, 0) if value is None else (value + self._before, count)
 
-    def _count(self, room: Room) -> tuple[int | None, int]:
-        graph, search = room.graph, self.search
+    def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:
+        graph, search = tables.graph, self.search
         states = int(graph.control[STATES])
         step = search.step(self.chains)
-        room.allow(search.nodes_left, search.deadline_ns)
+        tables.allow(search.nodes_left, search.deadline_ns)
         out = np.zeros(3, np.uint64)
         began = time.perf_counter_ns()
         if isinstance(self.chains, int):
             here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
             high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
             code = count_within(graph, self.chains, here, high, low, active, out)
-            value, table_bytes = int(out[2]), room.bytes + 48 * states
+            value, table_bytes = int(out[2]), tables.bytes + 48 * states
         else:
             expanded = np.flatnonzero(graph.base[:states] >= 0)
             order = expanded[np.argsort(graph.cost[expanded], kind="stable")]
             high_, low_ = np.zeros(states, np.uint64), np.zeros(states, np.uint64)
             code = count_cheapest(graph, step, order, high_, low_, out)
-            value, table_bytes = int(graph.control[LIMIT]), room.bytes + 16 * states
+            value, table_bytes = int(graph.control[LIMIT]), tables.bytes + 16 * states
         if code == DONE and table_bytes > search.budget.table_bytes:
             code = OUT_OF_BYTES
         search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)
@@ -148,54 +148,63 @@ class PartSearch:
         if root is None:
             return
         if not isinstance(self.chains, int):
-            room = self.search.explore(root, self.at, self.chains)
-            if room is not None:
-                limit = int(room.graph.control[LIMIT])
+            tables = self.search.explore(root, self.at, self.chains)
+            if tables is not None:
+                limit = int(tables.graph.control[LIMIT])
                 most = limit
                 first = 1 if self.chains == "fewest-letters" else limit
-                yield from self._listed(room, self.chains, first, most)
+                yield from self._listed(tables, self.chains, first, most)
             return
         # The shortest chains need the smallest graph.
-        room = self.search.explore(root, self.at, "fewest-words", self.chains)
-        if room is None:
+        tables = self.search.explore(root, self.at, "fewest-words", self.chains)
+        if tables is None:
             return
-        done = int(room.graph.control[LIMIT])
-        yield from self._listed(room, "fewest-words", done, done)
+        done = int(tables.graph.control[LIMIT])
+        yield from self._listed(tables, "fewest-words", done, done)
         more = 1
         while done < self.chains:
             limit = min(self.chains, done + more)
-            room = self.search.explore(root, self.at, limit)
-            assert room is not None
-            yield from self._listed(room, limit, done + 1, limit)
+            tables = self.search.explore(root, self.at, limit)
+            assert tables is not None
+            yield from self._listed(tables, limit, done + 1, limit)
             done, more = limit, 2 * more
 
-    def _listed(self, room: Room, chains: Chains, first: int, most: int) -> Iterator[list[int]]:
+    def _listed(
+        self, tables: GrowingGraph, chains: Chains, first: int, most: int
+    ) -> Iterator[list[int]]:
         search = self.search
-        room.release()
+        tables.release()
         longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
-        table = LengthsRoom(longest, search.budget.table_bytes - room.bytes)
+        lengths = GrowingLengths(longest, search.budget.table_bytes - tables.bytes)
         for words in range(first, most + 1):
-            self._work_out(room, table, chains, words)
-            for letters in table.of(0, words):
-                for rows in self._rows(room, table, chains, words, letters):
+            self._work_out(tables, lengths, chains, words)
+            for letters in lengths.of(0, words):
+                for rows in self._rows(tables, lengths, chains, words, letters):
                     yield from rows.tolist()
 
-    def _work_out(self, room: Room, table: LengthsRoom, chains: Chains, words: int) -> None:
+    def _work_out(
+        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int
+    ) -> None:
         search = self.search
         step = search.step(chains)
         began = time.perf_counter_ns()
-        room.allow(search.nodes_left, search.deadline_ns)
-        table.begin(0, words)
+        tables.allow(search.nodes_left, search.deadline_ns)
+        lengths.begin(0, words)
         code = GROW
         while code == GROW:
-            code = work_out(room.graph, step, table.lengths)
-            if code == GROW and not table.grow():
+            code = work_out(tables.graph, step, lengths.tables)
+            if code == GROW and not lengths.grow():
                 code = OUT_OF_BYTES
-        self._spent(room, table, code, began)
+        self._spent(tables, lengths, code, began)
 
     def _rows(
-        self, room: Room, table: LengthsRoom, chains: Chains, words: int, letters: int
-    ) -> Iterator[Any]:
+        self,
+        tables: GrowingGraph,
+        lengths: GrowingLengths,
+        chains: Chains,
+        words: int,
+        letters: int,
+    ) -> Iterator[Any]:  # fmt: skip
         step = self.search.step(chains)
         walk = np.zeros(words, np.int64), np.full(words, -1, np.int64), np.zeros(words, np.int64)
         walk[2][0] = letters
@@ -203,16 +212,16 @@ class PartSearch:
         rows = ROWS_FIRST
         while place[0] >= 0:
             out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
-            room.allow(self.search.nodes_left, self.search.deadline_ns)
+            tables.allow(self.search.nodes_left, self.search.deadline_ns)
             began = time.perf_counter_ns()
-            code = list_chains(room.graph, step, table.lengths, words, *walk, place, out)
-            self._spent(room, table, code, began)
+            code = list_chains(tables.graph, step, lengths.tables, words, *walk, place, out)
+            self._spent(tables, lengths, code, began)
             yield out[: place[1]]
             rows = min(2 * rows, ROWS_MAX)
 
-    def _spent(self, room: Room, table: LengthsRoom, code: int, began: int) -> None:
-        control = room.graph.control
-        self.search.spent(code, began, int(control[NODES]), 0, room.bytes + table.bytes)
+    def _spent(self, tables: GrowingGraph, lengths: GrowingLengths, code: int, began: int) -> None:
+        control = tables.graph.control
+        self.search.spent(code, began, int(control[NODES]), 0, tables.bytes + lengths.bytes)
         control[NODES] = 0
 
 

@@ -1,4 +1,4 @@
-"""Search the chains of a board: choose the engine that takes it, give it room, ask it."""
+"""Search the chains of a board: choose the engine that takes it, give it tables, ask it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from solvers.letterboxed.graph import (
     STATES,
     Step,
 )
+from solvers.letterboxed.growing_tables import GrowingGraph
 from solvers.letterboxed.model import Model
-from solvers.letterboxed.room import Room
 from solvers.letterboxed.rules import Chains
 from solvers.reasons import BudgetSpentError
 
@@ -132,19 +132,21 @@ class Search:
         for word in under:
             if word not in self.words_from(root):
                 return None
-            room = self._room(root, range(word, word + 1), NO_LIMIT)
-            room.graph.control[EXPAND_MAX] = 1
-            self._explore(room, self._step)
-            target = int(room.graph.edges[0])
+            tables = self._tables(root, range(word, word + 1), NO_LIMIT)
+            tables.graph.control[EXPAND_MAX] = 1
+            self._explore(tables, self._step)
+            target = int(tables.graph.edges[0])
             if target in (COMPLETE, DEAD):
                 return None
-            graph = room.graph
+            graph = tables.graph
             at = int(graph.key[target])
             key = graph.pool[at : at + int(graph.key_size[target])].copy()
             root = Root(int(graph.last[target]), key, int(graph.left[target]))
         return root
 
-    def explore(self, root: Root, at: range, chains: Chains, limit: int = NO_LIMIT) -> Room | None:
+    def explore(
+        self, root: Root, at: range, chains: Chains, limit: int = NO_LIMIT
+    ) -> GrowingGraph | None:
         """Find every state of the chains that count and cost at most `limit`; None without any.
 
         Raises BudgetSpentError.
@@ -153,11 +155,11 @@ class Search:
             limit = min(limit, chains)
         if not self.collectable:
             return None
-        room = self._room(root, self.within(root, at), limit)
-        self._explore(room, self.step(chains))
-        return room if room.graph.control[FOUND] else None
+        tables = self._tables(root, self.within(root, at), limit)
+        self._explore(tables, self.step(chains))
+        return tables if tables.graph.control[FOUND] else None
 
-    def explore_each(self, root: Root, at: range, chains: Chains) -> Room | None:
+    def explore_each(self, root: Root, at: range, chains: Chains) -> GrowingGraph | None:
         """Find the states of the best chains, with every way of playing a state of its own.
 
         Of the chains with the fewest words those with the fewest letters, or the other way round.
@@ -166,9 +168,9 @@ class Search:
         if not self.collectable:
             return None
         limit = chains if isinstance(chains, int) else NO_LIMIT
-        room = self._room(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
-        self._explore(room, self.step(chains)._replace(each=True, fewest=True))
-        return room if room.graph.control[FOUND] else None
+        tables = self._tables(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
+        self._explore(tables, self.step(chains)._replace(each=True, fewest=True))
+        return tables if tables.graph.control[FOUND] else None
 
     def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
         """Count chains by tables for all sets of letters: (words of the shortest, how many).
@@ -219,28 +221,28 @@ class Search:
         if code != DONE:
             raise BudgetSpentError(code)
 
-    def _room(self, root: Root, words: range, limit: int) -> Room:
-        room = Room(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
+    def _tables(self, root: Root, words: range, limit: int) -> GrowingGraph:
+        tables = GrowingGraph(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
         if self.engine == "general":
             longest = int(self.sizes.max(initial=0))
-            room.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))
-        room.allow(self.nodes_left, self.deadline_ns)
-        return room
+            tables.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))
+        tables.allow(self.nodes_left, self.deadline_ns)
+        return tables
 
-    def _explore(self, room: Room, step: Step) -> None:
+    def _explore(self, tables: GrowingGraph, step: Step) -> None:
         model = self.model
         began = time.perf_counter_ns()
-        code = GROW if room.bytes <= self.budget.table_bytes else OUT_OF_BYTES
+        code = GROW if tables.bytes <= self.budget.table_bytes else OUT_OF_BYTES
         while code == GROW:
             if self.engine == "general":
                 code = general.explore(
-                    room.graph, step, self._fields, room.plays, model.letters, model.offsets,
+                    tables.graph, step, self._fields, tables.plays, model.letters, model.offsets,
                     self._shared,
                 )  # fmt: skip
             else:
-                code = distinct.explore(room.graph, step, self._masks)
-            if code == GROW and not room.grow():
+                code = distinct.explore(tables.graph, step, self._masks)
+            if code == GROW and not tables.grow():
                 code = OUT_OF_BYTES
-        control = room.graph.control
-        self.spent(code, began, int(control[NODES]), int(control[STATES]), room.bytes)
+        control = tables.graph.control
+        self.spent(code, began, int(control[NODES]), int(control[STATES]), tables.bytes)
         control[NODES] = 0

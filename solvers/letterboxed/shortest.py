@@ -13,7 +13,7 @@ import numpy as np
 from solvers.compiling import search_kernel
 from solvers.letterboxed.general import NO_WORD
 from solvers.letterboxed.graph import COMPLETE, LIMIT, STATES, Graph, Step, word_cost
-from solvers.letterboxed.room import Room
+from solvers.letterboxed.growing_tables import GrowingGraph
 from solvers.letterboxed.rules import Chains
 from solvers.letterboxed.search import Root, Search
 
@@ -23,15 +23,15 @@ def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> lis
 
     Raises BudgetSpentError.
     """
-    room = search.explore_each(root, at, chains)
-    if room is None:
+    tables = search.explore_each(root, at, chains)
+    if tables is None:
         return None
     step = search.step(chains)._replace(each=True)
-    return _first_of(search, room, step)
+    return _first_of(search, tables, step)
 
 
-def _first_of(search: Search, room: Room, step: Step) -> list[int]:
-    graph = room.graph
+def _first_of(search: Search, tables: GrowingGraph, step: Step) -> list[int]:
+    graph = tables.graph
     states = int(graph.control[STATES])
     expanded = np.flatnonzero(graph.base[:states] >= 0)
     order = expanded[np.argsort(-graph.cost[expanded], kind="stable")]
@@ -45,7 +45,7 @@ def _first_of(search: Search, room: Room, step: Step) -> list[int]:
     while count:
         word, count = follow(graph, step, good, members, count, seen, len(chain))
         chain.append(int(word))
-    search.spent(0, began, len(expanded), 0, room.bytes + 17 * states)
+    search.spent(0, began, len(expanded), 0, tables.bytes + 17 * states)
     return chain
 
 

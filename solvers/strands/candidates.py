@@ -8,9 +8,9 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.strands.bans import intern_bans, list_bans
 from solvers.strands.blocks import combine, open_blocks
-from solvers.strands.ground import COLUMNS
+from solvers.strands.interned_sets import intern_bans, list_bans
+from solvers.strands.zone_board import COLUMNS
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -131,7 +131,7 @@ def leave_out_ranks(fitting: np.ndarray, now: int, size: int, rank: int, words: 
 @inlined_kernel
 def list_fitting(
     before: int, now: int, taken: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int,
-    slack: int, words: Any, ground: Any, pool: Any,
+    slack: int, words: Any, board: Any, pool: Any,
 ) -> int:  # fmt: skip
     """Write to row `now` which pieces of row `before` a state still allows, as `fit` does.
 
@@ -139,13 +139,13 @@ def list_fitting(
     `rank` are left out as well.
     """
     size = fit(
-        ground.fitting, before, now, taken, closed, several, within(slack, words.reduced),
+        board.fitting, before, now, taken, closed, several, within(slack, words.reduced),
         words.on_cell, words.on_block,
     )  # fmt: skip
     if ban:
-        ban_pieces(ground.fitting, now, size, ban, words, pool)
+        ban_pieces(board.fitting, now, size, ban, words, pool)
     if rank:
-        leave_out_ranks(ground.fitting, now, size, rank, words)
+        leave_out_ranks(board.fitting, now, size, rank, words)
     return size
 
 
@@ -166,7 +166,7 @@ def still_banned(ban: int, word: Any, left: np.uint64, words: Any, pool: Any) ->
 
 @inlined_kernel
 def place_word(
-    p: int, left: np.uint64, closed: np.uint64, several: bool, ban: int, words: Any, ground: Any,
+    p: int, left: np.uint64, closed: np.uint64, several: bool, ban: int, words: Any, board: Any,
     pool: Any,
 ) -> tuple[int, np.uint64, np.uint64, bool, Any]:  # fmt: skip
     """Lay a piece on what is left; return (code, left, closed, several, banned) after it.
@@ -176,7 +176,7 @@ def place_word(
     after = left ^ words.cells[p]
     code, now_closed, now_several = combine(
         closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-        open_blocks(after, ground.geometry[COLUMNS]), pool,
+        open_blocks(after, board.geometry[COLUMNS]), pool,
     )  # fmt: skip
     banned: Any = np.int64(0)
     if code == 0 and (ban or words.twin[p]):

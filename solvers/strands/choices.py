@@ -9,9 +9,9 @@ import numpy as np
 from solvers.compiling import search_kernel
 from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.strands.candidates import list_fitting, place_word, rarest_cell
-from solvers.strands.ground import price_of
-from solvers.strands.prices import UNIT
+from solvers.strands.cell_prices import UNIT
 from solvers.strands.table import STATUS
+from solvers.strands.zone_board import price_of
 from solvers.strands.zones import F_LEFT
 
 _ONE = np.uint64(1)
@@ -20,32 +20,32 @@ _ONE = np.uint64(1)
 @search_kernel
 def zone_children(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, words: Any,
-    ground: Any, table: Any, pool: Any, out: np.ndarray,
+    board: Any, table: Any, pool: Any, out: np.ndarray,
 ) -> int:  # fmt: skip
     """List the states after each word that fits on the cell that `cover` would cover next.
 
     Rows of `out` (uint64[pieces, 8]): piece, left, closed, several, n, ban, rank, 0; in canonical
     order, that of the pieces.
     """
-    slack = n * UNIT - price_of(left, ground.prices)
+    slack = n * UNIT - price_of(left, board.prices)
     if slack < 0:
         return 0
     size = list_fitting(
-        0, 1, ground.frames[0, F_LEFT] & ~left, closed, several, ban, rank, slack, words, ground,
+        0, 1, board.frames[0, F_LEFT] & ~left, closed, several, ban, rank, slack, words, board,
         pool,
     )  # fmt: skip
-    cell = rarest_cell(left, ground.fitting, 1, size, words.on_cell)
+    cell = rarest_cell(left, board.fitting, 1, size, words.on_cell)
     if cell < 0:
         return 0
     count = 0
     for p in range(64 * size):
         if (
-            not ((ground.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63))
+            not ((board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63))
             & _ONE
         ):
             continue
         code, after, now_closed, now_several, banned = place_word(
-            p, left, closed, several, ban, words, ground, pool
+            p, left, closed, several, ban, words, board, pool
         )
         if code == -1:
             continue

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from solvers.compiling import kernel
+from solvers.strands.component_paths import CELLS, CODE_HI, CODE_LO
+from solvers.strands.compound_scores import hash_slot
 from solvers.strands.compounds import BLOCKS
-from solvers.strands.known import hash_slot
-from solvers.strands.part_paths import CELLS, CODE_HI, CODE_LO
 
 DIGIT_BITS = 11
 """Of a key that rows are sorted by at a time."""
@@ -73,7 +73,7 @@ def _sort_within(order: np.ndarray, start: int, stop: int, masks: np.ndarray) ->
 
 @kernel
 def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: int) -> Any:
-    """Merge the rows of solvers.strands.compounds.join_parts into pieces in canonical order.
+    """Merge the rows of solvers.strands.compounds.join_components into pieces in canonical order.
 
     Returns (lowest cells int32, cells, codes uint64[., 2], scores, block offsets int32, blocks):
     blocks[offsets[p]:offsets[p + 1]] are piece p's least sets of blocks, ascending.

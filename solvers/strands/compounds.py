@@ -1,10 +1,11 @@
 """Find compounds on a board: words run together along one path that touches two opposite sides.
 
-Parts are found once, as paths, and joined: a part follows another when it begins beside its last
-cell, shares no cell with what is before it, and the costs together (solvers.lexicon.parts) stay
-within the limit. Of what may still follow a cell, the least cost that reaches the missing sides is
-known beforehand, so that hardly anything is joined that does not span in the end. The same letters
-may be cut into words in several ways; that is one compound, with the best score among its cuts.
+Components are found once, as paths, and joined: a component follows another when it begins beside
+its last cell, shares no cell with what is before it, and the costs together
+(solvers.lexicon.components) stay within the limit. Of what may still follow a cell, the least cost
+that reaches the missing sides is known beforehand, so that hardly anything is joined that does not
+span in the end. The same letters may be cut into words in several ways; that is one compound, with
+the best score among its cuts.
 """
 
 from __future__ import annotations
@@ -14,15 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvers.compiling import kernel, search_kernel
-from solvers.strands.known import (
-    Prices,
-    hash_codes,
-    hash_phrases,
-    hash_slot,
-    is_known,
-    phrase_score,
-)
-from solvers.strands.part_paths import (
+from solvers.strands.component_paths import (
     CELLS,
     CODE_BITS,
     CODE_HI,
@@ -38,9 +31,17 @@ from solvers.strands.part_paths import (
     RISING,
     SIDES,
     WORD,
-    Parts,
+    Components,
     diagonal,
     longer,
+)
+from solvers.strands.compound_scores import (
+    ScoreWeights,
+    hash_codes,
+    hash_phrases,
+    hash_slot,
+    is_known,
+    phrase_score,
 )
 from solvers.strands.words import WINDOW, spans
 
@@ -49,7 +50,7 @@ TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 SIDES_SETS = 16
 TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
 BLOCKS = FALLING
-"""Column of the blocks in rows of compounds; the others are those of parts."""
+"""Column of the blocks in rows of compounds; the others are those of components."""
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -58,12 +59,13 @@ _UNREACHED = 1 << 30
 
 
 class Board(NamedTuple):
-    """What does not change while a board's parts are joined."""
+    """What does not change while a board's components are joined."""
 
-    parts: Parts
-    prices: Prices
+    components: Components
+    weights: ScoreWeights
     bounds: np.ndarray
-    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the parts that begin beside cell c."""
+    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin
+    beside cell c."""
     listed: np.ndarray
     need: np.ndarray
     """int64[m, cell, sides so far]: see `_needs`."""
@@ -76,25 +78,25 @@ class Board(NamedTuple):
     """Whether a mask cannot hold the whole board."""
     crossing: bool
     min_letters: int
-    parts_max: int
+    components_max: int
     cost_max: int
     steps_max: int
 
 
 class Joined(NamedTuple):
-    """What has been joined so far: entry n is the first n parts."""
+    """What has been joined so far: entry n is the first n components."""
 
     at: np.ndarray
-    """int64: where in the followers the next part comes from."""
+    """int64: where in the followers the next component comes from."""
     stop: np.ndarray
     chosen: np.ndarray
-    """int64: the last part."""
+    """int64: the last component."""
     masks: np.ndarray
-    """uint64[., 5], as those of parts."""
+    """uint64[., 5], as those of components."""
     sums: np.ndarray
     """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
     steps: np.ndarray
-    """int64[1]: parts that were tried."""
+    """int64[1]: components that were tried."""
 
 
 @search_kernel
@@ -104,9 +106,9 @@ def _row_slot(masks: np.ndarray, row: int, low: int, size: int) -> Any:
 
 
 @kernel
-def _followers(parts: Parts, near: np.ndarray) -> Any:
-    """List for each cell the parts that begin beside it, the cheapest first."""
-    cells, fields = len(near), parts.fields
+def _followers(components: Components, near: np.ndarray) -> Any:
+    """List for each cell the components that begin beside it, the cheapest first."""
+    cells, fields = len(near), components.fields
     bounds = np.zeros(cells + 1, np.int64)
     for i in range(len(fields)):
         for k in range(8):
@@ -130,12 +132,14 @@ def _followers(parts: Parts, near: np.ndarray) -> Any:
 
 
 @kernel
-def _needs(parts: Parts, bounds: np.ndarray, listed: np.ndarray, more_max: int) -> np.ndarray:
-    """Find what 1 to m more parts after a cell cost at least if they are to reach two sides.
+def _needs(
+    components: Components, bounds: np.ndarray, listed: np.ndarray, more_max: int
+) -> np.ndarray:
+    """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
     """
-    cells, fields = len(bounds) - 1, parts.fields
+    cells, fields = len(bounds) - 1, components.fields
     need = np.full((more_max + 1, cells, SIDES_SETS), _UNREACHED, np.int64)
     for m in range(1, more_max + 1):
         for cell in range(cells):
@@ -151,7 +155,7 @@ def _needs(parts: Parts, bounds: np.ndarray, listed: np.ndarray, more_max: int) 
 
 @search_kernel
 def _overlap(fields: np.ndarray, paths: np.ndarray, one: int, other: int) -> bool:
-    """Tell whether two parts share a cell, on a board of any size."""
+    """Tell whether two components share a cell, on a board of any size."""
     for i in range(fields[one, LETTERS]):
         for j in range(fields[other, LETTERS]):
             if paths[one, i] == paths[other, j]:
@@ -186,16 +190,16 @@ def _join_from(
     first: int, board: Board, stack: Joined, rows: np.ndarray, numbers: np.ndarray,
     index: np.ndarray, found: int,
 ) -> int:  # fmt: skip
-    """Write the compounds that begin with one part; return the number of rows, or what is wrong."""
-    fields, shapes, paths = board.parts.fields, board.parts.masks, board.parts.paths
+    """Write the compounds that begin with one component; return their number, or what is wrong."""
+    fields, shapes, paths = board.components.fields, board.components.masks, board.components.paths
     bounds, listed, need, row_of = board.bounds, board.listed, board.need, board.row_of
     spelled, keys, phrases = board.spelled, board.phrase_keys, board.phrase_scores
-    part_scores, count_scores = board.prices.parts, board.prices.counts
+    component_scores, count_scores = board.weights.components, board.weights.counts
     columns, wide, crossing = board.columns, board.wide, board.crossing
-    min_letters, parts_max, cost_max = board.min_letters, board.parts_max, board.cost_max
+    min_letters, components_max, cost_max = board.min_letters, board.components_max, board.cost_max
     at, stop, chosen = stack.at, stack.stop, stack.chosen
     joined, sums = stack.masks, stack.sums
-    vocabulary = len(part_scores)
+    vocabulary = len(component_scores)
     depth = 0
     at[0], stop[0] = first, first + 1
     while depth >= 0:
@@ -222,7 +226,7 @@ def _join_from(
         touched = sums[depth, TOUCHED] | np.int64(fields[i, SIDES])
         ends = depth > 0 and spans(touched)
         last = fields[i, LAST]
-        left = parts_max - depth - 1
+        left = components_max - depth - 1
         goes_on = left > 0 and spent + need[left, last, touched] <= cost_max
         length = sums[depth, LENGTH] + fields[i, LETTERS]
         if not (ends or goes_on) or length > LETTERS_MAX:
@@ -236,7 +240,7 @@ def _join_from(
             hi, lo = lo << (bits - np.uint64(64)), _ZERO
         hi |= shapes[i, CODE_HI]
         lo |= shapes[i, CODE_LO]
-        value = sums[depth, SCORE] + part_scores[fields[i, WORD]]
+        value = sums[depth, SCORE] + component_scores[fields[i, WORD]]
         falling, rising = shapes[i, FALLING], shapes[i, RISING]
         if depth > 0:
             before = chosen[depth]
@@ -299,12 +303,13 @@ def _join_from(
 
 
 @kernel
-def join_parts(
-    parts: Parts, prices: Prices, words: np.ndarray, near: np.ndarray, rows: int, columns: int,
-    min_letters: int, parts_max: int, cost_max: int, crossing: bool, rows_max: int,
+def join_components(
+    components: Components, weights: ScoreWeights, words: np.ndarray, near: np.ndarray, rows: int,
+    columns: int,
+    min_letters: int, components_max: int, cost_max: int, crossing: bool, rows_max: int,
     steps_max: int,
 ) -> Any:  # fmt: skip
-    """Join 2 to `parts_max` parts in every way that spans and that spells none of `words`.
+    """Join 2 to `components_max` components in all ways that span and that spell none of `words`.
 
     `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])
     is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
@@ -313,14 +318,14 @@ def join_parts(
     `rows_max` rows or `steps_max` joints tried, TOO_WIDE where one spans more cells than a mask
     holds.
     """
-    bounds, listed = _followers(parts, near)
-    phrase_keys, phrase_scores = hash_phrases(parts, prices)
+    bounds, listed = _followers(components, near)
+    phrase_keys, phrase_scores = hash_phrases(components, weights)
     board = Board(
-        parts=parts,
-        prices=prices,
+        components=components,
+        weights=weights,
         bounds=bounds,
         listed=listed,
-        need=_needs(parts, bounds, listed, parts_max - 1),
+        need=_needs(components, bounds, listed, components_max - 1),
         row_of=np.arange(rows * columns) // columns,
         spelled=hash_codes(words),
         phrase_keys=phrase_keys,
@@ -329,16 +334,16 @@ def join_parts(
         wide=rows * columns > WINDOW,
         crossing=crossing,
         min_letters=min_letters,
-        parts_max=parts_max,
+        components_max=components_max,
         cost_max=cost_max,
         steps_max=steps_max,
     )
     stack = Joined(
-        at=np.zeros(parts_max + 1, np.int64),
-        stop=np.zeros(parts_max + 1, np.int64),
-        chosen=np.zeros(parts_max + 1, np.int64),
-        masks=np.zeros((parts_max + 1, 5), np.uint64),
-        sums=np.zeros((parts_max + 1, 6), np.int64),
+        at=np.zeros(components_max + 1, np.int64),
+        stop=np.zeros(components_max + 1, np.int64),
+        chosen=np.zeros(components_max + 1, np.int64),
+        masks=np.zeros((components_max + 1, 5), np.uint64),
+        sums=np.zeros((components_max + 1, 6), np.int64),
         steps=np.zeros(1, np.int64),
     )
     stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
@@ -347,7 +352,7 @@ def join_parts(
     masks, numbers = np.empty((room, 5), np.uint64), np.empty((room, 2), np.int64)
     index = np.full(4 * FIRST_ROWS, -1, np.int32)
     found = 0
-    for first in range(len(parts.fields)):
+    for first in range(len(components.fields)):
         while True:
             now = _join_from(first, board, stack, masks, numbers, index, found)
             if now in (TOO_WIDE, TOO_MANY):
@@ -357,7 +362,7 @@ def join_parts(
             if now != FULL:
                 found = now
                 break
-            # Begin with this part anew: what it has given so far is found to be known.
+            # Begin with this component anew: what it has given so far is found to be known.
             found = len(masks)
             masks, numbers = longer(masks), longer(numbers)
             index = np.full(4 * len(masks), -1, np.int32)

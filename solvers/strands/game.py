@@ -27,7 +27,7 @@ from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
-from solvers.strands.engines import engine_for
+from solvers.strands.engine_choice import engine_for
 from solvers.strands.general_pieces import WideFound, find_any_pieces
 from solvers.strands.listing import COVER_BYTES, CoverStream, Part, best_first, part_range, walk
 from solvers.strands.paths import build_cover

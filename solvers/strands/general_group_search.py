@@ -29,7 +29,7 @@ from solvers.strands.general_search import (
     F_N,
     F_SETS,
     FRAME_FIELDS,
-    Ground,
+    Scratch,
     first_free,
     general_cover,
 )
@@ -90,7 +90,7 @@ class GroupSearch:
         self.shared, self.group = shared, group
         self.cells = frozenset(group.cells.tolist())
         self.chosen: tuple[Plan, Keys] | None = None
-        self.ground: Ground | None = None
+        self.scratch: Scratch | None = None
 
     def value(self, covered: int, closed: tuple[int, ...], n: int, flag: int, bans: Any) -> Value:
         """Value the group where some of its cells are covered."""
@@ -142,7 +142,7 @@ class GroupSearch:
 
     def _run(self, plan: Plan, keys: Keys, state: Any) -> Value:
         covered, closed, n, flag, bans = state
-        ground = self._ground(plan)
+        scratch = self._scratch(plan)
         size = len(keys.cells)
         bits = np.unpackbits(
             np.frombuffer(covered.to_bytes(self.shared.mask_bytes, "little"), np.uint8),
@@ -150,10 +150,10 @@ class GroupSearch:
         )[keys.cells]
         padded = np.zeros(64 * int(plan.geometry[WORDS]), np.uint8)
         padded[:size] = bits
-        ground.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
+        scratch.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
         taken = np.flatnonzero(bits)
-        frame = ground.frames[0]
-        frame[F_FIRST] = first_free(ground.covered, 0)
+        frame = scratch.frames[0]
+        frame[F_FIRST] = first_free(scratch.covered, 0)
         frame[F_N], frame[F_FLAG] = n, flag
         frame[F_LAST] = taken[-1] if len(taken) else 0
         frame[F_LEFT] = size - len(taken)
@@ -164,27 +164,27 @@ class GroupSearch:
         least = least_of(sets)
         for i, mask in enumerate(least):
             row = np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64)
-            ground.closed[i * words : (i + 1) * words] = row
+            scratch.closed[i * words : (i + 1) * words] = row
         frame[F_CLOSED], frame[F_SETS] = 0, len(least)
         own = sorted(keys.words[word] for word in bans if word in keys.words)
-        ground.bans[: len(own)] = own
+        scratch.bans[: len(own)] = own
         frame[F_BANS], frame[F_BANNED] = 0, len(own)
-        hi, lo, best = general_cover(plan, ground, self.shared.records)
+        hi, lo, best = general_cover(plan, scratch, self.shared.records)
         self.shared.check()
         return count_of(int(hi), int(lo)), int(best)
 
-    def _ground(self, plan: Plan) -> Ground:
-        if self.ground is None or len(self.ground.covered) < int(plan.geometry[WORDS]):
+    def _scratch(self, plan: Plan) -> Scratch:
+        if self.scratch is None or len(self.scratch.covered) < int(plan.geometry[WORDS]):
             size, words = len(self.group.cells), int(plan.geometry[WORDS])
             blocks = int(plan.geometry[BLOCK_WORDS])
             shared = self.shared.stacks
-            self.ground = Ground(
+            self.scratch = Scratch(
                 covered=np.zeros(words, np.uint64),
                 frames=np.zeros((size + 2, FRAME_FIELDS), np.int64),
                 closed=shared[0], bans=shared[1],
                 key=np.zeros(2 + words + ALTERNATIVES_MAX * blocks + BANS_MAX, np.uint64),
             )  # fmt: skip
-        return self.ground
+        return self.scratch
 
 
 def least_of(masks: set[int]) -> tuple[int, ...]:

@@ -50,7 +50,7 @@ _ONE = np.uint64(1)
 _FULL = ~_ZERO
 
 
-class Ground(NamedTuple):
+class Scratch(NamedTuple):
     """Where the search writes."""
 
     covered: npt.NDArray[np.uint64]
@@ -119,13 +119,13 @@ def _is_free(cell: int, covered: np.ndarray) -> bool:
 
 
 @search_kernel
-def _close(p: int, frame: np.ndarray, plan: Any, ground: Any) -> int:
+def _close(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
     """Close a piece's blocks: write alternatives behind the frame's; return how many.
 
     -1: it crosses; -2: no room. Its cells are covered already.
     """
     size = plan.geometry[BLOCK_WORDS]
-    closed, covered, corners = ground.closed, ground.covered, plan.corners
+    closed, covered, corners = scratch.closed, scratch.covered, plan.corners
     before = frame[F_CLOSED]
     start = before + frame[F_SETS] * size
     count = 0
@@ -195,25 +195,25 @@ def _keep_least(closed: np.ndarray, start: int, count: int, size: int) -> int:
 
 
 @search_kernel
-def _ban(p: int, frame: np.ndarray, plan: Any, ground: Any) -> int:
+def _ban(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
     """Write the words that must not come again behind the frame's; return how many, -2: no room.
 
     Only words that still fit somewhere are kept.
     """
-    bans = ground.bans
+    bans = scratch.bans
     old, banned = frame[F_BANS], frame[F_BANNED]
     start = old + banned
     word = plan.fields[p, P_WORD] if plan.fields[p, P_TWIN] else np.int64(-1)
     count = 0
     for i in range(banned + 1):
         if i == banned or (word >= 0 and bans[old + i] > word):
-            if word >= 0 and _still_fits(word, plan, ground.covered):
+            if word >= 0 and _still_fits(word, plan, scratch.covered):
                 if start + count >= len(bans):
                     return -2
                 bans[start + count] = word
                 count += 1
             word = np.int64(-1)
-        if i < banned and _still_fits(bans[old + i], plan, ground.covered):
+        if i < banned and _still_fits(bans[old + i], plan, scratch.covered):
             if start + count >= len(bans):
                 return -2
             bans[start + count] = bans[old + i]
@@ -243,8 +243,8 @@ def _is_allowed(p: int, frame: np.ndarray, plan: Any, bans: np.ndarray) -> bool:
 
 
 @search_kernel
-def _write_key(frame: np.ndarray, plan: Any, ground: Any) -> int:
-    key, covered, closed = ground.key, ground.covered, ground.closed
+def _write_key(frame: np.ndarray, plan: Any, scratch: Any) -> int:
+    key, covered, closed = scratch.key, scratch.covered, scratch.closed
     first = frame[F_FIRST]
     length = 2
     if frame[F_LAST] > first:
@@ -264,7 +264,7 @@ def _write_key(frame: np.ndarray, plan: Any, ground: Any) -> int:
             key[length] = closed[frame[F_CLOSED] + a * size + w]
             length += 1
     for i in range(frame[F_BANS], frame[F_BANS] + frame[F_BANNED]):
-        key[length] = np.uint64(ground.bans[i])
+        key[length] = np.uint64(scratch.bans[i])
         length += 1
     key[0] = (
         np.uint64(first)
@@ -283,7 +283,7 @@ def _write_key(frame: np.ndarray, plan: Any, ground: Any) -> int:
 
 
 @search_kernel
-def _settle(frame: np.ndarray, plan: Any, ground: Any, records: Any) -> tuple[bool, Any, Any, Any]:
+def _settle(frame: np.ndarray, plan: Any, scratch: Any, records: Any) -> tuple[bool, Any, Any, Any]:
     """Tell whether a state's value is known, and the value; else make a record for it."""
     n, left = frame[F_N], frame[F_LEFT]
     if left == 0:
@@ -293,14 +293,14 @@ def _settle(frame: np.ndarray, plan: Any, ground: Any, records: Any) -> tuple[bo
         return True, _ZERO, _ZERO, np.int64(DEAD)
     if n != ANY and (left < n * plan.geometry[LEAST] or left > n * plan.geometry[MOST]):
         return True, _ZERO, _ZERO, np.int64(DEAD)
-    length = _write_key(frame, plan, ground)
-    h = hash_key(ground.key, length)
-    at = find_record(ground.key, length, h, records)
+    length = _write_key(frame, plan, scratch)
+    h = hash_key(scratch.key, length)
+    at = find_record(scratch.key, length, h, records)
     if at >= 0 and np.int64(records.words[at + 2]) != PENDING:
         words = records.words
         return True, words[at], words[at + 1], np.int64(words[at + 2])
     if at < 0:
-        at = add_record(ground.key, length, h, records)
+        at = add_record(scratch.key, length, h, records)
     frame[F_VALUE] = at
     return False, _ZERO, _ZERO, np.int64(DEAD)
 
@@ -325,13 +325,13 @@ def _credit(
 
 
 @search_kernel
-def general_cover(plan: Any, ground: Any, records: Any) -> tuple[Any, Any, Any]:
+def general_cover(plan: Any, scratch: Any, records: Any) -> tuple[Any, Any, Any]:
     """Count the ways to cover what is free in the state of frame 0; return (count, count, best).
 
     A budget that runs out shows in the status of the control, and then the answer means nothing.
     """
-    frames, covered, control = ground.frames, ground.covered, records.control
-    known, hi, lo, best = _settle(frames[0], plan, ground, records)
+    frames, covered, control = scratch.frames, scratch.covered, records.control
+    known, hi, lo, best = _settle(frames[0], plan, scratch, records)
     if known or spend(records):
         return hi, lo, best
     _open(frames[0], plan)
@@ -352,16 +352,16 @@ def general_cover(plan: Any, ground: Any, records: Any) -> tuple[Any, Any, Any]:
                 _credit(hi, lo, best, frame[F_PIECE], plan, records, frames[depth])
             continue
         frame[F_NEXT] = p + 1
-        if not _fits(p, plan, covered) or not _is_allowed(p, frame, plan, ground.bans):
+        if not _fits(p, plan, covered) or not _is_allowed(p, frame, plan, scratch.bans):
             continue
         _flip(p, plan, covered)
         new = frames[depth + 1]
-        code = _lay(p, frame, new, plan, ground)
+        code = _lay(p, frame, new, plan, scratch)
         if code == -2:
             control[STATUS] = FIXED_TABLE_FULL
         known, hi, lo, best = True, _ZERO, _ZERO, np.int64(DEAD)
         if code == 0:
-            known, hi, lo, best = _settle(new, plan, ground, records)
+            known, hi, lo, best = _settle(new, plan, scratch, records)
         if control[STATUS] or (not known and spend(records)):
             _flip(p, plan, covered)
             break
@@ -378,20 +378,20 @@ def general_cover(plan: Any, ground: Any, records: Any) -> tuple[Any, Any, Any]:
 
 
 @search_kernel
-def _lay(p: int, frame: np.ndarray, new: np.ndarray, plan: Any, ground: Any) -> int:
+def _lay(p: int, frame: np.ndarray, new: np.ndarray, plan: Any, scratch: Any) -> int:
     """Write the state after piece p, whose cells are covered already; 0, -1: none, -2: no room."""
-    if _has_lost_cell(p, plan, ground.covered):
+    if _has_lost_cell(p, plan, scratch.covered):
         return -1
     size = plan.geometry[BLOCK_WORDS]
     new[F_CLOSED] = frame[F_CLOSED] + frame[F_SETS] * size
     new[F_SETS] = 1
     if size:
-        new[F_SETS] = _close(p, frame, plan, ground)
+        new[F_SETS] = _close(p, frame, plan, scratch)
         if new[F_SETS] < 0:
             return new[F_SETS]
     new[F_BANS], new[F_BANNED] = frame[F_BANS] + frame[F_BANNED], 0
     if frame[F_BANNED] or plan.fields[p, P_TWIN]:
-        new[F_BANNED] = _ban(p, frame, plan, ground)
+        new[F_BANNED] = _ban(p, frame, plan, scratch)
         if new[F_BANNED] < 0:
             return -2
     new[F_PIECE] = p
@@ -399,5 +399,5 @@ def _lay(p: int, frame: np.ndarray, new: np.ndarray, plan: Any, ground: Any) -> 
     new[F_FLAG] = max(frame[F_FLAG], plan.fields[p, P_KIND])
     new[F_LAST] = max(frame[F_LAST], plan.fields[p, P_LAST])
     new[F_LEFT] = frame[F_LEFT] - plan.fields[p, P_SIZE]
-    new[F_FIRST] = first_free(ground.covered, frame[F_FIRST])
+    new[F_FIRST] = first_free(scratch.covered, frame[F_FIRST])
     return 0

@@ -97,7 +97,8 @@ def _board(
     }
     board = tuple("".join(letters[r, c] for c in range(columns)) for r in range(rows))
     entries = [
-        Entry(word=word, path=path, parts=(word,)) for word, path in zip(words, paths, strict=True)
+        Entry(word=word, path=path, components=(word,))
+        for word, path in zip(words, paths, strict=True)
     ]
     puzzle = Puzzle(board=board, theme_words=len(words) - 1)
     return puzzle, cover_of(entries[0], entries[1:])

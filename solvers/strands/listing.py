@@ -11,7 +11,7 @@ from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from solvers.strands.engine import reason_of
-from solvers.strands.engines import engine_for
+from solvers.strands.engine_choice import engine_for
 from solvers.strands.general_pieces import WideFound
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.strands.ground import (
+from solvers.strands.cell_prices import UNIT, price_cells
+from solvers.strands.pieces import Found, Pieces
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.spangrams import Spangrams
+from solvers.strands.zone_board import (
     GEOMETRY_FIELDS,
     ZONES_MAX,
-    Ground,
     Words,
+    ZoneBoard,
     index_cells,
     largest_zones,
     mark_twins,
 )
-from solvers.strands.pieces import Found, Pieces
-from solvers.strands.prices import UNIT, price_cells
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.roots import Spangrams
-from solvers.strands.rules import Rules
 from solvers.strands.zones import F_FIELDS, F_LEFT
 
 WORD_CELLS = 64
@@ -79,7 +79,7 @@ class Model:
         price_cells(masks[theme], cells, prices)
         self._order(pieces, theme, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
-        self.ground = _ground(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
+        self.board = _board_of(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
 
     def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
         bits = _bits(masks[theme])
@@ -222,11 +222,11 @@ def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
     return geometry
 
 
-def _ground(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> Ground:
+def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> ZoneBoard:
     pieces = len(words.cells)
     depth = 2 * words_max + 4
     bitset = (pieces + 63) // 64
-    ground = Ground(
+    board = ZoneBoard(
         geometry=geometry_of(puzzle, rules),
         edges=edges(puzzle),
         prices=prices,
@@ -242,9 +242,9 @@ def _ground(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: 
         stamps=np.zeros(max(pieces, 1), np.int64),
         stamp=np.zeros(1, np.int64),
     )
-    ground.frames[0, F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
-    ground.fitting[0] = ~np.uint64(0)
-    return ground
+    board.frames[0, F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
+    board.fitting[0] = ~np.uint64(0)
+    return board
 
 
 def _bitsets(bits: Any) -> npt.NDArray[np.uint64]:

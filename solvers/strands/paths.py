@@ -6,9 +6,9 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from solvers.lexicon.lexicon import Lexicon
+from solvers.strands.compound_scores import phrase_of
 from solvers.strands.general_pieces import WideFound
-from solvers.strands.known import phrase_of
-from solvers.strands.pieces import Found, priced_parts
+from solvers.strands.pieces import Found, scored_components
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY
@@ -46,22 +46,22 @@ def paths_on(
     Paths that have used the same cells, stand on the same cell and close the same blocks go on
     alike, and only the first of them does.
     """
-    ground = _Ground(board, word, cells, diagonal=diagonal)
+    graph = _PieceGraph(board, word, cells, diagonal=diagonal)
     walks: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {
-        (1 << at, at, frozenset()): (at,) for at in ground.starts()
+        (1 << at, at, frozenset()): (at,) for at in graph.starts()
     }
     for _ in word[1:]:
         longer: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {}
         # In order of their cells, so that the first to come to a place is the least.
         for (used, at, blocks), path in sorted(walks.items(), key=lambda walk: walk[1]):
-            for to in ground.steps(used, at):
-                closed = ground.blocks[at].get(to)
+            for to in graph.steps(used, at):
+                closed = graph.blocks[at].get(to)
                 now = blocks if closed is None else blocks | {closed}
                 longer.setdefault((used | 1 << to, to, now), (*path, to))
         walks = longer
     first: dict[frozenset[int], tuple[int, ...]] = {}
     for (_, _, blocks), path in sorted(walks.items(), key=lambda walk: walk[1]):
-        first.setdefault(blocks, ground.named(path))
+        first.setdefault(blocks, graph.named(path))
     return tuple((path, blocks) for blocks, path in first.items())
 
 
@@ -70,10 +70,10 @@ def path_on(
     board: tuple[str, ...], word: str, cells: frozenset[int], *, diagonal: bool
 ) -> tuple[int, ...]:
     """Find a word's first path on its cells."""
-    ground = _Ground(board, word, cells, diagonal=diagonal)
+    graph = _PieceGraph(board, word, cells, diagonal=diagonal)
     lost: set[tuple[int, int]] = set()
     path: list[int] = []
-    options = [iter(ground.starts())]
+    options = [iter(graph.starts())]
     used = 0
     while len(path) < len(word):
         to = next(options[-1], None)
@@ -85,11 +85,11 @@ def path_on(
         elif (used | 1 << to, to) not in lost:
             path.append(to)
             used |= 1 << to
-            options.append(iter(ground.steps(used, to)))
-    return ground.named(tuple(path))
+            options.append(iter(graph.steps(used, to)))
+    return graph.named(tuple(path))
 
 
-class _Ground:
+class _PieceGraph:
     """The cells of a piece, numbered in order, and where a word may step on them."""
 
     def __init__(
@@ -213,8 +213,8 @@ def build_cover(
     for piece, word, path in zip(pieces, words, chosen, strict=True):
         cells: tuple[Cell, ...] = tuple(divmod(cell, width) for cell in path)
         compound = piece[0] == "compound"
-        parts = cut(word, rules, lexicon) if compound else (word,)
-        entry = Entry(word=word, path=cells, parts=parts)
+        components = cut(word, rules, lexicon) if compound else (word,)
+        entry = Entry(word=word, path=cells, components=components)
         entries.append((entry, compound, not compound and found.words.spans[piece[1]]))
     if rules.spangram != "off":
         # A compound is the spangram; else the longest of the words that span.
@@ -230,9 +230,9 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 
 
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
-    """Cut a compound into its parts of the highest score; of equal ones, into the fewest."""
-    costs, _, prices = priced_parts(lexicon, rules, FREQUENCY)
-    parts = [
+    """Cut a compound into its components of the highest score; of equal ones, into the fewest."""
+    costs, _, weights = scored_components(lexicon, rules, FREQUENCY)
+    components = [
         {at + letters: index for letters, index in lexicon.beginnings(word[at:])}
         for at in range(len(word))
     ]
@@ -240,12 +240,12 @@ def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     for count in range(2, rules.compound_parts + 1):
         for inner in combinations(range(1, len(word)), count - 1):
             bounds = list(pairwise((0, *inner, len(word))))
-            if any(b not in parts[a] for a, b in bounds):
+            if any(b not in components[a] for a, b in bounds):
                 continue
-            numbers = [parts[a][b] for a, b in bounds]
+            numbers = [components[a][b] for a, b in bounds]
             if sum(int(costs[n]) for n in numbers) > rules.compound_centibels:
                 continue
-            score = int(prices.counts[count]) + sum(int(prices.parts[n]) for n in numbers)
-            score += sum(phrase_of(a, b, prices) for a, b in pairwise(numbers))
+            score = int(weights.counts[count]) + sum(int(weights.components[n]) for n in numbers)
+            score += sum(phrase_of(a, b, weights) for a, b in pairwise(numbers))
             ways.append((-score, count, tuple(word[a:b] for a, b in bounds)))
     return min(ways)[2]

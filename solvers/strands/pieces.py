@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.lexicon.components import NO_COMPONENT, component_costs
 from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.parts import NO_PART, part_costs
+from solvers.strands.component_paths import CODE_BITS, LETTERS_MAX, cheapest_below, find_components
 from solvers.strands.compound_rows import merge_rows, number_codes
-from solvers.strands.compounds import TOO_MANY, TOO_WIDE, join_parts
-from solvers.strands.known import Prices
-from solvers.strands.part_paths import CODE_BITS, LETTERS_MAX, cheapest_below, find_parts
+from solvers.strands.compound_scores import ScoreWeights
+from solvers.strands.compounds import TOO_MANY, TOO_WIDE, join_components
 from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import PARTS_MAX, Rules
+from solvers.strands.rules import COMPONENTS_MAX, Rules
 from solvers.strands.score import FREQUENCY, Scoring
 from solvers.strands.words import (
     BOTTOM,
@@ -40,7 +40,7 @@ COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
 
 JOINTS_MAX = 1 << 28
-"""Parts that are tried behind one another on one board, some seconds."""
+"""Components that are tried behind one another on one board, some seconds."""
 WORD_ROWS_MAX = 1 << 22
 """Paths of words that one board may have: 2^22 take 120 MB."""
 _TOO_MANY_PATHS = (
@@ -153,15 +153,16 @@ def _compounds(
     lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
     scoring: Scoring, words: Pieces,
 ) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
-    costs, cheapest, prices = priced_parts(lexicon, rules, scoring)
-    complete, parts = find_parts(
+    costs, cheapest, weights = scored_components(lexicon, rules, scoring)
+    complete, components = find_components(
         lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board, near,
         rows, columns, rules.compound_centibels, STEPS_MAX,
     )  # fmt: skip
     if not complete:
         raise TooManyPiecesError(_TOO_MANY_PATHS)
-    found, masks, numbers = join_parts(
-        parts, prices, _codes(lexicon, np.unique(words.word[words.spans])), near, rows, columns,
+    found, masks, numbers = join_components(
+        components, weights, _codes(lexicon, np.unique(words.word[words.spans])), near, rows,
+        columns,
         rules.min_letters, rules.compound_parts, rules.compound_centibels, rules.crossing,
         COMPOUND_ROWS_MAX, JOINTS_MAX,
     )  # fmt: skip
@@ -200,34 +201,36 @@ def _codes(lexicon: Lexicon, words: Any) -> npt.NDArray[np.uint64]:
     return codes[:count]
 
 
-_prices: dict[tuple[str, int, str], tuple[Any, Any, Prices]] = {}
-_PRICES_KEPT = 8
+_scored: dict[tuple[str, int, str], tuple[Any, Any, ScoreWeights]] = {}
+_SCORED_KEPT = 8
 
 
-def priced_parts(lexicon: Lexicon, rules: Rules, scoring: Scoring) -> tuple[Any, Any, Prices]:
-    """Price every word as a part: its cost, the least cost below each node, its score.
+def scored_components(
+    lexicon: Lexicon, rules: Rules, scoring: Scoring
+) -> tuple[Any, Any, ScoreWeights]:
+    """Price every word as a component: its cost, the least cost below each node, its score.
 
-    Prices of the last lexicons and rules are kept.
+    Those of the last lexicons and rules are kept.
     """
     key = (lexicon.lexicon_id, rules.part_centizipf, scoring.name)
-    if key not in _prices:
-        if len(_prices) >= _PRICES_KEPT:
-            _prices.clear()
-        costs = part_costs(lexicon, rules.part_centizipf).astype(np.int32)
+    if key not in _scored:
+        if len(_scored) >= _SCORED_KEPT:
+            _scored.clear()
+        costs = component_costs(lexicon, rules.part_centizipf).astype(np.int32)
         cheapest = np.empty(len(lexicon.node_word), np.int32)
         cheapest_below(
             lexicon.node_children, lexicon.node_first, lexicon.node_word, costs,
-            int(np.int64(NO_PART)), cheapest,
+            int(np.int64(NO_COMPONENT)), cheapest,
         )  # fmt: skip
-        prices = Prices(
-            parts=scoring.parts(lexicon),
+        weights = ScoreWeights(
+            components=scoring.components(lexicon),
             phrase_offsets=lexicon.phrase_offsets,
             phrase_second=lexicon.phrase_second,
             phrases=scoring.phrases(lexicon),
-            counts=scoring.counts(lexicon, PARTS_MAX),
+            counts=scoring.counts(lexicon, COMPONENTS_MAX),
         )
-        _prices[key] = costs, cheapest, prices
-    return _prices[key]
+        _scored[key] = costs, cheapest, weights
+    return _scored[key]
 
 
 def _too_wide(rows: int, columns: int) -> str:

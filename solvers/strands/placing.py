@@ -69,7 +69,7 @@ def place_words(
     covers: list[Cover] = []
     for chosen in search.covers(ways):
         entries = [
-            Entry(word=word, path=path, parts=(word,))
+            Entry(word=word, path=path, components=(word,))
             for word, path in zip(words, chosen, strict=True)
         ]
         covers.append(cover_of(entries[0], entries[1:]))

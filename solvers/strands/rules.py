@@ -11,7 +11,7 @@ from solvers.rule_line import read_rule_line, whole_number
 Spangram = Literal["required", "one", "off"]
 Words = Literal["given", "any"]
 
-PARTS_MAX = 4
+COMPONENTS_MAX = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +36,11 @@ class Rules:
     min_letters: int = 4
     """Fewest letters of a piece."""
     compound_parts: int = 3
-    """Most words that a spangram may be run together from, 1 to PARTS_MAX; 1: single words."""
+    """Most words that a spangram may be run together from, 1 to COMPONENTS_MAX; 1: single words."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
-    parts may be rarer (solvers.lexicon.parts). A lexicon without frequencies takes every word as
-    a part."""
+    parts may be rarer (solvers.lexicon.components). A lexicon without frequencies takes every
+    word as a part."""
     compound_centibels: int = 1250
     """How improbable a compound may be: the most that its parts' costs add up to, in hundredths
     of a decade (1250: 10^-12.5)."""
@@ -56,7 +56,7 @@ class Rules:
                 )
         for name, least, most in (
             ("min_letters", 1, 64),
-            ("compound_parts", 1, PARTS_MAX),
+            ("compound_parts", 1, COMPONENTS_MAX),
             ("part_centizipf", 0, 1000),
             ("compound_centibels", 0, 10_000),
         ):

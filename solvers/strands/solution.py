@@ -16,7 +16,7 @@ class Entry:
     """The letters as they stand on the board, without spaces."""
     path: tuple[Cell, ...]
     """The cells in the order of the letters."""
-    parts: tuple[str, ...]
+    components: tuple[str, ...]
     """The words it is run together from; the word itself where it is one."""
 
     @property
@@ -72,8 +72,8 @@ def cover_from_json(value: Any) -> Cover:
 
 def _entry_to_json(entry: Entry) -> dict[str, Any]:
     value: dict[str, Any] = {"word": entry.word, "path": [list(cell) for cell in entry.path]}
-    if entry.parts != (entry.word,):
-        value["parts"] = list(entry.parts)
+    if entry.components != (entry.word,):
+        value["parts"] = list(entry.components)
     return value
 
 
@@ -81,5 +81,5 @@ def _entry_from_json(value: Any) -> Entry:
     return Entry(
         word=value["word"],
         path=tuple((r, c) for r, c in value["path"]),
-        parts=tuple(value.get("parts", (value["word"],))),
+        components=tuple(value.get("parts", (value["word"],))),
     )

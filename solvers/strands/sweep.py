@@ -15,9 +15,9 @@ import numpy.typing as npt
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
 from solvers.kernel_codes import FIXED_TABLE_FULL
-from solvers.strands.bans import intern_bans, is_banned, list_bans
 from solvers.strands.blocks import combine, intern
-from solvers.strands.supports import WINDOW, Supports, has_lost_cell
+from solvers.strands.cell_supports import WINDOW, Supports, has_lost_cell
+from solvers.strands.interned_sets import intern_bans, is_banned, list_bans
 from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
 from solvers.wide import add
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from solvers.algebra import Budget, count_of
 from solvers.kernel_codes import DONE, OUT_OF_NODES
 from solvers.reasons import BudgetSpentError
+from solvers.strands.cell_supports import supports_of
 from solvers.strands.engine import Engine, RootChildren, State
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.supports import supports_of
 from solvers.strands.sweep import (
     ANY,
     COMPOUND,

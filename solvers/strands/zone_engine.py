@@ -14,8 +14,8 @@ from solvers.strands.engine import Engine, State
 from solvers.strands.model import model_of
 from solvers.strands.pieces import Found
 from solvers.strands.puzzle import Puzzle
-from solvers.strands.roots import after_spangram, cover_beside
 from solvers.strands.rules import Rules
+from solvers.strands.spangrams import after_spangram, cover_beside
 from solvers.strands.table import DEAD
 from solvers.strands.zones import cover
 
@@ -58,7 +58,7 @@ class ZoneEngine(Engine):
         kind = int(model.members[member])
         piece = ("compound", kind) if kind >= 0 else ("word", -1 - kind)
         code, left, closed, several, banned, rank = after_spangram(
-            int(self.group[member]), model.full, model.spangrams, model.words, model.ground,
+            int(self.group[member]), model.full, model.spangrams, model.words, model.board,
             self.pool,
         )  # fmt: skip
         if code == -2:
@@ -80,7 +80,7 @@ class ZoneEngine(Engine):
         for at in range(first, last, ROOT_STEP):
             to = min(at + ROOT_STEP, last)
             cover_beside(
-                at, to, model.full, self.n, model.spangrams, model.words, model.ground,
+                at, to, model.full, self.n, model.spangrams, model.words, model.board,
                 self.table, self.pool, counts, best,
             )  # fmt: skip
             self.check()
@@ -100,7 +100,7 @@ class ZoneEngine(Engine):
         left, closed, several, n, banned, rank = state
         model = self.model
         hi, lo, best = cover(
-            left, closed, several, n, banned, rank, model.words, model.ground, self.table,
+            left, closed, several, n, banned, rank, model.words, model.board, self.table,
             self.pool,
         )  # fmt: skip
         self.check()
@@ -113,7 +113,7 @@ class ZoneEngine(Engine):
             return []
         model = self.model
         count = zone_children(
-            left, closed, several, n, banned, rank, model.words, model.ground, self.table,
+            left, closed, several, n, banned, rank, model.words, model.board, self.table,
             self.pool, self.out,
         )  # fmt: skip
         self.check()

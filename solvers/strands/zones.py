@@ -5,8 +5,8 @@ blocks closed, words left, words that must not come again), and its value is kep
 apart into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing
 the words out, unless a word fits in two zones and must not be used twice: then they stay one
 state. Zones are states like any other, so that those which several spangrams leave are solved
-once. Prices (solvers.strands.prices) say when too few words are left; the last two words are
-looked up (solvers.strands.endings).
+once. Prices (solvers.strands.cell_prices) say when too few words are left; the last two words are
+looked up (solvers.strands.last_words).
 
 The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
 answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls
@@ -31,8 +31,10 @@ from solvers.strands.candidates import (
     still_banned,
     zones_share_words,
 )
-from solvers.strands.endings import cover_with_one, cover_with_two
-from solvers.strands.ground import (
+from solvers.strands.cell_prices import UNIT
+from solvers.strands.last_words import cover_with_one, cover_with_two
+from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
+from solvers.strands.zone_board import (
     COLUMNS,
     MIN_LETTERS,
     REPEATS,
@@ -41,8 +43,6 @@ from solvers.strands.ground import (
     split_into_zones,
     zone_of,
 )
-from solvers.strands.prices import UNIT
-from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
 from solvers.wide import add, times
 
 SEVERAL_BIT, BAN_BITS = 8, 24
@@ -75,7 +75,7 @@ def pack(n: int, several: bool, ban: int, rank: int) -> np.uint64:
 @search_kernel
 def cover(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, words: Any,
-    ground: Any, table: Any, pool: Any,
+    board: Any, table: Any, pool: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Count the ways to cover `left` with n words; return (count, count, best score).
 
@@ -85,12 +85,12 @@ def cover(
     if n == 0 or left == _ZERO:
         whole = n == 0 and left == _ZERO
         return _ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
-    frames = ground.frames
+    frames = board.frames
     depth: Any = np.int64(0)
     fitting: Any = np.int64(0)
     while True:
         answered, hi, lo, best = _enter(
-            left, closed, several, n, ban, rank, fitting, depth + 1, words, ground, table, pool
+            left, closed, several, n, ban, rank, fitting, depth + 1, words, board, table, pool
         )
         if table.control[STATUS] != DONE:
             return _ZERO, _ZERO, _DEAD
@@ -104,14 +104,14 @@ def cover(
                 if frames[depth, F_KIND] == BRANCH:
                     _add_word(hi, lo, best, depth, words, frames, table.control)
                 else:
-                    _add_zone(hi, lo, best, depth, frames, ground.shares)
+                    _add_zone(hi, lo, best, depth, frames, board.shares)
             if frames[depth, F_KIND] == BRANCH:
                 asks, left, closed, several, n, ban = _next_word(
-                    depth, words, ground, table.control, pool
+                    depth, words, board, table.control, pool
                 )
             else:
                 asks, left, closed, several, n, ban = _next_zone(
-                    depth, words, ground, table.control, pool
+                    depth, words, board, table.control, pool
                 )
             fitting = depth
             if table.control[STATUS] != DONE:
@@ -132,12 +132,12 @@ def cover(
 @inlined_kernel
 def _enter(
     left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, fitting: int,
-    depth: int, words: Any, ground: Any, table: Any, pool: Any,
+    depth: int, words: Any, board: Any, table: Any, pool: Any,
 ) -> tuple[bool, Any, Any, Any]:  # fmt: skip
     """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
     dead = (True, _ZERO, _ZERO, _DEAD)
-    geometry, edges, prices = ground.geometry, ground.edges, ground.prices
-    frames = ground.frames
+    geometry, edges, prices = board.geometry, board.edges, board.prices
+    frames = board.frames
     if popcount(left) < n * geometry[MIN_LETTERS]:
         return dead
     slack = n * UNIT - price_of(left, prices)
@@ -148,16 +148,16 @@ def _enter(
         return True, _ZERO, count, best
     if n == 2:
         code, count, best = cover_with_two(
-            left, closed, several, ban, rank, slack, words, ground, pool
+            left, closed, several, ban, rank, slack, words, board, pool
         )
         if code:
             table.control[STATUS] = FIXED_TABLE_FULL
         return True, _ZERO, count, best
-    if has_lost_cell(left, closed, several, slack, words, ground.support):
+    if has_lost_cell(left, closed, several, slack, words, board.support):
         return dead
     zones = 0
     if zone_of(left & (~left + _ONE), left, geometry, edges) != left:
-        zones = split_into_zones(left, n, geometry, edges, prices, ground.zones, depth)
+        zones = split_into_zones(left, n, geometry, edges, prices, board.zones, depth)
         if zones == 0:
             return dead
     rest = pack(n, several, ban, rank)
@@ -177,7 +177,7 @@ def _enter(
         return dead
     size = list_fitting(
         fitting, depth, frames[fitting, F_LEFT] & ~left, closed, several, ban, rank, slack, words,
-        ground, pool,
+        board, pool,
     )  # fmt: skip
     # Alternatives that close blocks of two zones belong together.
     if (
@@ -186,19 +186,19 @@ def _enter(
         and (
             geometry[REPEATS] != 0
             or not zones_share_words(
-                ground.fitting, depth, size, ground.zones, zones, words, ground.stamps,
-                ground.stamp,
+                board.fitting, depth, size, board.zones, zones, words, board.stamps,
+                board.stamp,
             )
         )
     ):  # fmt: skip
-        _lay_zones(zones, n, depth, ground)
+        _lay_zones(zones, n, depth, board)
         return False, _ZERO, _ZERO, _DEAD
-    cell = rarest_cell(left, ground.fitting, depth, size, words.on_cell)
+    cell = rarest_cell(left, board.fitting, depth, size, words.on_cell)
     if cell < 0:
         keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
         return dead
     for i in range(size):
-        ground.chosen[depth, i] = ground.fitting[depth, i] & words.on_cell[cell, i]
+        board.chosen[depth, i] = board.fitting[depth, i] & words.on_cell[cell, i]
     frames[depth, F_KIND] = np.uint64(BRANCH)
     frames[depth, F_AT] = _ZERO
     frames[depth, F_SIZE] = np.uint64(size)
@@ -207,10 +207,10 @@ def _enter(
 
 @inlined_kernel
 def _next_word(
-    depth: int, words: Any, ground: Any, control: np.ndarray, pool: Any
+    depth: int, words: Any, board: Any, control: np.ndarray, pool: Any
 ) -> tuple[bool, np.uint64, np.uint64, bool, Any, Any]:
     """Place the next word of a frame; return whether there is one, and the state after it."""
-    frames, chosen = ground.frames, ground.chosen
+    frames, chosen = board.frames, board.chosen
     left, closed = frames[depth, F_LEFT], frames[depth, F_CLOSED]
     several = frames[depth, F_SEVERAL] != _ZERO
     n: Any = np.int64(frames[depth, F_N])
@@ -224,7 +224,7 @@ def _next_word(
         p = (at << 6) + trailing_zeros(bits)
         chosen[depth, at] = bits & (bits - _ONE)
         code, after, now_closed, now_several, banned = place_word(
-            p, left, closed, several, ban, words, ground, pool
+            p, left, closed, several, ban, words, board, pool
         )
         if code == -1:
             continue
@@ -253,14 +253,14 @@ def _add_word(
 
 
 @search_kernel
-def _lay_zones(zones: int, n: int, depth: int, ground: Any) -> None:
+def _lay_zones(zones: int, n: int, depth: int, board: Any) -> None:
     """Lay out a frame for the zones of a state; before the first, no word is shared out."""
-    frames, shares, prices = ground.frames, ground.shares, ground.prices
+    frames, shares, prices = board.frames, board.shares, board.prices
     fewest, most = np.int64(0), np.int64(0)
     for z in range(zones):
-        zone = ground.zones[depth, z]
+        zone = board.zones[depth, z]
         fewest += fewest_words(zone, prices)
-        most += popcount(zone) // ground.geometry[MIN_LETTERS]
+        most += popcount(zone) // board.geometry[MIN_LETTERS]
     frames[depth, F_KIND] = np.uint64(PRODUCT)
     frames[depth, F_ZONES] = np.uint64(zones)
     frames[depth, F_ZONE] = _ZERO
@@ -277,21 +277,21 @@ def _lay_zones(zones: int, n: int, depth: int, ground: Any) -> None:
 
 @inlined_kernel
 def _next_zone(
-    depth: int, words: Any, ground: Any, control: np.ndarray, pool: Any
+    depth: int, words: Any, board: Any, control: np.ndarray, pool: Any
 ) -> tuple[bool, np.uint64, np.uint64, bool, Any, Any]:
     """Give the zone at hand, or the next one, another number of words; return as `_next_word`."""
-    frames, shares = ground.frames, ground.shares
+    frames, shares = board.frames, board.shares
     closed = frames[depth, F_CLOSED]
     ban: Any = np.int64(frames[depth, F_BAN])
     n: Any = np.int64(frames[depth, F_N])
     zones = np.int64(frames[depth, F_ZONES])
-    least = ground.geometry[MIN_LETTERS]
+    least = board.geometry[MIN_LETTERS]
     none = (False, _ZERO, closed, False, n, ban)
     while True:
         begun, own = np.int64(frames[depth, F_ZONE]), np.int64(frames[depth, F_OWN])
         side = np.int64(frames[depth, F_SIDE])
         if begun > 0:
-            zone = ground.zones[depth, begun - 1]
+            zone = board.zones[depth, begun - 1]
             fewest_after: Any = np.int64(frames[depth, F_FEWEST_AFTER])
             most_after: Any = np.int64(frames[depth, F_MOST_AFTER])
             most = min(popcount(zone) // least, n - fewest_after)
@@ -309,7 +309,7 @@ def _next_zone(
                         banned = still_banned(ban, np.int64(-1), zone, words, pool)
                         if banned < 0:
                             control[STATUS] = FIXED_TABLE_FULL
-                    here = closed & open_blocks(zone, ground.geometry[COLUMNS])
+                    here = closed & open_blocks(zone, board.geometry[COLUMNS])
                     return True, zone, here, False, own, banned
             side = 1 - side
             frames[depth, F_SIDE] = np.uint64(side)
@@ -321,8 +321,8 @@ def _next_zone(
                 frames[depth, F_HI], frames[depth, F_LO] = hi, lo
                 frames[depth, F_BEST] = shares[depth, side, n, 2]
             return none
-        zone = ground.zones[depth, begun]
-        fewest = fewest_words(zone, ground.prices)
+        zone = board.zones[depth, begun]
+        fewest = fewest_words(zone, board.prices)
         frames[depth, F_ZONE] = np.uint64(begun + 1)
         frames[depth, F_OWN] = np.uint64(fewest - 1)
         frames[depth, F_FEWEST_AFTER] -= np.uint64(fewest)

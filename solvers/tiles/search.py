@@ -160,13 +160,13 @@ def find_walk(
                 for t in range(tiles):
                     mates[depth + 1, t] = mates[depth, t]
                 least, odd, visits = moves_left(alive, left, u, role, mates[depth + 1], space)
-                hopeless = False
+                refuted = False
                 if teleports == NEVER:
-                    hopeless = odd > 1 or not connected(alive, left, u, common[depth + 2])
+                    refuted = odd > 1 or not connected(alive, left, u, common[depth + 2])
                 if standard:
                     put_back(alive, left, now, u, common[depth + 1])
                 least += depth
-                if hopeless or least > limit:
+                if refuted or least > limit:
                     continue
                 # The promising first: few moves, or without teleports few tiles to end on; then
                 # much deleted, no teleport, and the rest at random.

@@ -55,7 +55,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     def covers(puzzle: Any) -> list[Any]:
         return [
             dataclasses.replace(
-                cover, spangram=dataclasses.replace(cover.spangram, parts=THEME.parts), score=-1500
+                cover,
+                spangram=dataclasses.replace(cover.spangram, components=THEME.parts),
+                score=-1500,
             )
             for cover in place_words(puzzle, "".join(THEME.parts), THEME.theme_words)
         ]

@@ -28,7 +28,7 @@ STROKES = "─│━┃╲╱╳"  # noqa: RUF001 - strokes, not letters
 
 
 def entry(word: str, *path: Cell, parts: tuple[str, ...] = ()) -> Entry:
-    return Entry(word=word, path=path, parts=parts or (word,))
+    return Entry(word=word, path=path, components=parts or (word,))
 
 
 SMALL = Puzzle(board=("ABCD", "HGFE", "IJLK"))

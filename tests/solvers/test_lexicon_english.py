@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from solvers.lexicon.compile import compile_lexicon
+from solvers.lexicon.components import NO_COMPONENT, component_costs
 from solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LETTERS, english_words
 from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.parts import NO_PART, part_costs
 from solvers.lexicon.phrases import english_phrases
 
 
@@ -86,28 +86,28 @@ def test_phrases_of_english_are_known_with_their_frequencies(english):
 
 
 def test_a_part_may_be_the_rarer_the_longer_it_is(english):
-    costs = part_costs(english, 300)
+    costs = component_costs(english, 300)
     assert costs.dtype == np.int32
     for word in ("THE", "OF", "A", "CRAWLIES", "DUCKLING", "MITZVAH"):
         index = english.find(word)
         assert costs[index] == 900 - english.centizipf[index], word
     sizes = np.diff(english.offsets)
-    parts = costs != NO_PART
+    parts = costs != NO_COMPONENT
     assert int(english.centizipf[parts & (sizes <= 3)].min()) == 300
     assert int(english.centizipf[parts & (sizes == 5)].min()) == 200
     none = ~parts & (sizes == 4)
     assert int(english.centizipf[none].max()) == 249
-    assert part_costs(english, 0).max() < NO_PART
+    assert component_costs(english, 0).max() < NO_COMPONENT
 
 
 def test_without_frequencies_every_word_is_a_part_and_costs_nothing():
     lexicon = compile_lexicon([("A", 0), ("QUIZ", 0)])
-    assert part_costs(lexicon, 300).tolist() == [0, 0]
+    assert component_costs(lexicon, 300).tolist() == [0, 0]
 
 
 def test_a_word_of_unknown_frequency_is_no_part_however_long():
     lexicon = compile_lexicon([("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0), ("QUIZ", 950)])
-    assert part_costs(lexicon, 300).tolist() == [NO_PART, 0]
+    assert component_costs(lexicon, 300).tolist() == [NO_COMPONENT, 0]
 
 
 @pytest.mark.archive
@@ -118,7 +118,7 @@ def test_official_words_are_in_the_vocabulary_and_spangrams_are_its_words_or_com
     words = [word for board in boards for word in board["themeWords"]]
     missing = [word for word in words if english.find(word) < 0]
     assert len(missing) / len(words) < 0.004
-    costs = part_costs(english, 300)
+    costs = component_costs(english, 300)
     spelled = [_fewest_parts(english, costs, board["spangram"], limit=1250) for board in boards]
     assert sum(parts is not None for parts in spelled) / len(spelled) > 0.98
 

@@ -18,7 +18,7 @@ from solvers.algebra import Ask, Budget, Status
 from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.lexicon.compile import compile_lexicon
 from solvers.reasons import BudgetSpentError
-from solvers.strands import engines, general_group_search, general_pieces, listing
+from solvers.strands import engine_choice, general_group_search, general_pieces, listing
 from solvers.strands import game as strands_game
 from solvers.strands.check import check_cover
 from solvers.strands.game import StrandsGame
@@ -252,7 +252,7 @@ def test_a_board_with_more_sets_of_words_than_the_sweep_holds_goes_on(
     board = Puzzle(board=tuple("".join(rng.choices("ABC", k=4)) for _ in range(6)))
     expected = game.solve(board, COUNT)
     assert expected.statistics.engine == "sweep"
-    monkeypatch.setattr(engines, "SweepEngine", Full)
+    monkeypatch.setattr(engine_choice, "SweepEngine", Full)
     outcome = game.solve(board, COUNT)
     assert (outcome.count, outcome.statistics.engine) == (expected.count, "general")
 

@@ -94,13 +94,13 @@ def assert_well_formed(instance: Instance, cover: Cover) -> None:
         assert entry.word == "".join(puzzle.board[r][c] for r, c in entry.path)
         assert all(are_neighbours(a, b, rules) for a, b in itertools.pairwise(entry.path))
         assert len(entry.cells) == len(entry.path)
-        assert "".join(entry.parts) == entry.word
+        assert "".join(entry.components) == entry.word
         if entry.word in vocabulary.words:
-            assert entry.parts == (entry.word,)
+            assert entry.components == (entry.word,)
         else:
             assert entry is cover.spangram
-            assert 2 <= len(entry.parts) <= rules.compound_parts
-            assert set(entry.parts) <= set(vocabulary.parts(rules))
+            assert 2 <= len(entry.components) <= rules.compound_parts
+            assert set(entry.components) <= set(vocabulary.parts(rules))
     if not rules.crossing:
         for one, other in itertools.combinations(cover.entries, 2):
             assert not cross(one.path, other.path)

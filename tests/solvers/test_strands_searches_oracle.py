@@ -14,7 +14,7 @@ from solvers.algebra import Ask, Budget, Game, Status
 from solvers.lexicon.compile import compile_lexicon
 from solvers.registry import game
 from solvers.strands import game as strands_game
-from solvers.strands.engines import engine_for
+from solvers.strands.engine_choice import engine_for
 from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules

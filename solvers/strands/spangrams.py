@@ -11,9 +11,9 @@ from solvers.compiling import search_kernel
 from solvers.kernel_codes import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
-from solvers.strands.ground import COLUMNS, price_of
-from solvers.strands.prices import UNIT
+from solvers.strands.cell_prices import UNIT
 from solvers.strands.table import DEAD, STATUS
+from solvers.strands.zone_board import COLUMNS, price_of
 from solvers.strands.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
@@ -33,13 +33,13 @@ class Spangrams(NamedTuple):
 
 @search_kernel
 def after_spangram(
-    s: int, full: np.uint64, spangrams: Any, words: Any, ground: Any, pool: Any
+    s: int, full: np.uint64, spangrams: Any, words: Any, board: Any, pool: Any
 ) -> tuple[int, np.uint64, np.uint64, bool, int, int]:
     """Place a spangram on the empty board; return (code, left, closed, several, banned, rank)."""
     left = full ^ spangrams.cells[s]
     code, closed, several = combine(
         _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
-        spangrams.block_offsets[s + 1], open_blocks(left, ground.geometry[COLUMNS]), pool,
+        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[COLUMNS]), pool,
     )  # fmt: skip
     banned = 0
     if spangrams.fields[s, OWN_WORD] >= 0:
@@ -51,7 +51,7 @@ def after_spangram(
 
 @search_kernel
 def cover_beside(
-    start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, ground: Any,
+    start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, board: Any,
     table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,
 ) -> None:  # fmt: skip
     """Cover the board beside spangrams `start` to `stop` with n theme words each.
@@ -63,15 +63,15 @@ def cover_beside(
         counts[s, 0] = _ZERO
         counts[s, 1] = _ZERO
         best[s] = DEAD
-        if price_of(full ^ spangrams.cells[s], ground.prices) > n * UNIT:
+        if price_of(full ^ spangrams.cells[s], board.prices) > n * UNIT:
             continue
         code, left, closed, several, banned, rank = after_spangram(
-            s, full, spangrams, words, ground, pool
+            s, full, spangrams, words, board, pool
         )
         if code == -2:
             table.control[STATUS] = FIXED_TABLE_FULL
             return
-        hi, lo, value = cover(left, closed, several, n, banned, rank, words, ground, table, pool)
+        hi, lo, value = cover(left, closed, several, n, banned, rank, words, board, table, pool)
         if table.control[STATUS] != DONE:
             return
         counts[s, 0] = hi

@@ -8,10 +8,10 @@ import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import search_kernel
-from solvers.strands.bans import is_banned
 from solvers.strands.blocks import combine, crosses, open_blocks
-from solvers.strands.ground import COLUMNS, MIN_LETTERS, REPEATS, first_on
+from solvers.strands.interned_sets import is_banned
 from solvers.strands.table import DEAD
+from solvers.strands.zone_board import COLUMNS, MIN_LETTERS, REPEATS, first_on
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -46,7 +46,7 @@ def cover_with_one(
 @search_kernel
 def cover_with_two(
     left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, slack: int,
-    words: Any, ground: Any, pool: Any,
+    words: Any, board: Any, pool: Any,
 ) -> tuple[int, Any, Any]:  # fmt: skip
     """Cover what is left with two words; return (code, count, best score), code -2 when full."""
     count, best = _ZERO, np.int64(DEAD)
@@ -59,7 +59,7 @@ def cover_with_two(
         on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
         if on_it < fewest:
             cell, fewest = c, on_it
-    roomy = popcount(left) - ground.geometry[MIN_LETTERS]
+    roomy = popcount(left) - board.geometry[MIN_LETTERS]
     for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
         if words.cell_reduced[i] > slack:
             break
@@ -77,13 +77,13 @@ def cover_with_two(
             continue
         code, now_closed, now_several = combine(
             closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-            open_blocks(rest, ground.geometry[COLUMNS]), pool,
+            open_blocks(rest, board.geometry[COLUMNS]), pool,
         )  # fmt: skip
         if code == -1:
             continue
         if code == -2:
             return -2, _ZERO, np.int64(DEAD)
-        other: Any = word if ground.geometry[REPEATS] == 0 else np.int64(-1)
+        other: Any = word if board.geometry[REPEATS] == 0 else np.int64(-1)
         more, value = cover_with_one(rest, now_closed, now_several, ban, rank, other, words, pool)
         if more:
             count += more

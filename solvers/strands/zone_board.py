@@ -1,4 +1,4 @@
-"""The board as the zone search sees it: theme words with their bitsets, prices, room to work in."""
+"""The board as the zone search sees it: theme words as bitsets, prices, arrays to work in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
 from solvers.compiling import inlined_kernel, search_kernel
-from solvers.strands.prices import UNIT
+from solvers.strands.cell_prices import UNIT
 
 ZONES_MAX = 64
 COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(4)
@@ -27,7 +27,7 @@ class Words(NamedTuple):
 
     cells: npt.NDArray[np.uint64]
     reduced: npt.NDArray[np.int64]
-    """What a word's cells fall short of UNIT (solvers.strands.prices)."""
+    """What a word's cells fall short of UNIT (solvers.strands.cell_prices)."""
     score: npt.NDArray[np.int64]
     word: npt.NDArray[np.int64]
     """Number of the word."""
@@ -63,8 +63,8 @@ class Words(NamedTuple):
     """The next piece on the same cells, -1: none."""
 
 
-class Ground(NamedTuple):
-    """The board, and room to work in; the room's first index is the depth of a frame."""
+class ZoneBoard(NamedTuple):
+    """The board, and arrays to work in whose first index is the depth of a frame."""
 
     geometry: npt.NDArray[np.int64]
     edges: npt.NDArray[np.uint64]

@@ -113,7 +113,7 @@ def enter(rows: np.ndarray, source: int, new: int, side: int, letter: int, field
 
 
 @inlined_kernel
-def hopeless(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fields) -> bool:
+def lacks_letter(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fields) -> bool:
     """Tell whether more of a letter is left than will come."""
     left = _ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
@@ -124,17 +124,17 @@ def hopeless(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fiel
 
 
 @inlined_kernel
-def any_hope(
+def some_can_complete(
     rows: np.ndarray, first: int, end: int, kinds: int, plays: Plays, fields: Fields
 ) -> bool:
     """Tell whether for some row enough of every letter will come."""
     for row in range(first, end):
-        hope = True
+        complete = True
         for kind in range(kinds):
-            if hopeless(rows, row, kind, plays.to_come[kind], fields):
-                hope = False
+            if lacks_letter(rows, row, kind, plays.to_come[kind], fields):
+                complete = False
                 break
-        if hope:
+        if complete:
             return True
     return False
 

@@ -36,7 +36,7 @@ from solvers.letterboxed.lengths import (
     enter_anew,
     look_up,
 )
-from solvers.letterboxed.ways import Plays
+from solvers.letterboxed.ways_of_playing import Plays
 
 STATES_FIRST = 1 << 10
 EDGES_FIRST = 1 << 15
@@ -57,7 +57,7 @@ def table_bytes(*tables: Any) -> int:
     return sum(a.nbytes for table in tables for a in table if isinstance(a, np.ndarray))
 
 
-class Room:
+class GrowingGraph:
     """The graph of one search. State 0 is its root, with the words that it may begin with."""
 
     def __init__(
@@ -116,7 +116,7 @@ class Room:
         return table_bytes(self.graph, self.plays or ())
 
     def grow(self) -> bool:
-        """Make room for the state that comes next; False when the budget does not allow it."""
+        """Enlarge the tables for the next state; False when the budget does not allow it."""
         graph, control = self.graph, self.graph.control
         state = int(graph.heap_state[0])
         words = int(graph.hi[state] - graph.lo[state])
@@ -165,12 +165,12 @@ class Room:
         self.plays = None
 
 
-class LengthsRoom:
+class GrowingLengths:
     """The tables in which the lengths of chains are worked out."""
 
     def __init__(self, longest: int, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self.lengths = Lengths(
+        self.tables = Lengths(
             control=np.zeros(4, np.int64),
             table_key=np.zeros(4 * STATES_FIRST, np.int64),
             table_at=np.empty(4 * STATES_FIRST, np.int64),
@@ -186,20 +186,20 @@ class LengthsRoom:
     @property
     def bytes(self) -> int:
         """What the tables take."""
-        return table_bytes(self.lengths)
+        return table_bytes(self.tables)
 
     def width(self, words: int) -> int:
         """Say how many 64-bit words the lengths of so many words take."""
-        return (words * self.lengths.longest + 64) >> 6
+        return (words * self.tables.longest + 64) >> 6
 
     def begin(self, state: int, words: int) -> None:
         """Ask for the lengths of the chains of so many words from a state."""
-        control = self.lengths.control
+        control = self.tables.control
         control[FRAMES] = control[SCRATCH_USED] = 0
         size = self.width(words)
-        if size > len(self.lengths.scratch):
-            self.lengths = self.lengths._replace(scratch=larger(self.lengths.scratch, size))
-        lengths = self.lengths
+        if size > len(self.tables.scratch):
+            self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
+        lengths = self.tables
         lengths.frame_state[0], lengths.frame_words[0] = state, words
         lengths.frame_at[0], lengths.frame_bits[0] = -1, 0
         lengths.scratch[:size] = 0
@@ -207,16 +207,16 @@ class LengthsRoom:
 
     def of(self, state: int, words: int) -> Iterator[int]:
         """Yield the lengths of the chains of so many words from a state, ascending."""
-        at = look_up(self.lengths, state, words)
+        at = look_up(self.tables, state, words)
         for i in range(self.width(words) if at >= 0 else 0):
-            bits = int(self.lengths.bits[at + i])
+            bits = int(self.tables.bits[at + i])
             while bits:
                 yield 64 * i + (bits & -bits).bit_length() - 1
                 bits &= bits - 1
 
     def grow(self) -> bool:
-        """Make more room; False when the budget does not allow it."""
-        lengths, control = self.lengths, self.lengths.control
+        """Enlarge the tables; False when the budget does not allow it."""
+        lengths, control = self.tables, self.tables.control
         frame = int(control[FRAMES]) - 1
         size = self.width(int(lengths.frame_words[frame]))
         new: dict[str, Any] = {}
@@ -226,19 +226,19 @@ class LengthsRoom:
         for name, used in (("scratch", SCRATCH_USED), ("bits", BITS_USED)):
             if control[used] + size > len(getattr(lengths, name)):
                 new[name] = larger(getattr(lengths, name), int(control[used]) + size)
-        self.lengths = lengths._replace(**new)
+        self.tables = lengths._replace(**new)
         if 2 * control[ENTRIES] + 2 > len(lengths.table_key):
             slots = 2 * len(lengths.table_key)
-            grown = self.lengths._replace(
+            grown = self.tables._replace(
                 table_key=np.zeros(slots, np.int64), table_at=np.empty(slots, np.int64)
             )
             enter_anew(lengths, grown)
-            self.lengths = grown
+            self.tables = grown
         return self.bytes <= self.most_bytes
 
 
 def warm() -> None:
     """Compile or load the kernels that only growing tables need."""
-    index_anew(Room(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
-    lengths = LengthsRoom(1, 0).lengths
+    index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
+    lengths = GrowingLengths(1, 0).tables
     enter_anew(lengths, lengths)

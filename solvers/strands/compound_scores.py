@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvers.compiling import kernel, search_kernel
-from solvers.strands.part_paths import WORD, Parts
+from solvers.strands.component_paths import WORD, Components
 
 _ZERO = np.uint64(0)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -15,26 +15,26 @@ _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 _LEAST_SLOTS = 64
 
 
-class Prices(NamedTuple):
-    """What a compound scores: its parts, the phrases they make, and how many they are."""
+class ScoreWeights(NamedTuple):
+    """What a compound scores: its components, the phrases they make, and how many they are."""
 
-    parts: np.ndarray
+    components: np.ndarray
     """int64[words]."""
     phrase_offsets: np.ndarray
     """int32[words + 1], as in the lexicon."""
     phrase_second: np.ndarray
     phrases: np.ndarray
-    """int64[phrases]: added for two parts in a row that are a phrase."""
+    """int64[phrases]: added for two components in a row that are a phrase."""
     counts: np.ndarray
-    """int64: entry n is added to a compound of n parts."""
+    """int64: entry n is added to a compound of n components."""
 
 
-def phrase_of(first: int, second: int, prices: Prices) -> int:
+def phrase_of(first: int, second: int, weights: ScoreWeights) -> int:
     """Look up in the lexicon what two words in a row score as a phrase; 0 when they are none."""
-    start, stop = prices.phrase_offsets[first], prices.phrase_offsets[first + 1]
-    at = start + np.searchsorted(prices.phrase_second[start:stop], second)
-    if at < stop and prices.phrase_second[at] == second:
-        return int(prices.phrases[at])
+    start, stop = weights.phrase_offsets[first], weights.phrase_offsets[first + 1]
+    at = start + np.searchsorted(weights.phrase_second[start:stop], second)
+    if at < stop and weights.phrase_second[at] == second:
+        return int(weights.phrases[at])
     return 0
 
 
@@ -49,10 +49,14 @@ def hash_slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int
 
 
 @kernel
-def hash_phrases(parts: Parts, prices: Prices) -> Any:
+def hash_phrases(components: Components, weights: ScoreWeights) -> Any:
     """Hash the pairs of words on the board that are phrases: (keys, -1 for none, scores)."""
-    words = len(prices.parts)
-    fields, offsets, seconds = parts.fields, prices.phrase_offsets, prices.phrase_second
+    words = len(weights.components)
+    fields, offsets, seconds = (
+        components.fields,
+        weights.phrase_offsets,
+        weights.phrase_second,
+    )
     here = np.zeros(words, np.uint8)
     for i in range(len(fields)):
         here[fields[i, WORD]] = 1
@@ -79,7 +83,7 @@ def hash_phrases(parts: Parts, prices: Prices) -> Any:
                 while keys[slot] >= 0:
                     slot = (slot + 1) & (size - 1)
                 keys[slot] = key
-                scores[slot] = prices.phrases[p]
+                scores[slot] = weights.phrases[p]
     return keys, scores
 
 

@@ -13,14 +13,14 @@ from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP
 CODE_BITS = 6
 LETTERS_MAX = 21
 """Longest compound: its letters are kept in 126 bits, so that equal letters are found exactly."""
-FIRST_PARTS = 1 << 13
+FIRST_COMPONENTS = 1 << 13
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-class Parts(NamedTuple):
-    """Paths that spell a part, the cheapest part first."""
+class Components(NamedTuple):
+    """Paths that spell a component, the cheapest component first."""
 
     masks: np.ndarray
     """uint64[n, 5]: cells, falling and rising diagonals (see `diagonal`), the letters' code of
@@ -38,14 +38,14 @@ COST, WORD, LETTERS, FIRST, LAST, LOW, HIGH, SIDES = range(8)
 @kernel
 def cheapest_below(
     node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
-    no_part: int, cheapest: np.ndarray,
+    no_component: int, cheapest: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write for every node of the trie the cost of the cheapest part at or below it.
+    """Write for every node of the trie the cost of the cheapest component at or below it.
 
     Children stand after their parents (solvers.lexicon.compile).
     """
     for at in range(len(node_word) - 1, -1, -1):
-        best = no_part
+        best = no_component
         if node_word[at] >= 0:
             best = min(best, costs[node_word[at]])
         first = node_first[at]
@@ -74,14 +74,14 @@ def diagonal(one: int, other: int, columns: int, row_of: np.ndarray) -> tuple[An
 
 
 @kernel
-def find_parts(
+def find_components(
     node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
     cheapest: np.ndarray, board: np.ndarray, near: np.ndarray, rows: int, columns: int,
     cost_max: int, steps_max: int,
-) -> tuple[bool, Parts]:  # fmt: skip
-    """Find every path that spells a part and leaves room for a second part in `cost_max`.
+) -> tuple[bool, Components]:  # fmt: skip
+    """Find every path that spells a component and leaves room for a second component in `cost_max`.
 
-    Returns (whether all were found within `steps_max` steps, parts).
+    Returns (whether all were found within `steps_max` steps, components).
 
     Arguments as those of solvers.strands.words.find_words; `costs` by word and `cheapest` by node
     of the trie (cheapest_below).
@@ -107,9 +107,9 @@ def find_parts(
     on_path = np.zeros(cells, np.uint8)
     shift, carry = np.uint64(CODE_BITS), np.uint64(64 - CODE_BITS)
     found, steps = 0, 0
-    kept = np.empty((FIRST_PARTS, 5), np.uint64)
-    fields = np.empty((FIRST_PARTS, 8), np.int32)
-    paths = np.empty((FIRST_PARTS, LETTERS_MAX), np.int32)
+    kept = np.empty((FIRST_COMPONENTS, 5), np.uint64)
+    fields = np.empty((FIRST_COMPONENTS, 8), np.int32)
+    paths = np.empty((FIRST_COMPONENTS, LETTERS_MAX), np.int32)
     for start in range(cells):
         depth, to, at = -1, start, 0
         while True:
@@ -157,7 +157,7 @@ def find_parts(
                             found += 1
             if depth < 0 or steps > steps_max:
                 break
-            # A part leaves a letter for another.
+            # A component leaves a letter for another.
             while depth >= 0 and (turn[depth] == 8 or depth + 2 >= LETTERS_MAX):
                 on_path[path[depth]] = 0
                 depth -= 1
@@ -167,5 +167,5 @@ def find_parts(
             to = near[path[depth], turn[depth]]
             turn[depth] = 8 if to < 0 else turn[depth] + 1
     order = np.argsort(fields[:found, COST], kind="mergesort")
-    parts = Parts(masks=kept[order], fields=fields[order], paths=paths[order])
-    return steps <= steps_max, parts
+    components = Components(masks=kept[order], fields=fields[order], paths=paths[order])
+    return steps <= steps_max, components
