@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
 
 from solvers.cache_folder import cache_base
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+Int = int | np.int64
+"""An int64 in a kernel: Numba has one type for what Python and NumPy tell apart."""
 
 _SOURCE = Path(__file__).resolve().parent
 _IMPORT = re.compile(
