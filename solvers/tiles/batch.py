@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.compiling import search_kernel
 
@@ -13,7 +14,10 @@ _WORD_SHIFT = np.uint64(6)
 
 @search_kernel
 def decide_rows(
-    feature: np.ndarray, offsets: np.ndarray, parity: np.ndarray, solvable: np.ndarray
+    feature: npt.NDArray[np.int32],
+    offsets: npt.NDArray[np.int64],
+    parity: npt.NDArray[np.uint64],
+    solvable: npt.NDArray[np.bool_],
 ) -> None:
     """Write for each row whether it is solvable (article 000, Theorem 4), in linear time.
 

@@ -11,12 +11,11 @@ four features or more is looked at by itself: which portions could its neighbour
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.tiles.matching import HELPER, NO, SAVED, cover, shared
 
 WIDE = 4
@@ -25,8 +24,13 @@ WIDE = 4
 
 @search_kernel
 def moves_left(
-    alive: np.ndarray, left: np.ndarray, now: int, role: np.ndarray, mate: np.ndarray, space: Any
-) -> tuple[int, int, int]:
+    alive: npt.NDArray[np.uint64],
+    left: npt.NDArray[np.int64],
+    now: Int,
+    role: npt.NDArray[np.int64],
+    mate: npt.NDArray[np.int64],
+    space: npt.NDArray[np.int64],
+) -> tuple[Int, Int, Int]:
     """Bound the moves that clear a position on tile `now` (-1: before the walk begins, where the
     first selection counts as one), and the other tiles on which an odd number of moves will end.
 
@@ -60,7 +64,7 @@ def moves_left(
             elif r == 3:
                 role[t] = SAVED
                 saved += 1
-    least = visits
+    least: Int = visits
     if wide:
         for t in range(tiles):
             r = left[t]
@@ -89,7 +93,9 @@ def moves_left(
 
 
 @search_kernel
-def _portions(alive: np.ndarray, left: np.ndarray, t: int, near: np.ndarray) -> int:
+def _portions(
+    alive: npt.NDArray[np.uint64], left: npt.NDArray[np.int64], t: Int, near: npt.NDArray[np.int64]
+) -> Int:
     """Bound the portions in which the features of a tile are taken, each shared with one other.
 
     Exact up to two portions; beyond, portions are counted as if none overlapped.
@@ -132,7 +138,12 @@ def _portions(alive: np.ndarray, left: np.ndarray, t: int, near: np.ndarray) -> 
 
 
 @search_kernel
-def connected(alive: np.ndarray, left: np.ndarray, now: int, reach: np.ndarray) -> bool:
+def connected(
+    alive: npt.NDArray[np.uint64],
+    left: npt.NDArray[np.int64],
+    now: Int,
+    reach: npt.NDArray[np.uint64],
+) -> bool:
     """Tell whether all that is left hangs together with tile `now`; reach: uint64[words]."""
     tiles, words = alive.shape
     for w in range(words):
@@ -164,7 +175,13 @@ def connected(alive: np.ndarray, left: np.ndarray, now: int, reach: np.ndarray) 
 
 
 @search_kernel
-def take(alive: np.ndarray, left: np.ndarray, a: int, b: int, common: np.ndarray) -> int:
+def take(
+    alive: npt.NDArray[np.uint64],
+    left: npt.NDArray[np.int64],
+    a: Int,
+    b: Int,
+    common: npt.NDArray[np.uint64],
+) -> Int:
     """Delete what two tiles share; write it into `common` (uint64[words]) and count it."""
     count = 0
     for w in range(alive.shape[1]):
@@ -179,7 +196,13 @@ def take(alive: np.ndarray, left: np.ndarray, a: int, b: int, common: np.ndarray
 
 
 @search_kernel
-def put_back(alive: np.ndarray, left: np.ndarray, a: int, b: int, common: np.ndarray) -> int:
+def put_back(
+    alive: npt.NDArray[np.uint64],
+    left: npt.NDArray[np.int64],
+    a: Int,
+    b: Int,
+    common: npt.NDArray[np.uint64],
+) -> Int:
     """Undo what `take` did."""
     count = 0
     for w in range(alive.shape[1]):

@@ -11,10 +11,12 @@ logarithm of a lookup) whatever the board. Memory is linear.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.tiles.model import Model
 from solvers.tiles.solution import Walk
 
@@ -33,9 +35,7 @@ def combo(model: Model) -> tuple[Walk, int]:
     # At least one feature leaves two tiles with every standard move, and a teleport is for good.
     walk = np.empty(size // 2 + tiles + 1, np.int32)
     teleport = np.zeros(len(walk), np.bool_)
-    used = clear(
-        model.start, feature, listed, left, dead, model.holder, cursor, walk, teleport
-    )  # fmt: skip
+    used = int(clear(model, Remaining(feature, listed, left, dead, cursor), walk, teleport))
     arrays: tuple[npt.NDArray[np.generic], ...] = (
         feature, dead, listed, left, cursor, walk, teleport
     )  # fmt: skip
@@ -47,7 +47,7 @@ def combo(model: Model) -> tuple[Walk, int]:
 
 
 @inlined_kernel
-def _place(feature: np.ndarray, low: int, high: int, wanted: int) -> int:
+def _place(feature: npt.NDArray[np.int32], low: Int, high: Int, wanted: Int) -> Int:
     """Find a feature in an ascending list, or -1."""
     end = high
     while low < high:
@@ -59,16 +59,33 @@ def _place(feature: np.ndarray, low: int, high: int, wanted: int) -> int:
     return low if low < end and feature[low] == wanted else -1
 
 
+class Remaining(NamedTuple):
+    """What is left of a board."""
+
+    feature: npt.NDArray[np.int32]
+    """As in the model; the features left of each tile are moved to its front."""
+    listed: npt.NDArray[np.int32]
+    """int32[tiles]: tile t lists feature[start[t]:start[t] + listed[t]]."""
+    left: npt.NDArray[np.int32]
+    """int32[tiles]: how many of them are not dead."""
+    dead: npt.NDArray[np.bool_]
+    """bool, for each that is listed: whether it was deleted."""
+    cursor: npt.NDArray[np.int64]
+    """int64[features]: a holder of each feature before which no tile has it any more."""
+
+
 @search_kernel
 def clear(
-    start: np.ndarray, feature: np.ndarray, listed: np.ndarray, left: np.ndarray, dead: np.ndarray,
-    holder: np.ndarray, cursor: np.ndarray, walk: np.ndarray, teleport: np.ndarray,
-) -> int:  # fmt: skip
+    model: Model, remaining: Remaining, walk: npt.NDArray[np.int32],
+    teleport: npt.NDArray[np.bool_],
+) -> Int:  # fmt: skip
     """Walk until the board is clear; return the number of selections.
 
-    Tile t lists feature[start[t]:start[t] + listed[t]], of which left[t] are not `dead`; `cursor`
-    points to a holder of each feature before which no tile has it any more.
+    Writes the tiles to `walk`, and to `teleport` (False everywhere) which of them are jumped to.
     """
+    start, holder = model.start, model.holder
+    feature, listed, left = remaining.feature, remaining.listed, remaining.left
+    dead, cursor = remaining.dead, remaining.cursor
     tiles = len(start) - 1
     rest = 0
     for t in range(tiles):
@@ -94,12 +111,12 @@ def clear(
         listed[now] = last + 1 - start[now]
         wanted = feature[last]
         at = cursor[wanted]
-        while not _has(start, feature, listed, dead, holder[at], wanted):
+        while not _has(model, remaining, holder[at], wanted):
             at += 1
         cursor[wanted] = at
         if holder[at] == now:
             at += 1
-            while not _has(start, feature, listed, dead, holder[at], wanted):
+            while not _has(model, remaining, holder[at], wanted):
                 at += 1
         other = holder[at]
         few, many = (now, other) if left[now] < left[other] else (other, now)
@@ -125,9 +142,7 @@ def clear(
 
 
 @inlined_kernel
-def _has(
-    start: np.ndarray, feature: np.ndarray, listed: np.ndarray, dead: np.ndarray, tile: int,
-    wanted: int,
-) -> bool:  # fmt: skip
-    place = _place(feature, start[tile], start[tile] + listed[tile], wanted)
-    return place >= 0 and not dead[place]
+def _has(model: Model, remaining: Remaining, tile: Int, wanted: Int) -> bool:
+    start = model.start[tile]
+    place = _place(remaining.feature, start, start + remaining.listed[tile], wanted)
+    return bool(place >= 0 and not remaining.dead[place])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from solvers.reasons import Reason, ReasonCode, reason_code_of
 from solvers.tiles.bound import moves_left
 from solvers.tiles.combo import combo
 from solvers.tiles.model import Model
-from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE, can_be_planned
+from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE, PlanBoard, PlanStack, PlanTry, can_be_planned
 from solvers.tiles.search import (
     ANY,
     FORCED,
@@ -29,6 +28,9 @@ from solvers.tiles.search import (
     NEVER,
     NONE,
     RESTART,
+    Board,
+    Stack,
+    Try,
     find_walk,
 )
 from solvers.tiles.solution import Walk
@@ -115,7 +117,7 @@ class _Hunt:
         """No walk without repeated positions is longer."""
         self.features = model.feature_count
         self.cost = np.zeros(2, np.int64)
-        self.plan_board: Any = None
+        self.plan_board: PlanBoard | None = None
         self.bytes = 0
         self.too_large = (
             len(self.tiles) > SEARCH_TILES_MAX or model.feature_count > SEARCH_FEATURES_MAX
@@ -147,45 +149,53 @@ class _Hunt:
         allowed = max(min(self.budget.table_bytes // 2, TABLE_BYTES_MAX) // row, 1)
         table = np.zeros((1 << (allowed.bit_length() - 1), len(key) + 1), np.uint64)
         role, space = np.zeros(tiles, np.int64), np.zeros((4, tiles), np.int64)
-        self.board = (alive, left, place, key, table, role, space, np.zeros(2, np.int64))
-        self.stack: tuple[Any, ...] = ()
+        self.board = Board(alive, left, place, key, table, role, space, np.zeros(2, np.int64))
+        self.stack: Stack | None = None
         self.bytes = table.nbytes + place.nbytes + alive.nbytes
 
     def _bound(self) -> int:
         if self.too_large or not self.size:
             return max(len(self.tiles) - 1, 0)
-        alive, left, _, _, _, role, space, _ = self.board
-        mate = np.full(len(left), -1, np.int64)
-        return int(moves_left(alive.copy(), left, -1, role, mate, space)[0]) - 1
+        board = self.board
+        mate = np.full(len(board.left), -1, np.int64)
+        return (
+            int(moves_left(board.alive.copy(), board.left, -1, board.role, mate, board.space)[0])
+            - 1
+        )
 
     def _try(self, limit: int, nodes: int, seed: int, mode: int) -> tuple[int, Walk | None]:
         """Search for a walk of at most `limit` moves with a share of the nodes."""
-        if not self.stack or len(self.stack[0]) < limit + 5:
+        if self.stack is None or len(self.stack.tile) < limit + 5:
             depth, tiles = limit + 5, len(self.tiles)
-            self.stack = (
+            self.stack = Stack(
                 np.zeros(depth, np.int64),
                 np.zeros(depth, np.bool_),
                 np.zeros(depth, np.int64),
                 np.zeros(depth, np.int64),
                 np.zeros((depth, tiles), np.int64),
                 np.zeros((depth, tiles), np.int64),
-                np.zeros((depth, self.board[0].shape[1]), np.uint64),
+                np.zeros((depth, self.board.alive.shape[1]), np.uint64),
                 np.full((depth, tiles), -1, np.int64),
             )
-        alive, left, _, key = self.board[:4]
+        alive, left, key = self.board.alive, self.board.left, self.board.key
         before = (alive.copy(), left.copy(), key.copy())
-        ending = find_walk(
-            self.board, self.first, mode, limit, (nodes, self.budget.nodes, self.deadline),
-            self.stack, seed, self.cost,
-        )  # fmt: skip
+        trial = Try(
+            teleports=mode,
+            limit=limit,
+            seed=seed,
+            nodes=nodes,
+            most_nodes=self.budget.nodes,
+            deadline_ns=self.deadline,
+        )
+        ending = find_walk(self.board, self.first, trial, self.stack, self.cost)
         if ending != FOUND:
             return int(ending), None
         for array, kept in zip((alive, left, key), before, strict=True):
             array[:] = kept
         used = slice(1, int(self.cost[1]) + 1)
         return FOUND, Walk(
-            tiles=tuple(self.tiles[self.stack[0][used]].tolist()),
-            teleports=tuple(np.flatnonzero(self.stack[1][used]).tolist()),
+            tiles=tuple(self.tiles[self.stack.tile[used]].tolist()),
+            teleports=tuple(np.flatnonzero(self.stack.tele[used]).tolist()),
         )
 
     def _result(self, at_least: int, walk: Walk | None, reason: Reason | None = None) -> Fewest:
@@ -295,37 +305,31 @@ class _Hunt:
 
     def _plan(self, limit: int, nodes: int) -> int:
         """Tell whether moves exist that clear the board with so many moves, in any order."""
-        alive, left, _, _, _, role, _, timespec = self.board
+        alive, left = self.board.alive, self.board.left
         tiles, pairs = len(left), self.size // 2
         if self.plan_board is None:
             words = (self.features + pairs + 63) // 64
             roomy = np.zeros((tiles, words), np.uint64)
             roomy[:, : alive.shape[1]] = alive
-            mate, space = np.full(tiles, -1, np.int64), np.zeros((5, tiles), np.int64)
-            self.plan_board = (
-                roomy,
-                left.copy(),
-                np.zeros(words, np.uint64),
-                role,
-                mate,
-                space,
-                timespec,
+            self.plan_board = PlanBoard(
+                alive=roomy,
+                left=left.copy(),
+                single=np.zeros(words, np.uint64),
+                role=self.board.role,
+                mate=np.full(tiles, -1, np.int64),
+                space=np.zeros((5, tiles), np.int64),
+                timespec=self.board.timespec,
             )
-        stack = (
-            np.zeros((pairs + 2, 3), np.int64),
-            np.zeros((pairs + 2, tiles), np.int64),
-            np.zeros((pairs + 2, 2), np.int64),
+        stack = PlanStack(
+            chosen=np.zeros((pairs + 2, 3), np.int64),
+            child=np.zeros((pairs + 2, tiles), np.int64),
+            counter=np.zeros((pairs + 2, 2), np.int64),
         )
-        self.plan_board[2][:] = 0
-        most = min(int(self.cost[0]) + nodes, self.budget.nodes)
-        return int(
-            can_be_planned(
-                self.plan_board,
-                self.features,
-                limit + 1,
-                self.mode == NEVER,
-                (most, self.deadline),
-                stack,
-                self.cost,
-            )
+        self.plan_board.single[:] = 0
+        trial = PlanTry(
+            limit=limit + 1,
+            one_trail=self.mode == NEVER,
+            most_nodes=min(int(self.cost[0]) + nodes, self.budget.nodes),
+            deadline_ns=self.deadline,
         )
+        return int(can_be_planned(self.plan_board, self.features, trial, stack, self.cost))

@@ -8,12 +8,12 @@ our own (splitmix64).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.errors import PermanentError
 from solvers.tiles.columns import from_arrays
 from solvers.tiles.puzzle import Puzzle
@@ -70,18 +70,18 @@ def generate_arrays(
         raise PermanentError(f"seed is {seed}; expected 0 or more, and at most 64 bits")
     size = form.tiles * form.layers
     features = np.empty(n * size, np.int32)
-    name_size = np.empty(n * size if names else 0, np.int32)
-    letters = np.empty(n * size * _NAME_LETTERS if names else 0, np.int32)
-    ends = np.zeros((n + 1, 2), np.int64)
-    scratch = (
-        np.empty(form.tiles, np.int32),
-        np.empty((form.layers, form.tiles), np.int32),
-        np.full((form.layers, form.shapes_max), -1, np.int32),
+    out = _Drawn(
+        feature=features,
+        name_size=np.empty(n * size if names else 0, np.int32),
+        letter=np.empty(n * size * _NAME_LETTERS if names else 0, np.int32),
+        ends=np.zeros((n + 1, 2), np.int64),
     )
-    draw_rows(
-        np.uint64(seed), form.shapes_min, form.shapes_max, *scratch, features, name_size, letters,
-        ends,
-    )  # fmt: skip
+    scratch = _Scratch(
+        drawn=np.empty(form.tiles, np.int32),
+        shape=np.empty((form.layers, form.tiles), np.int32),
+        number=np.full((form.layers, form.shapes_max), -1, np.int32),
+    )
+    draw_rows(np.uint64(seed), form.shapes_min, form.shapes_max, scratch, out)
     arrays: dict[str, npt.NDArray[Any]] = {
         "size": np.full(n, form.tiles, np.int32),
         "feature.values": features,
@@ -90,11 +90,11 @@ def generate_arrays(
         "tile_size.offsets": _rising(n, form.tiles),
     }
     if names:
-        used = ends[-1]
-        arrays["name_size.values"] = name_size[: used[0]].copy()
-        arrays["name_letter.values"] = letters[: used[1]].copy()
-        arrays["name_size.offsets"] = ends[:, 0].astype(np.int32)
-        arrays["name_letter.offsets"] = ends[:, 1].astype(np.int32)
+        used = out.ends[-1]
+        arrays["name_size.values"] = out.name_size[: used[0]].copy()
+        arrays["name_letter.values"] = out.letter[: used[1]].copy()
+        arrays["name_size.offsets"] = out.ends[:, 0].astype(np.int32)
+        arrays["name_letter.offsets"] = out.ends[:, 1].astype(np.int32)
     return arrays
 
 
@@ -126,18 +126,42 @@ def _random(state: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
-def _below(state: np.uint64, bound: int) -> int:
+def _below(state: np.uint64, bound: Int) -> Int:
     """Draw a number below a bound of at most 2^24; the bias is at most 2^-8 of one in 2^32."""
     return int(((_random(state) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
+class _Scratch(NamedTuple):
+    """What one board is drawn with."""
+
+    drawn: npt.NDArray[np.int32]
+    """int32[tiles]: the shapes of a layer."""
+    shape: npt.NDArray[np.int32]
+    """int32[layers, tiles]: the shapes of all layers."""
+    number: npt.NDArray[np.int32]
+    """int32[layers, shapes]: the feature of each shape; -1 everywhere before and after."""
+
+
+class _Drawn(NamedTuple):
+    """Boards as columns: see generate_arrays."""
+
+    feature: npt.NDArray[np.int32]
+    """int32[boards * tiles * layers]."""
+    name_size: npt.NDArray[np.int32]
+    """The letters of each feature's name; empty where no names are wanted."""
+    letter: npt.NDArray[np.int32]
+    """The names, one after the other."""
+    ends: npt.NDArray[np.int64]
+    """int64[boards + 1, 2]: where the names and the letters of each board end."""
+
+
 @search_kernel
 def draw_rows(
-    seed: np.uint64, shapes_min: int, shapes_max: int, drawn: np.ndarray, shape: np.ndarray,
-    number: np.ndarray, feature: np.ndarray, name_size: np.ndarray, letter: np.ndarray,
-    ends: np.ndarray,
-) -> None:  # fmt: skip
-    """Draw one board a row; `number` is scratch, -1 everywhere before and after."""
+    seed: np.uint64, shapes_min: Int, shapes_max: Int, scratch: _Scratch, out_rows: _Drawn
+) -> None:
+    """Draw one board a row."""
+    drawn, shape, number = scratch
+    feature, name_size, letter, ends = out_rows
     tiles, layers = len(drawn), len(shape)
     out = names = letters = 0
     for row in range(len(ends) - 1):

@@ -10,19 +10,21 @@ in one tile after the other is best.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 
 NO, HELPER, SAVED = 0, 1, 2
 """What a tile is in the matching: out of it, a partner only, or one that it pays to cover."""
 
 
+Tiles = npt.NDArray[np.int64]
+
+
 @inlined_kernel
-def shared(alive: np.ndarray, a: int, b: int) -> int:
+def shared(alive: npt.NDArray[np.uint64], a: Int, b: Int) -> Int:
     """Count the features left on both of two tiles."""
     count = 0
     for w in range(alive.shape[1]):
@@ -31,7 +33,12 @@ def shared(alive: np.ndarray, a: int, b: int) -> int:
 
 
 @search_kernel
-def cover(alive: np.ndarray, role: np.ndarray, mate: np.ndarray, space: Any) -> int:
+def cover(
+    alive: npt.NDArray[np.uint64],
+    role: Tiles,
+    mate: Tiles,
+    space: Tiles,
+) -> Int:
     """Extend a matching until it covers as many SAVED tiles as any; return how many.
 
     Two tiles that are not NO may be matched if they share two features. `mate` (int64, -1 for none)
@@ -49,7 +56,13 @@ def cover(alive: np.ndarray, role: np.ndarray, mate: np.ndarray, space: Any) -> 
 
 
 @search_kernel
-def _grow(alive: np.ndarray, role: np.ndarray, mate: np.ndarray, space: Any, root: int) -> None:
+def _grow(
+    alive: npt.NDArray[np.uint64],
+    role: Tiles,
+    mate: Tiles,
+    space: Tiles,
+    root: Int,
+) -> None:
     """Search alternating paths from an exposed tile; cover it if that costs no SAVED tile."""
     parent, base, queue, mark = space[0], space[1], space[2], space[3]
     tiles = len(mate)
@@ -103,7 +116,7 @@ def _grow(alive: np.ndarray, role: np.ndarray, mate: np.ndarray, space: Any, roo
 
 
 @inlined_kernel
-def _flip(mate: np.ndarray, parent: np.ndarray, last: int) -> None:
+def _flip(mate: Tiles, parent: Tiles, last: Int) -> None:
     v = last
     while v >= 0:
         before = parent[v]
@@ -115,8 +128,13 @@ def _flip(mate: np.ndarray, parent: np.ndarray, last: int) -> None:
 
 @search_kernel
 def _common_base(
-    mate: np.ndarray, parent: np.ndarray, base: np.ndarray, mark: np.ndarray, a: int, b: int
-) -> int:
+    mate: Tiles,
+    parent: Tiles,
+    base: Tiles,
+    mark: Tiles,
+    a: Int,
+    b: Int,
+) -> Int:
     for i in range(len(mark)):
         mark[i] &= 1
     while True:
@@ -134,9 +152,8 @@ def _common_base(
 
 @search_kernel
 def _mark_path(
-    mate: np.ndarray, parent: np.ndarray, base: np.ndarray, mark: np.ndarray, v: int, top: int,
-    child: int,
-) -> None:  # fmt: skip
+    mate: Tiles, parent: Tiles, base: Tiles, mark: Tiles, v: Int, top: Int, child: Int
+) -> None:
     while base[v] != top:
         mark[base[v]] |= 4
         mark[base[mate[v]]] |= 4

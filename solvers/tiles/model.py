@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +11,13 @@ from solvers.compiling import search_kernel
 from solvers.tiles.puzzle import Puzzle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
+class Model(NamedTuple):
     """The structure graph from both sides; features are numbers in order of first appearance."""
 
     start: npt.NDArray[np.int64]
     """The features of tile t are feature[start[t]:start[t + 1]], ascending. Length tiles + 1."""
     feature: npt.NDArray[np.int32]
+    """One for each tile and each of its features."""
     feature_start: npt.NDArray[np.int64]
     """The tiles of feature f are holder[feature_start[f]:feature_start[f + 1]], ascending."""
     holder: npt.NDArray[np.int32]
@@ -73,8 +72,9 @@ def index(sizes: npt.NDArray[Any], feature: npt.NDArray[np.int32], feature_count
 
 @search_kernel
 def _index(
-    start: np.ndarray, feature: np.ndarray, feature_start: np.ndarray, holder: np.ndarray,
-    ordered: np.ndarray, fill: np.ndarray,
+    start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32],
+    feature_start: npt.NDArray[np.int64], holder: npt.NDArray[np.int32],
+    ordered: npt.NDArray[np.int32], fill: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Write the tiles of each feature, and the features of each tile in ascending order.
 

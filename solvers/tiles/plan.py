@@ -11,12 +11,13 @@ every step of the search is a board again and has the bound of one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.kernel_codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.tiles.bound import moves_left
 
@@ -28,8 +29,49 @@ _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 
 
+class PlanBoard(NamedTuple):
+    """A board in which pairs of tiles become features of their own."""
+
+    alive: npt.NDArray[np.uint64]
+    """uint64[tiles, words]: the features left of each tile, with room for one more a pair."""
+    left: npt.NDArray[np.int64]
+    """int64[tiles]: their number."""
+    single: npt.NDArray[np.uint64]
+    """uint64[words]: the features that exactly two tiles have. Zeros before a search."""
+    role: npt.NDArray[np.int64]
+    mate: npt.NDArray[np.int64]
+    space: npt.NDArray[np.int64]
+    """int64[tiles], int64[tiles], int64[5, tiles]: scratch of the bound, and its matching."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+class PlanStack(NamedTuple):
+    """Arrays of one row a depth, two more than there are pairs."""
+
+    chosen: npt.NDArray[np.int64]
+    """int64[depth, 3]: a tile, its feature, and the tile that it is paired with."""
+    child: npt.NDArray[np.int64]
+    """int64[depth, tiles]: the tiles that it may be paired with."""
+    counter: npt.NDArray[np.int64]
+    """int64[depth, 2]: how many of them were tried, and how many there are."""
+
+
+class PlanTry(NamedTuple):
+    """What one search may do."""
+
+    limit: int
+    """Visits of a plan, at most."""
+    one_trail: bool
+    """Whether the moves must make up a single trail, without a teleport."""
+    most_nodes: int
+    """Of all searches together."""
+    deadline_ns: int
+    """On the monotonic clock."""
+
+
 @search_kernel
-def _rename(alive: np.ndarray, a: int, b: int, old: int, new: int) -> None:
+def _rename(alive: npt.NDArray[np.uint64], a: Int, b: Int, old: Int, new: Int) -> None:
     """Turn a feature of two tiles into another that neither has."""
     for bit in (np.uint64(old), np.uint64(new)):
         alive[a, bit >> _SIX] ^= _ONE << (bit & _LOW)
@@ -37,7 +79,7 @@ def _rename(alive: np.ndarray, a: int, b: int, old: int, new: int) -> None:
 
 
 @search_kernel
-def _holders(alive: np.ndarray, feature: int) -> int:
+def _holders(alive: npt.NDArray[np.uint64], feature: Int) -> Int:
     word, bit = feature >> 6, _ONE << (np.uint64(feature) & _LOW)
     count = 0
     for t in range(alive.shape[0]):
@@ -48,8 +90,11 @@ def _holders(alive: np.ndarray, feature: int) -> int:
 
 @search_kernel
 def _settled(
-    alive: np.ndarray, left: np.ndarray, single: np.ndarray, space: Any
-) -> tuple[int, int, int]:
+    alive: npt.NDArray[np.uint64],
+    left: npt.NDArray[np.int64],
+    single: npt.NDArray[np.uint64],
+    space: npt.NDArray[np.int64],
+) -> tuple[Int, Int, Int]:
     """Count the components of which everything is decided, those of them in which every tile has
     an even number of edges, and the tiles with an odd number that is decided.
 
@@ -99,22 +144,20 @@ def _settled(
 
 
 @search_kernel
-def _fits(
-    alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
-    space: Any, limit: int, one_trail: bool,
-) -> bool:  # fmt: skip
+def _fits(board: PlanBoard, limit: Int, one_trail: bool) -> bool:
     """Tell whether a plan may still have at most `limit` visits, and be one trail if wanted."""
+    alive, left, single, role, mate, space, _ = board
     visits, odd, _ = moves_left(alive, left, -1, role, mate, space)
     if visits > limit or (one_trail and odd > 2):
         return False
     settled, even, odd = _settled(alive, left, single, space)
     if one_trail and (odd > 2 or settled > 1 or (settled and _open_tiles(alive, single))):
         return False
-    return visits + even <= limit
+    return bool(visits + even <= limit)
 
 
 @search_kernel
-def _open_tiles(alive: np.ndarray, single: np.ndarray) -> bool:
+def _open_tiles(alive: npt.NDArray[np.uint64], single: npt.NDArray[np.uint64]) -> bool:
     for t in range(alive.shape[0]):
         for w in range(alive.shape[1]):
             if alive[t, w] & ~single[w]:
@@ -124,21 +167,15 @@ def _open_tiles(alive: np.ndarray, single: np.ndarray) -> bool:
 
 @search_kernel
 def can_be_planned(
-    board: Any, features: int, limit: int, one_trail: bool, tries: Any, stack: Any,
-    cost: np.ndarray,
-) -> int:  # fmt: skip
+    board: PlanBoard, features: Int, trial: PlanTry, stack: PlanStack, cost: npt.NDArray[np.int64]
+) -> Int:
     """Tell whether moves exist that clear the board with at most `limit` visits, in any order.
 
-    With `one_trail` only such moves count as make up a single trail, without a teleport.
-
-    board: (alive uint64[tiles, words], left, single uint64[words], role, mate, space, timespec);
-    alive has room for `features` features and as many more as there are pairs, and is as before
-    when the search ends. single: zeros. tries: (nodes in all, deadline in ns). stack:
-    (int64[depth, 3], int64[depth, tiles], int64[depth, 2]). cost: int64[2], nodes so far first.
+    The board has `features` features; `alive` is as before when the search ends. `cost`: int64[2],
+    nodes so far first.
     """
-    alive, left, single, role, mate, space, timespec = board
+    alive, single, space, timespec = board.alive, board.single, board.space, board.timespec
     chosen, child, counter = stack
-    most_nodes, deadline = tries
     tiles = alive.shape[0]
     depth = 0
     ending = -1
@@ -147,7 +184,7 @@ def can_be_planned(
     for f in range(features):
         if _holders(alive, f) == 2:
             single[f >> 6] |= _ONE << (np.uint64(f) & _LOW)
-    if not _fits(alive, left, single, role, mate, space, limit, one_trail):
+    if not _fits(board, trial.limit, trial.one_trail):
         return IMPOSSIBLE
     while True:
         if opening:
@@ -171,16 +208,16 @@ def can_be_planned(
                         if u == t or not alive[u, word] & bit:
                             continue
                         cost[0] += 1
-                        if cost[0] > most_nodes:
+                        if cost[0] > trial.most_nodes:
                             ending = OUT_OF_NODES
-                        elif cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > deadline:
+                        elif (
+                            cost[0] % _CLOCK_STRIDE == 0
+                            and monotonic_ns(timespec) > trial.deadline_ns
+                        ):
                             ending = OUT_OF_SECONDS
                         if ending >= 0:
                             break
-                        if _pair_fits(
-                            alive, left, single, role, mate, space, t, u, f, fresh, limit,
-                            one_trail,
-                        ):  # fmt: skip
+                        if _pair_fits(t, u, f, fresh, trial, board):
                             space[4, n] = u
                             n += 1
                             if n >= fewest:
@@ -213,7 +250,9 @@ def can_be_planned(
 
 
 @search_kernel
-def _set_single(alive: np.ndarray, single: np.ndarray, old: int, new: int, to: bool) -> None:
+def _set_single(
+    alive: npt.NDArray[np.uint64], single: npt.NDArray[np.uint64], old: Int, new: Int, to: bool
+) -> None:
     """Keep `single` true after a pair was made of a feature, or before it is undone."""
     word, bit = old >> 6, _ONE << (np.uint64(old) & _LOW)
     if to:
@@ -226,13 +265,11 @@ def _set_single(alive: np.ndarray, single: np.ndarray, old: int, new: int, to: b
 
 
 @search_kernel
-def _pair_fits(
-    alive: np.ndarray, left: np.ndarray, single: np.ndarray, role: np.ndarray, mate: np.ndarray,
-    space: Any, a: int, b: int, feature: int, fresh: int, limit: int, one_trail: bool,
-) -> bool:  # fmt: skip
+def _pair_fits(a: Int, b: Int, feature: Int, fresh: Int, trial: PlanTry, board: PlanBoard) -> bool:
+    alive, single = board.alive, board.single
     _rename(alive, a, b, feature, fresh)
     _set_single(alive, single, feature, fresh, True)
-    fits = _fits(alive, left, single, role, mate, space, limit, one_trail)
+    fits = _fits(board, trial.limit, trial.one_trail)
     _set_single(alive, single, feature, fresh, False)
     _rename(alive, a, b, fresh, feature)
     return fits

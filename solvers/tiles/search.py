@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import trailing_zeros
 from solvers.clock import monotonic_ns
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.tiles.bound import connected, moves_left, put_back, take
 from solvers.tiles.matching import shared
@@ -39,7 +40,7 @@ def _mixed(x: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
-def _here(now: int, tele: bool, teleports: int) -> np.uint64:
+def _here(now: Int, tele: bool, teleports: Int) -> np.uint64:
     """Name what else a dead end depends on: a walk may be saved by teleports that others lack."""
     return (
         np.uint64(now + 1)
@@ -49,7 +50,7 @@ def _here(now: int, tele: bool, teleports: int) -> np.uint64:
 
 
 @search_kernel
-def _slot(key: np.ndarray, here: np.uint64, slots: int) -> int:
+def _slot(key: npt.NDArray[np.uint64], here: np.uint64, slots: Int) -> Int:
     h = here * _GOLDEN
     for w in range(len(key)):
         h = _mixed(h ^ key[w])
@@ -57,7 +58,13 @@ def _slot(key: np.ndarray, here: np.uint64, slots: int) -> int:
 
 
 @search_kernel
-def _toggle(key: np.ndarray, place: np.ndarray, a: int, b: int, common: np.ndarray) -> None:
+def _toggle(
+    key: npt.NDArray[np.uint64],
+    place: npt.NDArray[np.int32],
+    a: Int,
+    b: Int,
+    common: npt.NDArray[np.uint64],
+) -> None:
     for w in range(len(common)):
         word = common[w]
         while word:
@@ -70,7 +77,11 @@ def _toggle(key: np.ndarray, place: np.ndarray, a: int, b: int, common: np.ndarr
 
 @search_kernel
 def _is_dead_end(
-    table: np.ndarray, key: np.ndarray, here: np.uint64, slot: int, moves: int
+    table: npt.NDArray[np.uint64],
+    key: npt.NDArray[np.uint64],
+    here: np.uint64,
+    slot: Int,
+    moves: Int,
 ) -> bool:
     words = len(key)
     stored = table[slot, words]
@@ -82,29 +93,81 @@ def _is_dead_end(
     return True
 
 
+class Board(NamedTuple):
+    """A board, and what is known of it; `alive`, `left` and `key` change along a walk."""
+
+    alive: npt.NDArray[np.uint64]
+    """uint64[tiles, words]: the features left of each tile."""
+    left: npt.NDArray[np.int64]
+    """int64[tiles]: their number."""
+    place: npt.NDArray[np.int32]
+    """int32[tiles, features]: the bit of the key for each feature of each tile."""
+    key: npt.NDArray[np.uint64]
+    """The features left of all tiles, in as few words as there are."""
+    table: npt.NDArray[np.uint64]
+    """uint64[slots, words of a key + 1]: positions from which no walk goes on. Of two with one slot
+    the later stays, which no index of solvers.hash_table does."""
+    role: npt.NDArray[np.int64]
+    space: npt.NDArray[np.int64]
+    """int64[tiles], int64[4, tiles]: scratch of the bound."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+class Stack(NamedTuple):
+    """Arrays of one row a depth, three more than the moves of a walk."""
+
+    tile: npt.NDArray[np.int64]
+    """The walk, from row 1 on."""
+    tele: npt.NDArray[np.bool_]
+    """Whether the tile was jumped to."""
+    choices: npt.NDArray[np.int64]
+    tried: npt.NDArray[np.int64]
+    """How many tiles may come next, and which of them is tried."""
+    child: npt.NDArray[np.int64]
+    value: npt.NDArray[np.int64]
+    """int64[depth, tiles]: these tiles, and how promising they are."""
+    common: npt.NDArray[np.uint64]
+    """uint64[depth, words]: what the move to the tile has deleted."""
+    mates: npt.NDArray[np.int64]
+    """int64[depth, tiles]: the matching of the bound."""
+
+
+class Try(NamedTuple):
+    """What one search may do."""
+
+    teleports: int
+    limit: int
+    """Moves of a walk, at most."""
+    seed: int
+    """Breaks ties between tiles that are as promising."""
+    nodes: int
+    """Of this search."""
+    most_nodes: int
+    """Of all searches together."""
+    deadline_ns: int
+    """On the monotonic clock."""
+
+
 @search_kernel
 def find_walk(
-    board: Any, first: np.ndarray, teleports: int, limit: int, tries: Any, stack: Any, seed: int,
-    cost: np.ndarray,
-) -> int:  # fmt: skip
-    """Search for a walk of at most `limit` moves that clears the board; return how that ended.
+    board: Board, first: npt.NDArray[np.int64], trial: Try, stack: Stack,
+    cost: npt.NDArray[np.int64],
+) -> Int:  # fmt: skip
+    """Search for a walk that clears the board; return how that ended.
 
-    board: (alive uint64[tiles, words], left int64[tiles], place int32[tiles, features], key
-    uint64[words of a key], table uint64[slots, words of a key + 1], role, space, timespec), as it
-    is before and after, unless a walk was found. first: the tiles to begin on. tries: (nodes of
-    this try, nodes in all, deadline in ns). stack: arrays of one row a depth, `limit` + 3 rows;
-    its first column, `tile`, holds the walk from row 1 on. cost: int64[2]: nodes so far, the
-    number of selections found.
+    The board is as before when the search ends, unless a walk was found. `first`: the tiles to
+    begin on. `cost`: int64[2]: nodes so far, the number of selections found.
     """
     alive, left, place, key, table, role, space, timespec = board
     tile, tele, count, index, child, value, common, mates = stack
-    try_nodes, most_nodes, deadline = tries
+    teleports, limit = trial.teleports, trial.limit
     tiles, words = alive.shape
     slots = table.shape[0]
-    rest = 0
+    rest: Int = np.int64(0)
     for t in range(tiles):
         rest += left[t]
-    state = np.uint64(seed) * _GOLDEN
+    state = np.uint64(trial.seed) * _GOLDEN
     used = depth = 0
     known = False
     tile[0] = -1
@@ -118,11 +181,11 @@ def find_walk(
             cost[0] += 1
             count[depth] = index[depth] = 0
             ending = -1
-            if used > try_nodes:
+            if used > trial.nodes:
                 ending = RESTART
-            if cost[0] > most_nodes:
+            if cost[0] > trial.most_nodes:
                 ending = OUT_OF_NODES
-            if cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > deadline:
+            if cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > trial.deadline_ns:
                 ending = OUT_OF_SECONDS
             if ending >= 0:
                 while depth > 0:
@@ -162,7 +225,7 @@ def find_walk(
                 least, odd, visits = moves_left(alive, left, u, role, mates[depth + 1], space)
                 refuted = False
                 if teleports == NEVER:
-                    refuted = odd > 1 or not connected(alive, left, u, common[depth + 2])
+                    refuted = bool(odd > 1 or not connected(alive, left, u, common[depth + 2]))
                 if standard:
                     put_back(alive, left, now, u, common[depth + 1])
                 least += depth

@@ -8,9 +8,12 @@ and memory.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from solvers.compiling import search_kernel
+import numpy as np
+import numpy.typing as npt
+
+from solvers.compiling import Int, search_kernel
 from solvers.tiles.model import Model
 from solvers.tiles.solution import Walk
 
@@ -26,9 +29,7 @@ def shares_several(model: Model) -> bool:
     rank = np.empty(tiles + features, np.int64)
     rank[np.argsort(degree, kind="stable")] = np.arange(tiles + features)
     seen = np.full(max(tiles, features), -1, np.int64)
-    return bool(
-        _has_four_cycle(model.start, model.feature, model.feature_start, model.holder, rank, seen)
-    )
+    return bool(_has_four_cycle(model, rank, seen))
 
 
 def euler_trail(model: Model) -> Walk | None:
@@ -43,23 +44,23 @@ def euler_trail(model: Model) -> Walk | None:
     full = np.flatnonzero(sizes)
     begin = int(odd[0]) if len(odd) else int(full[0]) if len(full) else 0
     edges = len(model.feature)
-    used = np.zeros(edges, np.bool_)
-    edge = np.empty(edges, np.int64)
-    fill = model.feature_start[:-1].copy()
-    tile_next, feature_next = model.start[:-1].copy(), model.feature_start[:-1].copy()
-    stack, walk = np.empty(edges + 1, np.int64), np.empty(edges // 2 + 1, np.int32)
-    length = _hierholzer(
-        model.start, model.feature, model.feature_start, model.holder, edge, fill, used, tile_next,
-        feature_next, stack, walk, begin,
-    )  # fmt: skip
+    space = _TrailSpace(
+        edge=np.empty(edges, np.int64),
+        fill=model.feature_start[:-1].copy(),
+        used=np.zeros(edges, np.bool_),
+        tile_next=model.start[:-1].copy(),
+        feature_next=model.feature_start[:-1].copy(),
+        stack=np.empty(edges + 1, np.int64),
+    )
+    walk = np.empty(edges // 2 + 1, np.int32)
+    length = _hierholzer(model, space, walk, begin)
     return Walk(tiles=tuple(walk.tolist())) if length == len(walk) else None
 
 
 @search_kernel
-def _has_four_cycle(
-    start: np.ndarray, feature: np.ndarray, feature_start: np.ndarray, holder: np.ndarray,
-    rank: np.ndarray, seen: np.ndarray,
-) -> bool:  # fmt: skip
+def _has_four_cycle(model: Model, rank: npt.NDArray[np.int64], seen: npt.NDArray[np.int64]) -> bool:
+    start, feature = model.start, model.feature
+    feature_start, holder = model.feature_start, model.holder
     # From the vertex of the cycle that ranks highest, both paths of two edges reach the other.
     tiles = len(start) - 1
     for t in range(tiles):
@@ -89,17 +90,32 @@ def _has_four_cycle(
     return False
 
 
+class _TrailSpace(NamedTuple):
+    """What Hierholzer's algorithm works with."""
+
+    edge: npt.NDArray[np.int64]
+    """int64[edges]: edge[j] joins holder[j] to its feature."""
+    fill: npt.NDArray[np.int64]
+    """int64[features]: where the next edge of each feature goes; at first where they begin."""
+    used: npt.NDArray[np.bool_]
+    """bool[edges], False: the edges of the trail."""
+    tile_next: npt.NDArray[np.int64]
+    feature_next: npt.NDArray[np.int64]
+    """int64[tiles], int64[features]: the edge to look at next; at first where they begin."""
+    stack: npt.NDArray[np.int64]
+    """int64[edges + 1]: tiles, and features written as -1 - f."""
+
+
 @search_kernel
-def _hierholzer(
-    start: np.ndarray, feature: np.ndarray, feature_start: np.ndarray, holder: np.ndarray,
-    edge: np.ndarray, fill: np.ndarray, used: np.ndarray, tile_next: np.ndarray,
-    feature_next: np.ndarray, stack: np.ndarray, walk: np.ndarray, begin: int,
-) -> int:  # fmt: skip
+def _hierholzer(model: Model, space: _TrailSpace, walk: npt.NDArray[np.int32], begin: Int) -> Int:
     """Write the tiles of a trail from `begin`; return their number, fewer if not all is reached.
 
-    Edge i joins the tile in whose list feature[i] stands to that feature; edge[j] is that of
-    holder[j]. On the stack features are written as -1 - f.
+    Edge i joins the tile in whose list feature[i] stands to that feature.
     """
+    start, feature = model.start, model.feature
+    feature_start, holder = model.feature_start, model.holder
+    edge, fill, used, stack = space.edge, space.fill, space.used, space.stack
+    tile_next, feature_next = space.tile_next, space.feature_next
     for t in range(len(start) - 1):
         for i in range(start[t], start[t + 1]):
             edge[fill[feature[i]]] = i
