@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers import wide
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.kernel_codes import COUNT_TOO_LARGE, DONE
 from solvers.letterboxed.graph import (
     COMPLETE,
@@ -22,8 +23,13 @@ _ONE = np.uint64(1)
 
 @search_kernel
 def count_cheapest(
-    graph: Graph, step: Step, order: np.ndarray, high: np.ndarray, low: np.ndarray, out: np.ndarray
-) -> int:
+    graph: Graph,
+    step: Step,
+    order: npt.NDArray[np.int64],
+    high: npt.NDArray[np.uint64],
+    low: npt.NDArray[np.uint64],
+    out: npt.NDArray[np.uint64],
+) -> Int:
     """Count the chains of cost LIMIT, the least there is.
 
     `order` are the expanded states by ascending cost, `high` and `low` zeros for every state. `out`
@@ -55,9 +61,9 @@ def count_cheapest(
 
 @search_kernel
 def count_within(
-    graph: Graph, most: int, here: np.ndarray, high: np.ndarray, low: np.ndarray,
-    active: np.ndarray, out: np.ndarray,
-) -> int:  # fmt: skip
+    graph: Graph, most: Int, here: npt.NDArray[np.int64], high: npt.NDArray[np.uint64],
+    low: npt.NDArray[np.uint64], active: npt.NDArray[np.int32], out: npt.NDArray[np.uint64],
+) -> Int:  # fmt: skip
     """Count the chains of at most `most` words.
 
     Two layers of scratch: `high` and `low` (uint64[2, states], zeros), `active` (int32[2, states])

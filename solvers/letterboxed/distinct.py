@@ -6,14 +6,15 @@ The state space of article 000, Theorem 7, without sides: each letter has one.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers import wide
 from solvers.bits import popcount
 from solvers.clock import monotonic_ns
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.letterboxed.graph import (
     COMPLETE,
@@ -25,11 +26,11 @@ from solvers.letterboxed.graph import (
     HEAP,
     LIMIT,
     POOL,
-    STATES,
     Graph,
     Step,
     arrive,
     intern,
+    is_full,
     needed,
     pop,
     spend,
@@ -39,8 +40,10 @@ from solvers.letterboxed.graph import (
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
+Counts = npt.NDArray[np.uint64]
+Masks = npt.NDArray[np.uint64]
+
 _kept = threading.local()
-Tables = tuple[Any, Any, Any, Any]
 
 LETTERS_MAX = 14
 """Letters up to which tables for every set of them are small."""
@@ -54,23 +57,50 @@ def table_bytes(letters: int) -> int:
     return (letters << letters) * (8 + 2 * 2 * 8 + 1)
 
 
-def tables_for(letters: int) -> Tables:
+class SetTables(NamedTuple):
+    """Tables for every set of letters, indexed by (last letter, letters left)."""
+
+    letters: int
+    covers: npt.NDArray[np.int64]
+    """int64[letters * 2^letters]: the words that collect all that is left."""
+    high: Counts
+    low: Counts
+    """uint64[2, letters * 2^letters]: halves of the number of chains that get there, for two
+    lengths of chains."""
+    seen: npt.NDArray[np.uint8]
+    """uint8[letters * 2^letters]: the number of words with which a state was first reached."""
+
+
+class Limits(NamedTuple):
+    """When counting stops."""
+
+    words: int
+    """Words of a chain, at most."""
+    nodes: int
+    deadline_ns: int
+    """On the monotonic clock."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+def tables_for(letters: int) -> SetTables:
     """Make the tables of `count_chains`, or take those that were made for the last board."""
     kept = _kept.__dict__.setdefault("tables", {})
     if letters not in kept:
         size = letters << letters
-        kept[letters] = (
+        kept[letters] = SetTables(
+            letters,
             np.empty(size, np.int64),
             np.empty((2, size), np.uint64),
             np.empty((2, size), np.uint64),
             np.empty(size, np.uint8),
         )
-    found: Tables = kept[letters]
+    found: SetTables = kept[letters]
     return found
 
 
 @search_kernel
-def explore(graph: Graph, step: Step, masks: np.ndarray) -> int:
+def explore(graph: Graph, step: Step, masks: Masks) -> Int:
     """Expand states until no chain as good as wanted is missed.
 
     `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW it goes
@@ -89,9 +119,7 @@ def explore(graph: Graph, step: Step, masks: np.ndarray) -> int:
         words = hi - lo
         if (
             control[EDGES] + words > len(graph.edges)
-            or control[STATES] + words > len(graph.last)
-            or 2 * (control[STATES] + words) > len(graph.index)
-            or control[HEAP] + words > len(graph.heap_key)
+            or is_full(graph, words)
             or control[POOL] + words + 1 > len(graph.pool)
         ):
             return GROW
@@ -108,7 +136,7 @@ def explore(graph: Graph, step: Step, masks: np.ndarray) -> int:
         for word in range(lo, hi):
             rest = left & ~masks[word]
             reached = cost + word_cost(graph, state, word, step)
-            target = DEAD
+            target: Int = DEAD
             if step.by_letters and step.sizes[word] == 1 and (begun or rest != _ZERO):
                 # It collects nothing that the word beside it does not.
                 target = DEAD
@@ -129,21 +157,29 @@ def explore(graph: Graph, step: Step, masks: np.ndarray) -> int:
     return DONE
 
 
+class FirstWords(NamedTuple):
+    """Where chains begin."""
+
+    left: np.uint64
+    """Mask of the letters left before the first word."""
+    begin: Int
+    end: Int
+    """The first word is one of [begin, end)."""
+
+
 @search_kernel
 def count_chains(
-    start: np.uint64, lo: int, hi: int, step: Step, masks: np.ndarray, letters: int, most: int,
-    covers: np.ndarray, high: np.ndarray, low: np.ndarray, seen: np.ndarray, control: np.ndarray,
-    timespec: np.ndarray, out: np.ndarray,
-) -> int:  # fmt: skip
-    """Count chains of at most `most` words, or only the shortest ones if `step.fewest`.
+    root: FirstWords, step: Step, masks: Masks, tables: SetTables, limits: Limits,
+    out: npt.NDArray[np.uint64],
+) -> Int:  # fmt: skip
+    """Count chains of at most `limits.words` words, or only the shortest ones if `step.fewest`.
 
-    The first word is one of [lo, hi), `start` the letters left before it. Tables are indexed by
-    (last letter, letters left): `covers` (int64) for the words that collect all that is left,
-    `high` and `low` (uint64, two layers) for the chains that get there, `seen` (uint8) for the
-    layer in which a state was first reached. `control` holds the nodes and the time (monotonic
-    nanoseconds) at which to stop. `out` gets the halves of the count, the words of the shortest
-    chain (0 for none), nodes and states. Returns DONE or what ran out.
+    `masks` are the letters of each word. `out` (uint64[5]) gets the halves of the count, the words
+    of the shortest chain (0 for none), nodes and states. Returns DONE or what ran out.
     """
+    start, lo, hi = root.left, root.begin, root.end
+    letters, most = tables.letters, limits.words
+    covers, high, low, seen = tables.covers, tables.high, tables.low, tables.seen
     subsets = 1 << letters
     width = np.uint64(letters)
     covers[:] = 0
@@ -152,7 +188,8 @@ def count_chains(
     low[:] = _ZERO
     cover_words(step, masks, letters, covers)
     total_hi = total_lo = _ZERO
-    shortest = states = now = 0
+    shortest: Int = np.int64(0)
+    states = now = 0
     active = False
     for word in range(lo, hi):
         rest = start & ~masks[word]
@@ -166,7 +203,7 @@ def count_chains(
             seen[at] = 1
             active = True
     words = 1
-    nodes = hi - lo
+    nodes: Int = hi - lo
     while active and words < most and not (step.fewest and shortest > 0):
         words += 1
         for at in range(letters * subsets):
@@ -203,9 +240,9 @@ def count_chains(
                     high[then, at], low[then, at] = wide.add(
                         high[then, at], low[then, at], from_hi, from_lo
                     )
-            if nodes > control[0]:
+            if nodes > limits.nodes:
                 return OUT_OF_NODES
-            if monotonic_ns(timespec) > control[1]:
+            if monotonic_ns(limits.timespec) > limits.deadline_ns:
                 return OUT_OF_SECONDS
         high[now, :] = _ZERO
         low[now, :] = _ZERO
@@ -216,7 +253,7 @@ def count_chains(
 
 
 @inlined_kernel
-def cover_words(step: Step, masks: np.ndarray, letters: int, covers: np.ndarray) -> None:
+def cover_words(step: Step, masks: Masks, letters: Int, covers: npt.NDArray[np.int64]) -> None:
     """Count, for each letter and each set, the words from that letter that hold the set."""
     for letter in range(letters):
         row = letter << letters

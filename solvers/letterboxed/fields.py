@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.letterboxed.model import Model
 
@@ -20,18 +21,18 @@ class Fields(NamedTuple):
     every spare bit stays.
     """
 
-    word: Any
+    word: npt.NDArray[np.int32]
     """int32[sides, letters]: word of the field, counted from 1; NO_FIELD where a letter is not."""
-    shift: Any
-    mask: Any
+    shift: npt.NDArray[np.uint64]
+    mask: npt.NDArray[np.uint64]
     """uint64[sides, letters]: lowest bit of the field, and its bits when shifted down."""
-    spare: Any
+    spare: npt.NDArray[np.uint64]
     """uint64[words + 1]: the spare bits of each word; word 0 is the side and the letters left."""
-    full: Any
+    full: npt.NDArray[np.uint64]
     """uint64[words + 1]: everything left, on side 0."""
-    stands: Any
+    stands: npt.NDArray[np.int32]
     """int32[sides of all letters]: the sides on which each letter stands, letter by letter."""
-    stands_at: Any
+    stands_at: npt.NDArray[np.int32]
     """int32[letters + 1]: where each letter's sides begin."""
 
 

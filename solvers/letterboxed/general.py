@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import DONE
 from solvers.letterboxed.fields import SIDE_BITS, Fields
 from solvers.letterboxed.graph import (
@@ -32,11 +33,11 @@ from solvers.letterboxed.graph import (
     SHORT_POOL,
     SHORT_ROWS,
     SHORT_STATES,
-    STATES,
     Graph,
     Step,
     arrive,
     intern,
+    is_full,
     needed,
     order_key,
     pop,
@@ -66,20 +67,22 @@ _SIDE_BITS = np.uint64(SIDE_BITS)
 
 @inlined_kernel
 def leave_each(
-    graph: Graph, step: Step, rows: np.ndarray, first: int, end: int, size: int, word: int,
-    reached: int, edge: int,
-) -> int:  # fmt: skip
-    """Make a state of each way of playing a word; return DONE or GROW."""
-    control = graph.control
+    graph: Graph,
+    step: Step,
+    rows: npt.NDArray[np.uint64],
+    first: Int,
+    end: Int,
+    word: Int,
+    reached: Int,
+) -> Int:
+    """Make a state of each way of playing a word, rows [first, end); return DONE or GROW."""
+    control, size = graph.control, rows.shape[1]
+    edge = control[EDGES]
     ways = end - first
     if edge + 2 * ways + 2 > len(graph.edges):
         control[SHORT] = SHORT_EDGES
         return GROW
-    if (
-        control[STATES] + ways > len(graph.last)
-        or 2 * (control[STATES] + ways) > len(graph.index)
-        or control[HEAP] + ways + 1 > len(graph.heap_key)
-    ):
+    if is_full(graph, ways):
         control[SHORT] = SHORT_STATES
         return GROW
     if control[POOL] + ways * size > len(graph.pool):
@@ -102,9 +105,9 @@ def leave_each(
 
 @search_kernel
 def explore(
-    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: np.ndarray,
-    offsets: np.ndarray, shared: np.ndarray,
-) -> int:  # fmt: skip
+    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: npt.NDArray[np.int32],
+    offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64],
+) -> Int:  # fmt: skip
     """Expand states until no chain as good as wanted is missed.
 
     With `step.each` every way of playing is a state of its own, and the edges of a state are pairs
@@ -130,9 +133,7 @@ def explore(
         ways = graph.key_size[state] // size
         if (
             (not step.each and control[EDGES] + words > len(graph.edges))
-            or control[STATES] + words > len(graph.last)
-            or 2 * (control[STATES] + words) > len(graph.index)
-            or control[HEAP] + words + 1 > len(graph.heap_key)
+            or is_full(graph, words)
             or ways + 1 > capacity
         ):
             return GROW
@@ -151,12 +152,12 @@ def explore(
         if begun:
             begins[2] = ways
         known = 1 if begun else 0
-        code = DONE
+        code: Int = DONE
         for word in range(lo, hi):
             start = offsets[word]
             length = offsets[word + 1] - start
             reached = cost + word_cost(graph, state, word, step)
-            target = DEAD
+            target: Int = DEAD
             last = step.last[word]
             final = reached + least > control[LIMIT] or step.begins[last] == step.begins[last + 1]
             if word > lo:
@@ -240,7 +241,7 @@ def explore(
                     and reached + needed(np.int64(left), step) <= control[LIMIT]
                 ):
                     if step.each:
-                        code = leave_each(graph, step, rows, first, end, size, word, reached, edge)
+                        code = leave_each(graph, step, rows, first, end, word, reached)
                         if code != DONE:
                             break
                         edge = control[EDGES]
@@ -284,7 +285,9 @@ def explore(
 
 
 @search_kernel
-def shared_beginnings(letters: np.ndarray, offsets: np.ndarray, shared: np.ndarray) -> None:
+def shared_beginnings(
+    letters: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64]
+) -> None:
     """Say how many letters each word begins with that the word before it begins with too."""
     for word in range(1, len(shared)):
         one, other = offsets[word - 1], offsets[word]

@@ -10,12 +10,23 @@ at that cannot be part of a chain as good as wanted.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import (
+    Index,
+    enter,
+    enter_new,
+    first_slot,
+    hash_span,
+    is_crowded,
+    next_slot,
+    seek,
+)
 from solvers.kernel_codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 
 COMPLETE, DEAD = -2, -1
@@ -24,9 +35,10 @@ COMPLETE, DEAD = -2, -1
 GROW = -1
 """A kernel has too little room, and goes on when it has more."""
 
-STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT = (
-    range(12)
-)
+(
+    STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT,
+    INDEX_BITS,
+) = range(13)  # fmt: skip
 """What `control` holds."""
 SHORT_STATES, SHORT_EDGES, SHORT_POOL, SHORT_ROWS = 1, 2, 3, 4
 """What there was too little of, in the middle of a state."""
@@ -43,55 +55,63 @@ PAIR_BITS = 24
 """Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
 
 
+Ints = npt.NDArray[np.int32]
+
+
 class Graph(NamedTuple):
     """Flat tables of states, their keys, and edges."""
 
-    control: Any
-    last: Any
+    control: npt.NDArray[np.int64]
+    """int64[CONTROL_SIZE]: how much of the tables is in use, and what must not be exceeded."""
+    last: Ints
     """int32[states]: the letter that the next word begins with; -1 at the beginning of a chain."""
-    lo: Any
-    hi: Any
+    lo: Ints
+    hi: Ints
     """int32[states]: the words that may follow."""
-    cost: Any
+    cost: npt.NDArray[np.int64]
     """int64[states]: words (or letters) that it takes to get there."""
-    left: Any
+    left: Ints
     """int32[states]: letters that are still to be collected, at least."""
-    base: Any
+    base: npt.NDArray[np.int64]
     """int64[states]: the first edge, -1 for a state that is not expanded."""
-    key: Any
+    key: npt.NDArray[np.int64]
     """int64[states]: where the state's key begins in the pool."""
-    key_size: Any
+    key_size: Ints
     """int32[states]: words of the key."""
-    pool: Any
-    index: Any
-    """int32[power of two]: hash table of states, 0 for none."""
-    edges: Any
-    heap_key: Any
-    heap_state: Any
-    timespec: Any
+    pool: npt.NDArray[np.uint64]
+    """The keys of all states."""
+    slots: Index
+    """Finds states by their keys (solvers.hash_table): control[INDEX_BITS] says how many."""
+    edges: Ints
+    """Targets, one for each word of each expanded state."""
+    heap_key: npt.NDArray[np.int64]
+    heap_state: Ints
+    """The states that are to be expanded, the least key first."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
 
 
 class Step(NamedTuple):
     """What words cost and bring."""
 
-    begins: Any
+    begins: npt.NDArray[np.int64]
     """int64[letters + 1]: the words that begin with each letter."""
-    sizes: Any
+    sizes: Ints
     """int32[words]: letters of each word."""
-    last: Any
+    last: Ints
     """int32[words]: the letter that each word ends on."""
-    by_letters: Any
+    by_letters: bool
     """Whether a chain costs its letters instead of its words."""
-    fewest: Any
+    fewest: bool
     """Whether only the cheapest chains are wanted."""
-    gain: Any
+    gain: int
     """The most letters that a word can collect beside its first."""
-    each: Any
+    each: bool
     """Whether every way of playing is a state of its own. Then costs are pairs."""
 
 
 @inlined_kernel
-def spend(graph: Graph, nodes: int) -> int:
+def spend(graph: Graph, nodes: Int) -> Int:
     """Take nodes off the budget; return DONE or what ran out."""
     control = graph.control
     control[NODES] += nodes
@@ -106,7 +126,7 @@ def spend(graph: Graph, nodes: int) -> int:
 
 
 @inlined_kernel
-def needed(left: Any, step: Step) -> int:
+def needed(left: Int, step: Step) -> Int:
     """Bound from below what a chain still costs."""
     words = (left + step.gain - 1) // step.gain
     if step.each:
@@ -115,7 +135,7 @@ def needed(left: Any, step: Step) -> int:
 
 
 @inlined_kernel
-def word_cost(graph: Graph, state: int, word: int, step: Step) -> int:
+def word_cost(graph: Graph, state: Int, word: Int, step: Step) -> Int:
     """Say what a word costs from a state: the letter that two words share counts once."""
     letters = np.int64(step.sizes[word]) - (1 if graph.last[state] >= 0 else 0)
     if step.each:
@@ -124,7 +144,7 @@ def word_cost(graph: Graph, state: int, word: int, step: Step) -> int:
 
 
 @inlined_kernel
-def push(graph: Graph, key: int, state: int) -> None:
+def push(graph: Graph, key: Int, state: Int) -> None:
     """Put a state on the heap."""
     keys, states = graph.heap_key, graph.heap_state
     at = graph.control[HEAP]
@@ -141,7 +161,7 @@ def push(graph: Graph, key: int, state: int) -> None:
 
 
 @inlined_kernel
-def pop(graph: Graph) -> int:
+def pop(graph: Graph) -> Int:
     """Take the state of the lowest key off the heap."""
     keys, states = graph.heap_key, graph.heap_state
     top = states[0]
@@ -166,7 +186,7 @@ def pop(graph: Graph) -> int:
 
 
 @inlined_kernel
-def order_key(cost: int, left: int, step: Step) -> int:
+def order_key(cost: Int, left: Int, step: Step) -> Int:
     """Order states: the least promised cost first, of equal ones those that have come furthest."""
     if step.each:
         return ((cost + needed(left, step)) << LEFT_BITS) + left
@@ -174,51 +194,64 @@ def order_key(cost: int, left: int, step: Step) -> int:
 
 
 @inlined_kernel
-def mixed(pool: np.ndarray, at: int, size: int, last: int) -> np.uint64:
-    """Hash a key."""
-    value = np.uint64(last + 1) * np.uint64(0x9E3779B97F4A7C15)
-    for i in range(at, at + size):
-        value = (value ^ pool[i]) * np.uint64(0xFF51AFD7ED558CCD)
-        value ^= value >> np.uint64(32)
-    return value
+def is_full(graph: Graph, more: Int) -> bool:
+    """Tell whether there is no room for so many more states and their places on the heap."""
+    control = graph.control
+    states = control[STATES] + more
+    return bool(
+        states > len(graph.last)
+        or is_crowded(states, control[INDEX_BITS])
+        or control[HEAP] + more + 1 > len(graph.heap_key)
+    )
+
+
+@inlined_kernel
+def _mixed(graph: Graph, at: Int, size: Int, last: Int) -> np.uint64:
+    return hash_span(np.uint64(last + 1), graph.pool, at, size)
 
 
 @search_kernel
 def index_anew(graph: Graph) -> None:
     """Enter every state into an empty index. The root is not looked for."""
-    mask = np.uint64(len(graph.index) - 1)
+    bits = graph.control[INDEX_BITS]
     for state in range(1, graph.control[STATES]):
-        slot = mixed(graph.pool, graph.key[state], graph.key_size[state], graph.last[state]) & mask
-        while graph.index[slot] != 0:
-            slot = (slot + np.uint64(1)) & mask
-        graph.index[slot] = state
+        mixed = _mixed(graph, graph.key[state], graph.key_size[state], graph.last[state])
+        enter_new(graph.slots, bits, mixed, state)
 
 
 @inlined_kernel
-def intern(graph: Graph, at: int, size: int, last: int) -> int:
+def _has_key(graph: Graph, state: Int, at: Int, size: Int, last: Int) -> bool:
+    """Tell whether the key of a state is `pool[at:at + size]`, and the letter `last`."""
+    if graph.last[state] != last or graph.key_size[state] != size:
+        return False
+    pool, other = graph.pool, graph.key[state]
+    for i in range(size):
+        if pool[other + i] != pool[at + i]:
+            return False
+    return True
+
+
+@inlined_kernel
+def intern(graph: Graph, at: Int, size: Int, last: Int) -> Int:
     """Find the state whose key was written behind the pool, or add it; return it.
 
     The key is `pool[at:at + size]` with `at` the pool's end. A new state has cost UNREACHED.
     """
-    control, pool, index = graph.control, graph.pool, graph.index
-    mask = np.uint64(len(index) - 1)
-    slot = mixed(pool, at, size, last) & mask
-    while index[slot] != 0:
-        state = index[slot]
-        if graph.last[state] == last and graph.key_size[state] == size:
-            other = graph.key[state]
-            same = True
-            for i in range(size):
-                if pool[other + i] != pool[at + i]:
-                    same = False
-                    break
-            if same:
-                return state
-        slot = (slot + np.uint64(1)) & mask
+    control, slots = graph.control, graph.slots
+    bits = control[INDEX_BITS]
+    mixed = _mixed(graph, at, size, last)
+    slot = first_slot(mixed, bits)
+    while True:
+        slot, state = seek(slots, bits, mixed, slot)
+        if state < 0:
+            break
+        if _has_key(graph, state, at, size, last):
+            return state
+        slot = next_slot(slot, bits)
     state = control[STATES]
     control[STATES] = state + 1
     control[POOL] = at + size
-    index[slot] = state
+    enter(slots, slot, mixed, state)
     graph.last[state] = last
     graph.key[state] = at
     graph.key_size[state] = size
@@ -228,7 +261,7 @@ def intern(graph: Graph, at: int, size: int, last: int) -> int:
 
 
 @inlined_kernel
-def arrive(graph: Graph, state: int, cost: int, left: Any, step: Step) -> None:
+def arrive(graph: Graph, state: Int, cost: Int, left: Int, step: Step) -> None:
     """Note that a state can be reached at a cost."""
     if cost < graph.cost[state]:
         last = graph.last[state]

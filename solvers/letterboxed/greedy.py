@@ -8,6 +8,8 @@ article words are taken as tiles allow: no letter more often than it stands on t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,7 +54,8 @@ def greedy_chains(
     # No letter is ended on twice but the last.
     out = np.zeros((len(order), min(words_max, letters + 1)), np.int64)
     lengths = np.zeros(len(order), np.int64)
-    run_greedy(order, following, begins, masks, last, letters, only_first, out, lengths)
+    words = _Words(following, begins, masks, last, letters)
+    run_greedy(words, order, only_first, out, lengths)
     return [tuple(out[i, :n].tolist()) for i, n in enumerate(lengths) if n]
 
 
@@ -66,12 +69,28 @@ def _ordered(model: Model, *, tiles: bool) -> tuple[npt.NDArray[np.uint64], npt.
     return masks, order
 
 
+class _Words(NamedTuple):
+    """The words that the greedy search chooses from."""
+
+    following: npt.NDArray[np.int64]
+    """int64[words]: those that begin with one letter together, in the order of preference."""
+    begins: npt.NDArray[np.int64]
+    """int64[letters + 1]: following[begins[a]:begins[a + 1]] begin with letter a."""
+    masks: npt.NDArray[np.uint64]
+    """uint64[words]: the letters of each word."""
+    last: npt.NDArray[np.int32]
+    """int32[words]: the letter that each word ends on."""
+    letters: int
+
+
 @kernel
 def run_greedy(
-    starts: np.ndarray, following: np.ndarray, begins: np.ndarray, masks: np.ndarray,
-    last: np.ndarray, letters: int, only_first: bool, out: np.ndarray, lengths: np.ndarray,
+    words: _Words, starts: npt.NDArray[np.int64], only_first: bool, out: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Follow every start; row i of `out` gets its chain and `lengths[i]` its words, 0 for none."""
+    following, begins, masks, last = words.following, words.begins, words.masks, words.last
+    letters = words.letters
     full = (_ONE << np.uint64(letters)) - _ONE if letters < 64 else ~np.uint64(0)
     for i in range(len(starts)):
         word = starts[i]

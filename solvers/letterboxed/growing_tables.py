@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.hash_table import EMPTY, MOST_NUMBERS
 from solvers.letterboxed.graph import (
     CLOCK_STRIDE,
     CONTROL_SIZE,
@@ -14,6 +15,7 @@ from solvers.letterboxed.graph import (
     EDGES,
     EXPAND_MAX,
     HEAP,
+    INDEX_BITS,
     LIMIT,
     NODES_MAX,
     POOL,
@@ -31,7 +33,9 @@ from solvers.letterboxed.lengths import (
     BITS_USED,
     ENTRIES,
     FRAMES,
+    LENGTHS_CONTROL_SIZE,
     SCRATCH_USED,
+    SLOT_BITS,
     Lengths,
     enter_anew,
     look_up,
@@ -42,6 +46,8 @@ STATES_FIRST = 1 << 10
 EDGES_FIRST = 1 << 15
 ROWS_FIRST = 1 << 8
 BITS_FIRST = 1 << 12
+ENTRY_BITS_FIRST = 12
+"""The first index of lengths has 2^12 slots, and half as many entries."""
 FRAMES_FIRST = 1 << 6
 
 
@@ -78,7 +84,7 @@ class GrowingGraph:
             key=np.empty(states, np.int64),
             key_size=np.empty(states, np.int32),
             pool=np.empty(max(len(key), 2 * states), np.uint64),
-            index=np.zeros(4 * states, np.int32),
+            slots=np.full(4 * states, EMPTY, np.uint32),
             edges=np.empty(min(EDGES_FIRST, 64 * size), np.int32),
             heap_key=np.empty(states, np.int64),
             heap_state=np.empty(states, np.int32),
@@ -92,6 +98,7 @@ class GrowingGraph:
         graph.heap_key[0] = graph.heap_state[0] = 0
         control[STATES], control[POOL], control[HEAP] = 1, len(key), 1
         control[LIMIT], control[EXPAND_MAX] = limit, 2**62
+        control[INDEX_BITS] = (4 * states).bit_length() - 1
 
     def allow(self, nodes: int, deadline_ns: int) -> None:
         """Say how much more may be spent."""
@@ -130,10 +137,13 @@ class GrowingGraph:
         if short == SHORT_POOL:
             pool = 2 * len(graph.pool)
         new: dict[str, Any] = {}
-        if states > len(graph.last) or 2 * states > len(graph.index):
+        if states > MOST_NUMBERS:
+            return False
+        if states > len(graph.last) or 2 * states > len(graph.slots):
             for name in ("last", "lo", "hi", "cost", "left", "base", "key", "key_size"):
                 new[name] = larger(getattr(graph, name), states)
-            new["index"] = np.zeros(1 << (4 * states - 1).bit_length(), np.int32)
+            control[INDEX_BITS] = (4 * states - 1).bit_length()
+            new["slots"] = np.full(1 << int(control[INDEX_BITS]), EMPTY, np.uint32)
         if short == SHORT_EDGES or control[EDGES] + words > len(graph.edges):
             new["edges"] = larger(graph.edges, int(control[EDGES]) + words)
         if heap > len(graph.heap_key):
@@ -149,7 +159,7 @@ class GrowingGraph:
             if ways > len(rows):
                 self._grow_plays(ways)
         self.graph = graph._replace(**new)
-        if "index" in new:
+        if "slots" in new:
             index_anew(self.graph)
         return self.bytes <= self.most_bytes
 
@@ -171,9 +181,10 @@ class GrowingLengths:
     def __init__(self, longest: int, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.tables = Lengths(
-            control=np.zeros(4, np.int64),
-            table_key=np.zeros(4 * STATES_FIRST, np.int64),
-            table_at=np.empty(4 * STATES_FIRST, np.int64),
+            control=np.zeros(LENGTHS_CONTROL_SIZE, np.int64),
+            entry_key=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
+            entry_at=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
+            slots=np.full(1 << ENTRY_BITS_FIRST, EMPTY, np.uint32),
             bits=np.empty(BITS_FIRST, np.uint64),
             frame_state=np.empty(FRAMES_FIRST, np.int64),
             frame_words=np.empty(FRAMES_FIRST, np.int64),
@@ -182,6 +193,7 @@ class GrowingLengths:
             scratch=np.empty(BITS_FIRST, np.uint64),
             longest=longest,
         )
+        self.tables.control[SLOT_BITS] = ENTRY_BITS_FIRST
 
     @property
     def bytes(self) -> int:
@@ -227,13 +239,17 @@ class GrowingLengths:
             if control[used] + size > len(getattr(lengths, name)):
                 new[name] = larger(getattr(lengths, name), int(control[used]) + size)
         self.tables = lengths._replace(**new)
-        if 2 * control[ENTRIES] + 2 > len(lengths.table_key):
-            slots = 2 * len(lengths.table_key)
-            grown = self.tables._replace(
-                table_key=np.zeros(slots, np.int64), table_at=np.empty(slots, np.int64)
+        entries = len(lengths.entry_key)
+        if control[ENTRIES] == entries:
+            if 2 * entries > MOST_NUMBERS:
+                return False
+            control[SLOT_BITS] += 1
+            self.tables = self.tables._replace(
+                entry_key=larger(lengths.entry_key, 0),
+                entry_at=larger(lengths.entry_at, 0),
+                slots=np.full(4 * entries, EMPTY, np.uint32),
             )
-            enter_anew(lengths, grown)
-            self.tables = grown
+            enter_anew(self.tables)
         return self.bytes <= self.most_bytes
 
 
@@ -241,4 +257,4 @@ def warm() -> None:
     """Compile or load the kernels that only growing tables need."""
     index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
     lengths = GrowingLengths(1, 0).tables
-    enter_anew(lengths, lengths)
+    enter_anew(lengths)

@@ -6,15 +6,18 @@ a set of bits. With these no turn that is taken in listing chains is in vain.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import Index, enter_new, first_slot, mix_first, next_slot, seek
 from solvers.kernel_codes import DONE
 from solvers.letterboxed.graph import COMPLETE, GROW, LIMIT, Graph, Step, spend, word_cost
 
-FRAMES, ENTRIES, BITS_USED, SCRATCH_USED = range(4)
+FRAMES, ENTRIES, BITS_USED, SCRATCH_USED, SLOT_BITS = range(5)
+LENGTHS_CONTROL_SIZE = 5
 """What `control` of the tables holds."""
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -25,24 +28,29 @@ UNKNOWN = -2
 class Lengths(NamedTuple):
     """Tables of (state, words) and their bits."""
 
-    control: Any
-    table_key: Any
-    """int64[power of two]: state and words, 0 for none."""
-    table_at: Any
-    """int64[power of two]: where the bits begin, NOTHING where there are none."""
-    bits: Any
-    frame_state: Any
-    frame_words: Any
-    frame_at: Any
+    control: npt.NDArray[np.int64]
+    """int64[LENGTHS_CONTROL_SIZE]: how much of the tables is in use."""
+    entry_key: npt.NDArray[np.int64]
+    """int64[entries]: state and words."""
+    entry_at: npt.NDArray[np.int64]
+    """int64[entries]: where the bits begin, NOTHING where there are none."""
+    slots: Index
+    """Finds entries by their keys (solvers.hash_table): 2^control[SLOT_BITS] slots."""
+    bits: npt.NDArray[np.uint64]
+    """The bits of all entries."""
+    frame_state: npt.NDArray[np.int64]
+    frame_words: npt.NDArray[np.int64]
+    frame_at: npt.NDArray[np.int64]
     """What is being worked out, one inside the other: state, words, next word."""
-    frame_bits: Any
-    scratch: Any
-    longest: Any
+    frame_bits: npt.NDArray[np.int64]
+    """Where the bits of each frame begin in `scratch`."""
+    scratch: npt.NDArray[np.uint64]
+    longest: int
     """Most letters that a word adds; 0 when lengths play no role."""
 
 
 @inlined_kernel
-def added(graph: Graph, state: int, word: int, step: Step) -> int:
+def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
     """Say how many letters a word adds, where lengths play a role."""
     if step.by_letters:
         return 0
@@ -50,13 +58,13 @@ def added(graph: Graph, state: int, word: int, step: Step) -> int:
 
 
 @inlined_kernel
-def width(words: int, lengths: Lengths) -> int:
+def width(words: Int, lengths: Lengths) -> Int:
     """Say how many 64-bit words the lengths of so many words take."""
     return (words * lengths.longest + 64) >> 6
 
 
 @inlined_kernel
-def leads_on(graph: Graph, state: int, word: int, target: int, step: Step) -> bool:
+def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
     """Tell whether an edge may belong to a chain that counts."""
     if target == COMPLETE:
         if step.by_letters:
@@ -70,54 +78,52 @@ def leads_on(graph: Graph, state: int, word: int, target: int, step: Step) -> bo
 
 
 @inlined_kernel
-def find(lengths: Lengths, state: int, words: int) -> int:
+def _key(state: Int, words: Int) -> np.uint64:
+    return (np.uint64(state) << np.uint64(31)) | np.uint64(words)
+
+
+@inlined_kernel
+def find(lengths: Lengths, state: Int, words: Int) -> Int:
     """Look up where the bits of (state, words) begin; NOTHING, or UNKNOWN."""
-    key = (np.uint64(state + 1) << np.uint64(31)) | np.uint64(words)
-    mask = np.uint64(len(lengths.table_key) - 1)
-    slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
-    while lengths.table_key[slot] != 0:
-        if np.uint64(lengths.table_key[slot]) == key:
-            return lengths.table_at[slot]
-        slot = (slot + _ONE) & mask
-    return UNKNOWN
+    key, bits = _key(state, words), lengths.control[SLOT_BITS]
+    mixed = mix_first(key)
+    slot = first_slot(mixed, bits)
+    while True:
+        slot, entry = seek(lengths.slots, bits, mixed, slot)
+        if entry < 0:
+            return UNKNOWN
+        if np.uint64(lengths.entry_key[entry]) == key:
+            return lengths.entry_at[entry]
+        slot = next_slot(slot, bits)
 
 
 @search_kernel
-def look_up(lengths: Lengths, state: int, words: int) -> int:
+def look_up(lengths: Lengths, state: Int, words: Int) -> Int:
     """Look up where the bits of (state, words) begin; NOTHING, or UNKNOWN."""
     return find(lengths, state, words)
 
 
 @inlined_kernel
-def enter(lengths: Lengths, state: int, words: int, at: int) -> None:
+def enter(lengths: Lengths, state: Int, words: Int, at: Int) -> None:
     """Enter where the bits of (state, words) begin."""
-    key = (np.uint64(state + 1) << np.uint64(31)) | np.uint64(words)
-    mask = np.uint64(len(lengths.table_key) - 1)
-    slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
-    while lengths.table_key[slot] != 0:
-        slot = (slot + _ONE) & mask
-    lengths.table_key[slot] = np.int64(key)
-    lengths.table_at[slot] = at
-    lengths.control[ENTRIES] += 1
+    control, key = lengths.control, _key(state, words)
+    entry = control[ENTRIES]
+    lengths.entry_key[entry] = np.int64(key)
+    lengths.entry_at[entry] = at
+    enter_new(lengths.slots, control[SLOT_BITS], mix_first(key), entry)
+    control[ENTRIES] = entry + 1
 
 
 @search_kernel
-def enter_anew(lengths: Lengths, grown: Lengths) -> None:
-    """Enter all that is known into larger, empty tables."""
-    mask = np.uint64(len(grown.table_key) - 1)
-    for old in range(len(lengths.table_key)):
-        key = np.uint64(lengths.table_key[old])
-        if key == _ZERO:
-            continue
-        slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20) & mask
-        while grown.table_key[slot] != 0:
-            slot = (slot + _ONE) & mask
-        grown.table_key[slot] = lengths.table_key[old]
-        grown.table_at[slot] = lengths.table_at[old]
+def enter_anew(lengths: Lengths) -> None:
+    """Enter all that is known into an empty index."""
+    bits = lengths.control[SLOT_BITS]
+    for entry in range(lengths.control[ENTRIES]):
+        enter_new(lengths.slots, bits, mix_first(np.uint64(lengths.entry_key[entry])), entry)
 
 
 @inlined_kernel
-def begin(lengths: Lengths, state: int, words: int) -> None:
+def begin(lengths: Lengths, state: Int, words: Int) -> None:
     """Begin to work out (state, words)."""
     control = lengths.control
     frame = control[FRAMES]
@@ -134,7 +140,7 @@ def begin(lengths: Lengths, state: int, words: int) -> None:
 
 
 @search_kernel
-def work_out(graph: Graph, step: Step, lengths: Lengths) -> int:
+def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
     """Work out the frames; return DONE, GROW, or what ran out.
 
     After GROW it goes on when called with larger tables.
@@ -149,7 +155,7 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> int:
             frame + 2 > len(lengths.frame_state)
             or control[SCRATCH_USED] + size > len(lengths.scratch)
             or control[BITS_USED] + size > len(lengths.bits)
-            or 2 * control[ENTRIES] + 2 > len(lengths.table_key)
+            or control[ENTRIES] == len(lengths.entry_key)
         ):
             return GROW
         lo, hi = graph.lo[state], graph.hi[state]
@@ -205,17 +211,28 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> int:
     return DONE
 
 
+class Walk(NamedTuple):
+    """How far the listing of chains has come: one entry for each word of the chain."""
+
+    state: npt.NDArray[np.int64]
+    """The state before the word."""
+    word: npt.NDArray[np.int64]
+    """The word to try next."""
+    left: npt.NDArray[np.int64]
+    """Letters that are left to add."""
+    place: npt.NDArray[np.int64]
+    """int64[2]: the depth (-1 at the end), and the number of rows written last."""
+
+
 @search_kernel
 def list_chains(
-    graph: Graph, step: Step, lengths: Lengths, words: int, walk_state: np.ndarray,
-    walk_word: np.ndarray, walk_left: np.ndarray, place: np.ndarray, out: np.ndarray,
-) -> int:  # fmt: skip
+    graph: Graph, step: Step, lengths: Lengths, words: Int, walk: Walk, out: npt.NDArray[np.int64]
+) -> Int:
     """Write chains of `words` words, those in alphabetical order that the walk comes to next.
 
-    `walk_*` hold, for each word of the chain, the state before it, the word to try next, and the
-    letters that are left to add; `place[0]` is the depth (-1 at the end), `place[1]` gets the
-    number of rows written to `out`. Returns DONE or what ran out.
+    Rows of `out` are chains. Returns DONE or what ran out.
     """
+    walk_state, walk_word, walk_left, place = walk.state, walk.word, walk.left, walk.place
     place[1] = 0
     depth = place[0]
     while depth >= 0 and place[1] < len(out):

@@ -20,7 +20,7 @@ from solvers.letterboxed.graph import (
 )
 from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.growing_tables import GrowingGraph, GrowingLengths
-from solvers.letterboxed.lengths import list_chains, work_out
+from solvers.letterboxed.lengths import Walk, list_chains, work_out
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.parts import Part, part_range
 from solvers.letterboxed.rules import Chains, Rules
@@ -88,13 +88,13 @@ class PartSearch:
         if isinstance(self.chains, int):
             here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
             high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
-            code = count_within(graph, self.chains, here, high, low, active, out)
+            code = int(count_within(graph, self.chains, here, high, low, active, out))
             value, table_bytes = int(out[2]), tables.bytes + 48 * states
         else:
             expanded = np.flatnonzero(graph.base[:states] >= 0)
             order = expanded[np.argsort(graph.cost[expanded], kind="stable")]
             high_, low_ = np.zeros(states, np.uint64), np.zeros(states, np.uint64)
-            code = count_cheapest(graph, step, order, high_, low_, out)
+            code = int(count_cheapest(graph, step, order, high_, low_, out))
             value, table_bytes = int(graph.control[LIMIT]), tables.bytes + 16 * states
         if code == DONE and table_bytes > search.budget.table_bytes:
             code = OUT_OF_BYTES
@@ -192,31 +192,31 @@ class PartSearch:
         lengths.begin(0, words)
         code = GROW
         while code == GROW:
-            code = work_out(tables.graph, step, lengths.tables)
+            code = int(work_out(tables.graph, step, lengths.tables))
             if code == GROW and not lengths.grow():
                 code = OUT_OF_BYTES
         self._spent(tables, lengths, code, began)
 
     def _rows(
-        self,
-        tables: GrowingGraph,
-        lengths: GrowingLengths,
-        chains: Chains,
-        words: int,
+        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int,
         letters: int,
     ) -> Iterator[Any]:  # fmt: skip
         step = self.search.step(chains)
-        walk = np.zeros(words, np.int64), np.full(words, -1, np.int64), np.zeros(words, np.int64)
-        walk[2][0] = letters
-        place = np.zeros(2, np.int64)
+        walk = Walk(
+            state=np.zeros(words, np.int64),
+            word=np.full(words, -1, np.int64),
+            left=np.zeros(words, np.int64),
+            place=np.zeros(2, np.int64),
+        )
+        walk.left[0] = letters
         rows = ROWS_FIRST
-        while place[0] >= 0:
+        while walk.place[0] >= 0:
             out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
             tables.allow(self.search.nodes_left, self.search.deadline_ns)
             began = time.perf_counter_ns()
-            code = list_chains(tables.graph, step, lengths.tables, words, *walk, place, out)
+            code = int(list_chains(tables.graph, step, lengths.tables, words, walk, out))
             self._spent(tables, lengths, code, began)
-            yield out[: place[1]]
+            yield out[: walk.place[1]]
             rows = min(2 * rows, ROWS_MAX)
 
     def _spent(self, tables: GrowingGraph, lengths: GrowingLengths, code: int, began: int) -> None:

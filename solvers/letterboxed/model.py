@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import kernel
+from solvers.compiling import Int, kernel
 from solvers.errors import PermanentError
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
@@ -121,8 +121,8 @@ def _playable(
 
 @kernel
 def filter_words(
-    letters: np.ndarray, offsets: np.ndarray, stands: np.ndarray, min_letters: int, out: np.ndarray
-) -> int:
+    letters: np.ndarray, offsets: np.ndarray, stands: np.ndarray, min_letters: Int, out: np.ndarray
+) -> Int:
     """Write the indexes of the words that can be played somewhere on the board; return how many.
 
     `stands[a]` is the mask of the sides on which letter a stands. After each letter the sides on

@@ -179,15 +179,24 @@ class Search:
         """
         words = self.within(root, at)
         letters = len(self.model.alphabet)
-        tables = distinct.tables_for(letters)
-        left = np.array([self.nodes_left, self.deadline_ns], np.int64)
         out = np.zeros(5, np.uint64)
-        most = chains if isinstance(chains, int) else NO_LIMIT
+        limits = distinct.Limits(
+            words=chains if isinstance(chains, int) else NO_LIMIT,
+            nodes=self.nodes_left,
+            deadline_ns=self.deadline_ns,
+            timespec=np.empty(2, np.int64),
+        )
         began = time.perf_counter_ns()
-        code = distinct.count_chains(
-            root.key[0], words.start, words.stop, self.step(chains), self._masks, letters, most,
-            *tables, left, np.empty(2, np.int64), out,
-        )  # fmt: skip
+        code = int(
+            distinct.count_chains(
+                distinct.FirstWords(root.key[0], words.start, words.stop),
+                self.step(chains),
+                self._masks,
+                distinct.tables_for(letters),
+                limits,
+                out,
+            )
+        )
         count = count_of(out[0], out[1])
         if code == DONE and count > MAX_COUNT:
             code = COUNT_TOO_LARGE
@@ -235,12 +244,14 @@ class Search:
         code = GROW if tables.bytes <= self.budget.table_bytes else OUT_OF_BYTES
         while code == GROW:
             if self.engine == "general":
-                code = general.explore(
-                    tables.graph, step, self._fields, tables.plays, model.letters, model.offsets,
-                    self._shared,
+                code = int(
+                    general.explore(
+                        tables.graph, step, self._fields, tables.plays, model.letters,
+                        model.offsets, self._shared,
+                    )
                 )  # fmt: skip
             else:
-                code = distinct.explore(tables.graph, step, self._masks)
+                code = int(distinct.explore(tables.graph, step, self._masks))
             if code == GROW and not tables.grow():
                 code = OUT_OF_BYTES
         control = tables.graph.control

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.letterboxed.general import NO_WORD
 from solvers.letterboxed.graph import COMPLETE, LIMIT, STATES, Graph, Step, word_cost
 from solvers.letterboxed.growing_tables import GrowingGraph
@@ -41,7 +42,7 @@ def _first_of(search: Search, tables: GrowingGraph, step: Step) -> list[int]:
     members = np.zeros((2, states), np.int32)
     seen = np.full(states, -1, np.int64)
     chain: list[int] = []
-    count = 1
+    count: Int = 1
     while count:
         word, count = follow(graph, step, good, members, count, seen, len(chain))
         chain.append(int(word))
@@ -50,7 +51,9 @@ def _first_of(search: Search, tables: GrowingGraph, step: Step) -> list[int]:
 
 
 @search_kernel
-def mark_good(graph: Graph, step: Step, order: np.ndarray, good: np.ndarray) -> None:
+def mark_good(
+    graph: Graph, step: Step, order: npt.NDArray[np.int64], good: npt.NDArray[np.uint8]
+) -> None:
     """Mark the states from which a best chain goes on; `order` is by falling cost."""
     limit = graph.control[LIMIT]
     for state in order:
@@ -70,9 +73,9 @@ def mark_good(graph: Graph, step: Step, order: np.ndarray, good: np.ndarray) -> 
 
 @search_kernel
 def follow(
-    graph: Graph, step: Step, good: np.ndarray, members: np.ndarray, count: int, seen: np.ndarray,
-    turn: int,
-) -> tuple[int, int]:  # fmt: skip
+    graph: Graph, step: Step, good: npt.NDArray[np.uint8], members: npt.NDArray[np.int32],
+    count: Int, seen: npt.NDArray[np.int64], turn: Int,
+) -> tuple[Int, Int]:  # fmt: skip
     """Choose the first word with which a best chain goes on from some of the members.
 
     `members` are the states that the words so far may lead to: row `turn % 2` is read, the other

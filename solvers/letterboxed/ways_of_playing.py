@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel
+from solvers.compiling import Int, inlined_kernel
 from solvers.letterboxed.fields import SIDE_BITS, Fields
 
 PAIRS_MAX = 192
 """Ways up to which each is compared with each; more are only told apart."""
+
+Rows = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -21,21 +24,22 @@ _SIDE_BITS = np.uint64(SIDE_BITS)
 class Plays(NamedTuple):
     """Scratch of the walk along words."""
 
-    rows: Any
+    rows: npt.NDArray[np.uint64]
     """uint64[rows, words]: ways of playing, those of one depth together."""
-    begins: Any
+    begins: npt.NDArray[np.int64]
     """int64[letters of a word + 2]: the first row of each depth."""
-    slots: Any
-    stamps: Any
-    """int32, int64[power of two]: hash table of the rows of one depth, and when they were set."""
-    state: Any
+    slots: npt.NDArray[np.int32]
+    stamps: npt.NDArray[np.int64]
+    """int32, int64[power of two]: hash table of the rows of one depth, and when they were set.
+    Not solvers.hash_table: stamps spare emptying it for every letter of every word."""
+    state: npt.NDArray[np.int64]
     """int64[1]: the last stamp."""
-    to_come: Any
+    to_come: npt.NDArray[np.int32]
     """int32[letters]: how often each letter comes later in the word."""
 
 
 @inlined_kernel
-def covers(rows: np.ndarray, a: int, b: int, spare: np.ndarray) -> bool:
+def covers(rows: Rows, a: Int, b: Int, spare: npt.NDArray[np.uint64]) -> bool:
     """Tell whether row a has nothing left that row b has not, on the same side."""
     if (rows[a, 0] ^ rows[b, 0]) & _SIDE != _ZERO:
         return False
@@ -46,7 +50,7 @@ def covers(rows: np.ndarray, a: int, b: int, spare: np.ndarray) -> bool:
 
 
 @inlined_kernel
-def keep(rows: np.ndarray, first: int, new: int, fields: Fields, plays: Plays) -> int:
+def keep(rows: Rows, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
     """Keep row `new` among the rows from `first` if none there is as good; return their end.
 
     Rows that the new one is better than are dropped.
@@ -75,7 +79,7 @@ def keep(rows: np.ndarray, first: int, new: int, fields: Fields, plays: Plays) -
 
 
 @inlined_kernel
-def find_row(rows: np.ndarray, new: int, size: int, plays: Plays) -> bool:
+def find_row(rows: Rows, new: Int, size: Int, plays: Plays) -> bool:
     """Enter a row into the hash table; tell whether it is new there."""
     stamp = plays.state[0]
     mixed = _ZERO
@@ -100,7 +104,7 @@ def find_row(rows: np.ndarray, new: int, size: int, plays: Plays) -> bool:
 
 
 @inlined_kernel
-def enter(rows: np.ndarray, source: int, new: int, side: int, letter: int, fields: Fields) -> None:
+def enter(rows: Rows, source: Int, new: Int, side: Int, letter: Int, fields: Fields) -> None:
     """Write row `new`: row `source` after playing a letter on a side."""
     for i in range(len(fields.spare)):
         rows[new, i] = rows[source, i]
@@ -113,19 +117,19 @@ def enter(rows: np.ndarray, source: int, new: int, side: int, letter: int, field
 
 
 @inlined_kernel
-def lacks_letter(rows: np.ndarray, row: int, letter: int, to_come: int, fields: Fields) -> bool:
+def lacks_letter(rows: Rows, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
     """Tell whether more of a letter is left than will come."""
     left = _ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
         side = fields.stands[at]
         word = fields.word[side, letter]
         left += (rows[row, word] >> fields.shift[side, letter]) & fields.mask[side, letter]
-    return left > np.uint64(to_come)
+    return bool(left > np.uint64(to_come))
 
 
 @inlined_kernel
 def some_can_complete(
-    rows: np.ndarray, first: int, end: int, kinds: int, plays: Plays, fields: Fields
+    rows: Rows, first: Int, end: Int, kinds: Int, plays: Plays, fields: Fields
 ) -> bool:
     """Tell whether for some row enough of every letter will come."""
     for row in range(first, end):
@@ -140,7 +144,9 @@ def some_can_complete(
 
 
 @inlined_kernel
-def write_key(rows: np.ndarray, first: int, end: int, size: int, pool: np.ndarray, at: int) -> None:
+def write_key(
+    rows: Rows, first: Int, end: Int, size: Int, pool: npt.NDArray[np.uint64], at: Int
+) -> None:
     """Write rows into the pool in ascending order."""
     count = end - first
     for row in range(count):
@@ -149,7 +155,7 @@ def write_key(rows: np.ndarray, first: int, end: int, size: int, pool: np.ndarra
     gap = count // 2
     while gap > 0:
         for row in range(gap, count):
-            here = row
+            here: Int = row
             while here >= gap:
                 one, other = at + (here - gap) * size, at + here * size
                 swap = False
