@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,17 @@ ALPHABET_MAX = 64
 """Distinct letters that a lexicon can hold: a node of the trie keeps its children in 64 bits."""
 UNKNOWN_CENTIZIPF = 0
 """Frequency of a word of which none is known: less than that of any word with one."""
+
+
+class Trie(NamedTuple):
+    """The trie of a lexicon as kernels take it: see the fields of Lexicon."""
+
+    children: npt.NDArray[np.uint64]
+    """uint64[nodes]: a bit for each letter by which a node has a child."""
+    first: npt.NDArray[np.int32]
+    """int32[nodes]: the child by the least letter."""
+    word: npt.NDArray[np.int32]
+    """int32[nodes]: the word that ends at a node, -1 for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,6 +64,11 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def trie(self) -> Trie:
+        """The trie as kernels take it."""
+        return Trie(self.node_children, self.node_first, self.node_word)
 
     def word(self, index: int) -> str:
         """Spell a word."""

@@ -10,21 +10,19 @@ as a mask; several are interned and kept as their number.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.strands.interned_sets import SET_MAX, Pool, intern
 
-ALTERNATIVES_MAX = 256
-"""Alternatives that one partial cover may have; more are refused, never cut."""
+Masks = npt.NDArray[np.uint64]
 
 _ONE = np.uint64(1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @search_kernel
-def open_blocks(free: np.uint64, columns: int) -> np.uint64:
+def open_blocks(free: np.uint64, columns: Int) -> np.uint64:
     """Mark the blocks in which both cells of a diagonal are free: only these still matter."""
     c = np.uint64(columns)
     falling = free & (free << (c + _ONE))
@@ -34,9 +32,9 @@ def open_blocks(free: np.uint64, columns: int) -> np.uint64:
 
 @inlined_kernel
 def combine(
-    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, matter: np.uint64,
-    pool: Any,
-) -> tuple[int, np.uint64, bool]:  # fmt: skip
+    closed: np.uint64, several: bool, sets: Masks, start: Int, stop: Int, matter: np.uint64,
+    pool: Pool,
+) -> tuple[Int, np.uint64, bool]:  # fmt: skip
     """Close a piece's blocks as well; return (0, closed, several), -1 if it crosses, -2 if full.
 
     The piece's least sets are sets[start:stop]; of the result only the blocks of `matter` are kept.
@@ -50,12 +48,12 @@ def combine(
 
 @search_kernel
 def _combine_sets(
-    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, matter: np.uint64,
-    pool: Any,
-) -> tuple[int, np.uint64, bool]:  # fmt: skip
+    closed: np.uint64, several: bool, sets: Masks, start: Int, stop: Int, matter: np.uint64,
+    pool: Pool,
+) -> tuple[Int, np.uint64, bool]:  # fmt: skip
     scratch = pool.scratch
-    count = 0
-    first, last = 0, 1
+    count: Int = np.int64(0)
+    first, last = np.int64(0), np.int64(1)
     if several:
         first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
     for i in range(first, last):
@@ -63,7 +61,7 @@ def _combine_sets(
         for j in range(start, stop):
             if sets[j] & one:
                 continue
-            if count == ALTERNATIVES_MAX:
+            if count == SET_MAX:
                 return -2, closed, False
             scratch[count] = (one | sets[j]) & matter
             count += 1
@@ -72,7 +70,7 @@ def _combine_sets(
     count = _least(scratch, count)
     if count == 1:
         return 0, scratch[0], False
-    number = intern(scratch, count, pool)
+    number = intern(count, pool)
     if number < 0:
         return -2, closed, False
     return 0, np.uint64(number), True
@@ -80,12 +78,17 @@ def _combine_sets(
 
 @search_kernel
 def crosses(
-    closed: np.uint64, several: bool, sets: np.ndarray, start: int, stop: int, pool: Any
+    closed: np.uint64,
+    several: bool,
+    sets: Masks,
+    start: Int,
+    stop: Int,
+    pool: Pool,
 ) -> bool:
     """Tell whether every path of a piece crosses what is closed."""
     if not several and stop - start == 1:
         return (sets[start] & closed) != 0
-    first, last = 0, 1
+    first, last = np.int64(0), np.int64(1)
     if several:
         first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
     for i in range(first, last):
@@ -97,7 +100,7 @@ def crosses(
 
 
 @search_kernel
-def _least(masks: np.ndarray, count: int) -> int:
+def _least(masks: Masks, count: Int) -> Int:
     """Sort, drop every set that contains another, return how many are left."""
     for i in range(1, count):
         value = masks[i]
@@ -117,36 +120,3 @@ def _least(masks: np.ndarray, count: int) -> int:
             masks[kept] = masks[i]
             kept += 1
     return kept
-
-
-@search_kernel
-def intern(values: np.ndarray, count: int, pool: Any) -> int:
-    """Number a sorted set of 64-bit values, equal sets alike; -1 when there is no room."""
-    h = np.uint64(count)
-    for i in range(count):
-        h = (h ^ values[i]) * _MIX
-        h ^= h >> np.uint64(31)
-    size = len(pool.slots)
-    slot = np.int64(h & np.uint64(size - 1))
-    while pool.slots[slot] >= 0:
-        number = pool.slots[slot]
-        start, stop = pool.offsets[number], pool.offsets[number + 1]
-        if stop - start == count:
-            same = True
-            for i in range(count):
-                if pool.sets[start + i] != values[i]:
-                    same = False
-                    break
-            if same:
-                return number
-        slot = (slot + 1) & (size - 1)
-    number = pool.held[0]
-    start = pool.offsets[number]
-    if 2 * (number + 1) > size or number + 2 > len(pool.offsets) or start + count > len(pool.sets):
-        return -1
-    for i in range(count):
-        pool.sets[start + i] = values[i]
-    pool.offsets[number + 1] = start + count
-    pool.slots[slot] = number
-    pool.held[0] = number + 1
-    return number

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import kernel
+from solvers.compiling import Int, kernel
 
 UNIT = 1 << 20
 ROUNDS = 120
@@ -22,7 +22,7 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def price_cells(cells: np.ndarray, count: int, prices: np.ndarray) -> None:
+def price_cells(cells: np.ndarray, count: Int, prices: np.ndarray) -> None:
     """Write int64 prices of `count` cells, given the words' masks (uint64[words]).
 
     A cell that no word holds gets a price beyond any number of words.

@@ -6,13 +6,13 @@ residues are in arc consistency (AC-3rm): mostly one look at a cell is enough.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import trailing_zeros
-from solvers.compiling import inlined_kernel, kernel
+from solvers.compiling import Int, inlined_kernel, kernel
 
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""
@@ -65,7 +65,10 @@ def supports_of(
 
 
 @kernel
-def _file(low: np.ndarray, cells: np.ndarray, offsets: np.ndarray, of_cell: np.ndarray) -> None:
+def _file(
+    low: npt.NDArray[np.int64], cells: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64],
+    of_cell: npt.NDArray[np.int32],
+) -> None:  # fmt: skip
     for s in range(len(low)):
         left = cells[s]
         while left:
@@ -85,7 +88,7 @@ def _file(low: np.ndarray, cells: np.ndarray, offsets: np.ndarray, of_cell: np.n
 
 
 @inlined_kernel
-def has_lost_cell(first: int, covered: np.uint64, closed: np.uint64, supports: Any) -> bool:
+def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
     """Tell whether nothing fits on some free cell of the window that begins at cell `first`.
 
     `closed` are blocks sure to be closed.
@@ -97,7 +100,7 @@ def has_lost_cell(first: int, covered: np.uint64, closed: np.uint64, supports: A
     start = supports.at[first]
     while left:
         cell = first + trailing_zeros(left)
-        s: Any = np.int64(supports.latest[cell])
+        s = np.int64(supports.latest[cell])
         if s < start or not _fits(s, first, covered, closed, supports):
             found = False
             for i in range(supports.offsets[cell], supports.offsets[cell + 1]):
@@ -116,6 +119,6 @@ def has_lost_cell(first: int, covered: np.uint64, closed: np.uint64, supports: A
 
 
 @inlined_kernel
-def _fits(s: int, first: int, covered: np.uint64, closed: np.uint64, supports: Any) -> bool:
+def _fits(s: Int, first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
     up = np.uint64(supports.low[s] - first)
     return not ((supports.cells[s] << up) & covered) and not ((supports.blocks[s] << up) & closed)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount
-from solvers.compiling import kernel, search_kernel
-from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP
+from solvers.compiling import Int, kernel, search_kernel
+from solvers.lexicon.lexicon import Trie
+from solvers.strands.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid
 
 CODE_BITS = 6
 LETTERS_MAX = 21
@@ -22,12 +24,12 @@ _ZERO = np.uint64(0)
 class Components(NamedTuple):
     """Paths that spell a component, the cheapest component first."""
 
-    masks: np.ndarray
+    masks: npt.NDArray[np.uint64]
     """uint64[n, 5]: cells, falling and rising diagonals (see `diagonal`), the letters' code of
     CODE_BITS each in two halves. Cell c is bit c % 64, which is exact on boards of up to 64."""
-    fields: np.ndarray
+    fields: npt.NDArray[np.int32]
     """int32[n, 8]: cost, word, letters, first, last, lowest and highest cell, sides touched."""
-    paths: np.ndarray
+    paths: npt.NDArray[np.int32]
     """int32[n, LETTERS_MAX]: the cells in the order of the letters."""
 
 
@@ -37,13 +39,13 @@ COST, WORD, LETTERS, FIRST, LAST, LOW, HIGH, SIDES = range(8)
 
 @kernel
 def cheapest_below(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
-    no_component: int, cheapest: np.ndarray,
-) -> None:  # fmt: skip
+    trie: Trie, costs: npt.NDArray[np.int32], no_component: Int, cheapest: npt.NDArray[np.int32]
+) -> None:
     """Write for every node of the trie the cost of the cheapest component at or below it.
 
     Children stand after their parents (solvers.lexicon.compile).
     """
+    node_children, node_first, node_word = trie.children, trie.first, trie.word
     for at in range(len(node_word) - 1, -1, -1):
         best = no_component
         if node_word[at] >= 0:
@@ -63,7 +65,7 @@ def longer(rows: np.ndarray) -> Any:
 
 
 @search_kernel
-def diagonal(one: int, other: int, columns: int, row_of: np.ndarray) -> tuple[Any, Any]:
+def diagonal(one: Int, other: Int, columns: Int, row_of: np.ndarray) -> tuple[Any, Any]:
     """Name the block of a step by its lower right cell, as bits: (falling, rising)."""
     a, b = min(one, other), max(one, other)
     if b - a == columns + 1:
@@ -75,17 +77,16 @@ def diagonal(one: int, other: int, columns: int, row_of: np.ndarray) -> tuple[An
 
 @kernel
 def find_components(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, costs: np.ndarray,
-    cheapest: np.ndarray, board: np.ndarray, near: np.ndarray, rows: int, columns: int,
-    cost_max: int, steps_max: int,
+    trie: Trie, costs: npt.NDArray[np.int32], cheapest: npt.NDArray[np.int32], grid: Grid,
+    cost_max: Int, steps_max: Int,
 ) -> tuple[bool, Components]:  # fmt: skip
-    """Find every path that spells a component and leaves room for a second component in `cost_max`.
+    """Find every path that spells a component and leaves room for another in `cost_max`.
 
-    Returns (whether all were found within `steps_max` steps, components).
-
-    Arguments as those of solvers.strands.words.find_words; `costs` by word and `cheapest` by node
-    of the trie (cheapest_below).
+    `costs` are by word, `cheapest` by node of the trie (cheapest_below). Returns (whether all were
+    found within `steps_max` steps, components).
     """
+    node_children, node_first, node_word = trie.children, trie.first, trie.word
+    board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
     cells = rows * columns
     touches = np.zeros(cells, np.int32)
     row_of = np.empty(cells, np.int32)
@@ -168,4 +169,4 @@ def find_components(
             turn[depth] = 8 if to < 0 else turn[depth] + 1
     order = np.argsort(fields[:found, COST], kind="mergesort")
     components = Components(masks=kept[order], fields=fields[order], paths=paths[order])
-    return steps <= steps_max, components
+    return bool(steps <= steps_max), components

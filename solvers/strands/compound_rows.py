@@ -1,23 +1,108 @@
-"""Put the paths of compounds into the order of pieces, and keep what their blocks come to."""
+"""The rows in which compounds are written: each once, then in the order of pieces."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import kernel
-from solvers.strands.component_paths import CELLS, CODE_HI, CODE_LO
-from solvers.strands.compound_scores import hash_slot
-from solvers.strands.compounds import BLOCKS
+from solvers.compiling import Int, inlined_kernel, kernel
+from solvers.hash_table import (
+    EMPTY,
+    Index,
+    enter,
+    enter_new,
+    first_slot,
+    mix_first,
+    mix_last,
+    mix_next,
+    next_slot,
+    seek,
+)
+from solvers.strands.component_paths import CELLS, CODE_HI, CODE_LO, FALLING
 
+BLOCKS = FALLING
+"""Column of the blocks in rows of compounds; the others are those of components."""
 DIGIT_BITS = 11
 """Of a key that rows are sorted by at a time."""
 _ZERO = np.uint64(0)
 
 
+class Rows(NamedTuple):
+    """Compounds that were written, and an index that finds equal ones."""
+
+    masks: npt.NDArray[np.uint64]
+    """uint64[rows, 5]: cells, blocks, nothing, and the letters' code in two halves."""
+    numbers: npt.NDArray[np.int64]
+    """int64[rows, 2]: lowest cell and score."""
+    slots: Index
+    bits: Int
+
+
 @kernel
-def _sort_by(keys: np.ndarray, order: np.ndarray, n: int) -> Any:
+def new_rows(rows: Int) -> Rows:
+    """Make room for so many rows."""
+    bits = np.int64(0)
+    while 1 << bits < 4 * rows:
+        bits += 1
+    return Rows(
+        np.empty((rows, 5), np.uint64),
+        np.empty((rows, 2), np.int64),
+        np.full(1 << bits, EMPTY, np.uint32),
+        bits,
+    )
+
+
+@inlined_kernel
+def _mixed_row(rows: Rows, row: Int) -> np.uint64:
+    masks = rows.masks
+    h = mix_next(mix_first(masks[row, CELLS]), masks[row, BLOCKS])
+    h = mix_next(mix_next(h, masks[row, CODE_HI]), masks[row, CODE_LO])
+    return mix_last(mix_next(h, np.uint64(rows.numbers[row, 0])))
+
+
+@inlined_kernel
+def _is_equal(rows: Rows, one: Int, other: Int) -> bool:
+    masks = rows.masks
+    return bool(
+        masks[one, CELLS] == masks[other, CELLS]
+        and masks[one, CODE_LO] == masks[other, CODE_LO]
+        and masks[one, CODE_HI] == masks[other, CODE_HI]
+        and masks[one, BLOCKS] == masks[other, BLOCKS]
+        and rows.numbers[one, 0] == rows.numbers[other, 0]
+    )
+
+
+@inlined_kernel
+def keep_row(rows: Rows, new: Int) -> bool:
+    """Enter row `new`; if there is an equal one, give that the higher score; tell if it is new."""
+    mixed = _mixed_row(rows, new)
+    slot = first_slot(mixed, rows.bits)
+    while True:
+        slot, row = seek(rows.slots, rows.bits, mixed, slot)
+        if row < 0:
+            enter(rows.slots, slot, mixed, new)
+            return True
+        if _is_equal(rows, row, new):
+            rows.numbers[row, 1] = max(rows.numbers[row, 1], rows.numbers[new, 1])
+            return False
+        slot = next_slot(slot, rows.bits)
+
+
+@kernel
+def longer_rows(rows: Rows) -> Rows:
+    """Copy rows that are all in use into room for twice as many."""
+    found = len(rows.masks)
+    more = new_rows(2 * found)
+    more.masks[:found], more.numbers[:found] = rows.masks, rows.numbers
+    for row in range(found):
+        enter_new(more.slots, more.bits, _mixed_row(more, row), row)
+    return more
+
+
+@kernel
+def _sort_by(keys: np.ndarray, order: np.ndarray, n: Int) -> Any:
     """Sort an order by its keys (uint64), stably, digit by digit; return both."""
     other_keys, other = np.empty_like(keys), np.empty_like(order)
     digit = np.uint64((1 << DIGIT_BITS) - 1)
@@ -45,7 +130,7 @@ def _sort_by(keys: np.ndarray, order: np.ndarray, n: int) -> Any:
 
 
 @kernel
-def _stands_before(masks: np.ndarray, a: int, b: int) -> bool:
+def _stands_before(masks: np.ndarray, a: Int, b: Int) -> bool:
     """Compare rows of the same cells: by letters, then blocks."""
     if masks[a, CODE_HI] != masks[b, CODE_HI]:
         return masks[a, CODE_HI] < masks[b, CODE_HI]
@@ -55,7 +140,7 @@ def _stands_before(masks: np.ndarray, a: int, b: int) -> bool:
 
 
 @kernel
-def _sort_within(order: np.ndarray, start: int, stop: int, masks: np.ndarray) -> None:
+def _sort_within(order: np.ndarray, start: Int, stop: Int, masks: np.ndarray) -> None:
     """Sort the rows of one set of cells: a Shell sort, mostly of a handful."""
     gap = 1
     while 3 * gap + 1 < stop - start:
@@ -72,7 +157,7 @@ def _sort_within(order: np.ndarray, start: int, stop: int, masks: np.ndarray) ->
 
 
 @kernel
-def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: int) -> Any:
+def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
     """Merge the rows of solvers.strands.compounds.join_components into pieces in canonical order.
 
     Returns (lowest cells int32, cells, codes uint64[., 2], scores, block offsets int32, blocks):
@@ -132,27 +217,3 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: int) -> Any:
         low[:pieces].copy(), cells[:pieces].copy(), codes[:pieces].copy(), scores[:pieces].copy(),
         offsets[: pieces + 1].copy(), blocks[:kept].copy(),
     )  # fmt: skip
-
-
-@kernel
-def number_codes(codes: np.ndarray) -> np.ndarray:
-    """Number equal codes (uint64[n, 2]) alike, in the order of their first rows: int64[n]."""
-    size = 64
-    while size < 2 * len(codes):
-        size *= 2
-    index = np.full(size, -1, np.int32)
-    numbers = np.empty(len(codes), np.int64)
-    count = 0
-    for i in range(len(codes)):
-        slot = hash_slot(_ZERO, 0, codes[i, 0], codes[i, 1], size)
-        while index[slot] >= 0:
-            first = index[slot]
-            if codes[first, 0] == codes[i, 0] and codes[first, 1] == codes[i, 1]:
-                numbers[i] = numbers[first]
-                break
-            slot = (slot + 1) & (size - 1)
-        else:
-            index[slot] = i
-            numbers[i] = count
-            count += 1
-    return numbers

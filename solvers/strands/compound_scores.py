@@ -2,31 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, kernel, search_kernel
+from solvers.hash_table import (
+    EMPTY,
+    Index,
+    enter,
+    enter_new,
+    first_slot,
+    mix_first,
+    mix_last,
+    mix_next,
+    next_slot,
+    seek,
+)
 from solvers.strands.component_paths import WORD, Components
 
-_ZERO = np.uint64(0)
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
-_LEAST_SLOTS = 64
+_LEAST_BITS = 6
+"""The least table has 2^6 slots."""
 
 
 class ScoreWeights(NamedTuple):
     """What a compound scores: its components, the phrases they make, and how many they are."""
 
-    components: np.ndarray
+    components: npt.NDArray[np.int64]
     """int64[words]."""
-    phrase_offsets: np.ndarray
+    phrase_offsets: npt.NDArray[np.int32]
     """int32[words + 1], as in the lexicon."""
-    phrase_second: np.ndarray
-    phrases: np.ndarray
+    phrase_second: npt.NDArray[np.int32]
+    """int32[phrases], as in the lexicon."""
+    phrases: npt.NDArray[np.int64]
     """int64[phrases]: added for two components in a row that are a phrase."""
-    counts: np.ndarray
+    counts: npt.NDArray[np.int64]
     """int64: entry n is added to a compound of n components."""
+
+
+class Phrases(NamedTuple):
+    """The pairs of words on a board that are phrases, found by their key."""
+
+    keys: npt.NDArray[np.int64]
+    """int64[pairs]: first word * words of the lexicon + second word."""
+    scores: npt.NDArray[np.int64]
+    """int64[pairs]."""
+    slots: Index
+    bits: Int
+
+
+class Codes(NamedTuple):
+    """Distinct codes of letters, found by their hash."""
+
+    codes: npt.NDArray[np.uint64]
+    """uint64[n, 2]."""
+    slots: Index
+    bits: Int
 
 
 def phrase_of(first: int, second: int, weights: ScoreWeights) -> int:
@@ -38,89 +70,105 @@ def phrase_of(first: int, second: int, weights: ScoreWeights) -> int:
     return 0
 
 
-@search_kernel
-def hash_slot(mask: np.uint64, low: int, hi: np.uint64, lo: np.uint64, size: int) -> Any:
-    """Mix a mask, a number and a code into a slot of a table of `size` slots, a power of two."""
-    h = (mask ^ (hi * _MIX)) * _MIX_2
-    h ^= h >> np.uint64(29)
-    h = (h ^ lo ^ np.uint64(low)) * _MIX
-    h ^= h >> np.uint64(32)
-    return np.int64(h & np.uint64(size - 1))
+@kernel
+def _bits_for(keys: Int) -> Int:
+    """Return how many bits number the slots of which so many keys take at most a quarter."""
+    bits = np.int64(_LEAST_BITS)
+    while 1 << bits < 4 * keys:
+        bits += 1
+    return bits
 
 
 @kernel
-def hash_phrases(components: Components, weights: ScoreWeights) -> Any:
-    """Hash the pairs of words on the board that are phrases: (keys, -1 for none, scores)."""
+def hash_phrases(components: Components, weights: ScoreWeights) -> Phrases:
+    """Index the pairs of words on the board that are phrases."""
     words = len(weights.components)
-    fields, offsets, seconds = (
-        components.fields,
-        weights.phrase_offsets,
-        weights.phrase_second,
-    )
+    fields, offsets, seconds = components.fields, weights.phrase_offsets, weights.phrase_second
     here = np.zeros(words, np.uint8)
     for i in range(len(fields)):
         here[fields[i, WORD]] = 1
     count = 0
-    for turn in range(2):
-        if turn == 1:
-            size = _LEAST_SLOTS
-            while size < 4 * count:
-                size *= 2
-            keys = np.full(size, -1, np.int64)
-            scores = np.zeros(size, np.int64)
-        for word in range(words):
-            if not here[word]:
-                continue
+    for word in range(words):
+        if here[word]:
             for p in range(offsets[word], offsets[word + 1]):
-                second = seconds[p]
-                if not here[second]:
-                    continue
-                if turn == 0:
-                    count += 1
-                    continue
-                key = np.int64(word) * words + second
-                slot = hash_slot(np.uint64(key), 0, _ZERO, _ZERO, size)
-                while keys[slot] >= 0:
-                    slot = (slot + 1) & (size - 1)
-                keys[slot] = key
-                scores[slot] = weights.phrases[p]
-    return keys, scores
+                count += here[seconds[p]]
+    bits = _bits_for(count)
+    keys, scores = np.empty(count, np.int64), np.empty(count, np.int64)
+    slots = np.full(1 << bits, EMPTY, np.uint32)
+    number = 0
+    for word in range(words):
+        if not here[word]:
+            continue
+        for p in range(offsets[word], offsets[word + 1]):
+            if here[seconds[p]]:
+                keys[number] = np.int64(word) * words + seconds[p]
+                scores[number] = weights.phrases[p]
+                enter_new(slots, bits, mix_first(np.uint64(keys[number])), number)
+                number += 1
+    return Phrases(keys, scores, slots, bits)
 
 
 @search_kernel
-def phrase_score(first: int, second: int, words: int, keys: np.ndarray, scores: np.ndarray) -> Any:
+def phrase_score(first: Int, second: Int, words: Int, phrases: Phrases) -> Int:
     """Look up what two words in a row score as a phrase; 0 when they are none."""
     key = np.int64(first) * words + second
-    size = len(keys)
-    slot = hash_slot(np.uint64(key), 0, _ZERO, _ZERO, size)
-    while keys[slot] >= 0:
-        if keys[slot] == key:
-            return scores[slot]
-        slot = (slot + 1) & (size - 1)
-    return np.int64(0)
+    mixed = mix_first(np.uint64(key))
+    slot = first_slot(mixed, phrases.bits)
+    while True:
+        slot, number = seek(phrases.slots, phrases.bits, mixed, slot)
+        if number < 0:
+            return np.int64(0)
+        if phrases.keys[number] == key:
+            return phrases.scores[number]
+        slot = next_slot(slot, phrases.bits)
+
+
+@inlined_kernel
+def _find_code(hi: np.uint64, lo: np.uint64, mixed: np.uint64, known: Codes) -> tuple[Int, Int]:
+    """Look a code up; return its slot and number, or the slot that is free for it and -1."""
+    slot = first_slot(mixed, known.bits)
+    while True:
+        slot, number = seek(known.slots, known.bits, mixed, slot)
+        if number < 0 or (known.codes[number, 0] == hi and known.codes[number, 1] == lo):
+            return slot, number
+        slot = next_slot(slot, known.bits)
+
+
+@inlined_kernel
+def _mixed_code(hi: np.uint64, lo: np.uint64) -> np.uint64:
+    return mix_last(mix_next(mix_first(hi), lo))
 
 
 @kernel
-def hash_codes(codes: np.ndarray) -> np.ndarray:
-    """Keep codes in a hash table: uint64[size, 2], 0 where there is none."""
-    size = _LEAST_SLOTS
-    while size < 4 * len(codes):
-        size *= 2
-    table = np.zeros((size, 2), np.uint64)
+def hash_codes(codes: npt.NDArray[np.uint64]) -> Codes:
+    """Index distinct codes (uint64[n, 2])."""
+    bits = _bits_for(len(codes))
+    slots = np.full(1 << bits, EMPTY, np.uint32)
     for i in range(len(codes)):
-        slot = hash_slot(_ZERO, 0, codes[i, 0], codes[i, 1], size)
-        while table[slot, 0] | table[slot, 1]:
-            slot = (slot + 1) & (size - 1)
-        table[slot] = codes[i]
-    return table
+        enter_new(slots, bits, _mixed_code(codes[i, 0], codes[i, 1]), i)
+    return Codes(codes, slots, bits)
 
 
 @search_kernel
-def is_known(hi: np.uint64, lo: np.uint64, table: np.ndarray) -> bool:
-    """Tell whether a code is in a table of `hash_codes`."""
-    slot = hash_slot(_ZERO, 0, hi, lo, len(table))
-    while table[slot, 0] | table[slot, 1]:
-        if table[slot, 0] == hi and table[slot, 1] == lo:
-            return True
-        slot = (slot + 1) & (len(table) - 1)
-    return False
+def is_known(hi: np.uint64, lo: np.uint64, known: Codes) -> bool:
+    """Tell whether a code is among those of `hash_codes`."""
+    return bool(_find_code(hi, lo, _mixed_code(hi, lo), known)[1] >= 0)
+
+
+@kernel
+def number_codes(codes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Number equal codes (uint64[n, 2]) alike, in the order of their first rows: int64[n]."""
+    bits = _bits_for(len(codes))
+    known = Codes(codes, np.full(1 << bits, EMPTY, np.uint32), bits)
+    numbers = np.empty(len(codes), np.int64)
+    count = 0
+    for i in range(len(codes)):
+        mixed = _mixed_code(codes[i, 0], codes[i, 1])
+        slot, first = _find_code(codes[i, 0], codes[i, 1], mixed, known)
+        if first >= 0:
+            numbers[i] = numbers[first]
+        else:
+            enter(known.slots, slot, mixed, i)
+            numbers[i] = count
+            count += 1
+    return numbers

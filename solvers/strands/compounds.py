@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from solvers.compiling import kernel, search_kernel
+from solvers.compiling import Int, kernel, search_kernel
 from solvers.strands.component_paths import (
     CELLS,
     CODE_BITS,
@@ -33,29 +34,41 @@ from solvers.strands.component_paths import (
     WORD,
     Components,
     diagonal,
-    longer,
 )
+from solvers.strands.compound_rows import BLOCKS, Rows, keep_row, longer_rows, new_rows
 from solvers.strands.compound_scores import (
+    Codes,
+    Phrases,
     ScoreWeights,
     hash_codes,
     hash_phrases,
-    hash_slot,
     is_known,
     phrase_score,
 )
-from solvers.strands.words import WINDOW, spans
+from solvers.strands.words import WINDOW, Grid, spans
 
 FIRST_ROWS = 1 << 15
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 SIDES_SETS = 16
 TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
-BLOCKS = FALLING
-"""Column of the blocks in rows of compounds; the others are those of components."""
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
-_MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 _UNREACHED = 1 << 30
+
+
+class JoinLimits(NamedTuple):
+    """What the rules and the solver allow compounds."""
+
+    min_letters: int
+    components_max: int
+    cost_max: int
+    crossing: bool
+    """Whether words may cross: then blocks are not told apart."""
+    rows_max: int
+    """Rows of compounds."""
+    steps_max: int
+    """Components that are tried behind one another."""
 
 
 class Board(NamedTuple):
@@ -63,50 +76,43 @@ class Board(NamedTuple):
 
     components: Components
     weights: ScoreWeights
-    bounds: np.ndarray
+    limits: JoinLimits
+    bounds: npt.NDArray[np.int64]
     """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin
     beside cell c."""
-    listed: np.ndarray
-    need: np.ndarray
+    listed: npt.NDArray[np.int32]
+    need: npt.NDArray[np.int64]
     """int64[m, cell, sides so far]: see `_needs`."""
-    row_of: np.ndarray
-    spelled: np.ndarray
-    phrase_keys: np.ndarray
-    phrase_scores: np.ndarray
+    row_of: npt.NDArray[np.int64]
+    """int64[cells]: the row of each cell."""
+    spelled: Codes
+    """The words of the board, which are no compounds."""
+    phrases: Phrases
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
-    crossing: bool
-    min_letters: int
-    components_max: int
-    cost_max: int
-    steps_max: int
 
 
 class Joined(NamedTuple):
     """What has been joined so far: entry n is the first n components."""
 
-    at: np.ndarray
+    at: npt.NDArray[np.int64]
     """int64: where in the followers the next component comes from."""
-    stop: np.ndarray
-    chosen: np.ndarray
+    stop: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
     """int64: the last component."""
-    masks: np.ndarray
+    masks: npt.NDArray[np.uint64]
     """uint64[., 5], as those of components."""
-    sums: np.ndarray
+    sums: npt.NDArray[np.int64]
     """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
-    steps: np.ndarray
+    steps: npt.NDArray[np.int64]
     """int64[1]: components that were tried."""
 
 
-@search_kernel
-def _row_slot(masks: np.ndarray, row: int, low: int, size: int) -> Any:
-    mixed = masks[row, CELLS] ^ (masks[row, BLOCKS] * _MIX_2)
-    return hash_slot(mixed, low, masks[row, CODE_HI], masks[row, CODE_LO], size)
-
-
 @kernel
-def _followers(components: Components, near: np.ndarray) -> Any:
+def _followers(
+    components: Components, near: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """List for each cell the components that begin beside it, the cheapest first."""
     cells, fields = len(near), components.fields
     bounds = np.zeros(cells + 1, np.int64)
@@ -133,8 +139,9 @@ def _followers(components: Components, near: np.ndarray) -> Any:
 
 @kernel
 def _needs(
-    components: Components, bounds: np.ndarray, listed: np.ndarray, more_max: int
-) -> np.ndarray:
+    components: Components, bounds: npt.NDArray[np.int64], listed: npt.NDArray[np.int32],
+    more_max: Int,
+) -> npt.NDArray[np.int64]:  # fmt: skip
     """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
@@ -154,8 +161,9 @@ def _needs(
 
 
 @search_kernel
-def _overlap(fields: np.ndarray, paths: np.ndarray, one: int, other: int) -> bool:
+def _overlap(components: Components, one: Int, other: Int) -> bool:
     """Tell whether two components share a cell, on a board of any size."""
+    fields, paths = components.fields, components.paths
     for i in range(fields[one, LETTERS]):
         for j in range(fields[other, LETTERS]):
             if paths[one, i] == paths[other, j]:
@@ -165,7 +173,7 @@ def _overlap(fields: np.ndarray, paths: np.ndarray, one: int, other: int) -> boo
 
 @search_kernel
 def _blocks(
-    cells: np.uint64, falling: np.uint64, rising: np.uint64, low: int, columns: int
+    cells: np.uint64, falling: np.uint64, rising: np.uint64, low: Int, columns: Int
 ) -> tuple[np.uint64, np.uint64, bool]:
     """Turn a path's masks into (cells, blocks, whether it fits), from its lowest cell on.
 
@@ -186,17 +194,11 @@ def _blocks(
 
 
 @search_kernel
-def _join_from(
-    first: int, board: Board, stack: Joined, rows: np.ndarray, numbers: np.ndarray,
-    index: np.ndarray, found: int,
-) -> int:  # fmt: skip
+def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) -> Int:
     """Write the compounds that begin with one component; return their number, or what is wrong."""
-    fields, shapes, paths = board.components.fields, board.components.masks, board.components.paths
-    bounds, listed, need, row_of = board.bounds, board.listed, board.need, board.row_of
-    spelled, keys, phrases = board.spelled, board.phrase_keys, board.phrase_scores
+    fields, shapes = board.components.fields, board.components.masks
+    bounds, listed, need, limits = board.bounds, board.listed, board.need, board.limits
     component_scores, count_scores = board.weights.components, board.weights.counts
-    columns, wide, crossing = board.columns, board.wide, board.crossing
-    min_letters, components_max, cost_max = board.min_letters, board.components_max, board.cost_max
     at, stop, chosen = stack.at, stack.stop, stack.chosen
     joined, sums = stack.masks, stack.sums
     vocabulary = len(component_scores)
@@ -207,27 +209,27 @@ def _join_from(
             depth -= 1
             continue
         stack.steps[0] += 1
-        if stack.steps[0] > board.steps_max:
+        if stack.steps[0] > limits.steps_max:
             return TOO_MANY
-        i = first if depth == 0 else np.int64(listed[at[depth]])
+        i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
         at[depth] += 1
         spent = sums[depth, SPENT] + fields[i, COST]
-        if spent > cost_max:
+        if spent > limits.cost_max:
             depth -= 1  # The others cost no less.
             continue
         if shapes[i, CELLS] & joined[depth, CELLS]:
-            if not wide:
+            if not board.wide:
                 continue
             overlap = False
             for d in range(1, depth + 1):
-                overlap |= _overlap(fields, paths, chosen[d], int(i))
+                overlap |= _overlap(board.components, chosen[d], i)
             if overlap:
                 continue
         touched = sums[depth, TOUCHED] | np.int64(fields[i, SIDES])
         ends = depth > 0 and spans(touched)
         last = fields[i, LAST]
-        left = components_max - depth - 1
-        goes_on = left > 0 and spent + need[left, last, touched] <= cost_max
+        left = limits.components_max - depth - 1
+        goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
         length = sums[depth, LENGTH] + fields[i, LETTERS]
         if not (ends or goes_on) or length > LETTERS_MAX:
             continue
@@ -244,9 +246,9 @@ def _join_from(
         falling, rising = shapes[i, FALLING], shapes[i, RISING]
         if depth > 0:
             before = chosen[depth]
-            value += phrase_score(fields[before, WORD], fields[i, WORD], vocabulary, keys, phrases)
+            value += phrase_score(fields[before, WORD], fields[i, WORD], vocabulary, board.phrases)
             more_falling, more_rising = diagonal(
-                fields[before, LAST], fields[i, FIRST], columns, row_of
+                fields[before, LAST], fields[i, FIRST], board.columns, board.row_of
             )
             falling |= joined[depth, FALLING] | more_falling
             rising |= joined[depth, RISING] | more_rising
@@ -255,35 +257,21 @@ def _join_from(
             min(sums[depth, LOWEST], fields[i, LOW]),
             max(sums[depth, HIGHEST], fields[i, HIGH]),
         )
-        if ends and length >= min_letters and not is_known(hi, lo, spelled):
+        if ends and length >= limits.min_letters and not is_known(hi, lo, board.spelled):
             if highest - lowest >= WINDOW:
                 return TOO_WIDE
-            shape, blocks, fits = _blocks(cells, falling, rising, lowest, columns)
+            shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
             if not fits:
                 return TOO_WIDE
-            if found == len(rows):
+            if found == len(rows.masks):
                 return FULL
-            rows[found, CELLS] = shape
-            rows[found, BLOCKS] = _ZERO if crossing else blocks
-            rows[found, CODE_HI] = hi
-            rows[found, CODE_LO] = lo
-            numbers[found, 0] = lowest
-            numbers[found, 1] = value + count_scores[depth + 1]
-            slot = _row_slot(rows, found, lowest, len(index))
-            while index[slot] >= 0:
-                row = index[slot]
-                if (
-                    rows[row, CELLS] == shape
-                    and rows[row, CODE_LO] == lo
-                    and rows[row, CODE_HI] == hi
-                    and rows[row, BLOCKS] == rows[found, BLOCKS]
-                    and numbers[row, 0] == lowest
-                ):
-                    numbers[row, 1] = max(numbers[row, 1], numbers[found, 1])
-                    break
-                slot = (slot + 1) & (len(index) - 1)
-            else:
-                index[slot] = found
+            rows.masks[found, CELLS] = shape
+            rows.masks[found, BLOCKS] = _ZERO if limits.crossing else blocks
+            rows.masks[found, CODE_HI] = hi
+            rows.masks[found, CODE_LO] = lo
+            rows.numbers[found, 0] = lowest
+            rows.numbers[found, 1] = value + count_scores[depth + 1]
+            if keep_row(rows, found):
                 found += 1
         if goes_on:
             depth += 1
@@ -304,71 +292,56 @@ def _join_from(
 
 @kernel
 def join_components(
-    components: Components, weights: ScoreWeights, words: np.ndarray, near: np.ndarray, rows: int,
-    columns: int,
-    min_letters: int, components_max: int, cost_max: int, crossing: bool, rows_max: int,
-    steps_max: int,
+    components: Components, weights: ScoreWeights, words: npt.NDArray[np.uint64], grid: Grid,
+    limits: JoinLimits,
 ) -> Any:  # fmt: skip
-    """Join 2 to `components_max` components in all ways that span and that spell none of `words`.
+    """Join components in every way that spans and that spells none of `words`, from 2 on.
 
     `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])
     is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
     `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
-    compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond
-    `rows_max` rows or `steps_max` joints tried, TOO_WIDE where one spans more cells than a mask
-    holds.
+    compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond the
+    limits of rows or steps, TOO_WIDE where one spans more cells than a mask holds.
     """
-    bounds, listed = _followers(components, near)
-    phrase_keys, phrase_scores = hash_phrases(components, weights)
+    bounds, listed = _followers(components, grid.near)
+    cells = grid.rows * grid.columns
     board = Board(
         components=components,
         weights=weights,
+        limits=limits,
         bounds=bounds,
         listed=listed,
-        need=_needs(components, bounds, listed, components_max - 1),
-        row_of=np.arange(rows * columns) // columns,
+        need=_needs(components, bounds, listed, limits.components_max - 1),
+        row_of=np.arange(cells) // grid.columns,
         spelled=hash_codes(words),
-        phrase_keys=phrase_keys,
-        phrase_scores=phrase_scores,
-        columns=columns,
-        wide=rows * columns > WINDOW,
-        crossing=crossing,
-        min_letters=min_letters,
-        components_max=components_max,
-        cost_max=cost_max,
-        steps_max=steps_max,
+        phrases=hash_phrases(components, weights),
+        columns=grid.columns,
+        wide=cells > WINDOW,
     )
+    depths = limits.components_max + 1
     stack = Joined(
-        at=np.zeros(components_max + 1, np.int64),
-        stop=np.zeros(components_max + 1, np.int64),
-        chosen=np.zeros(components_max + 1, np.int64),
-        masks=np.zeros((components_max + 1, 5), np.uint64),
-        sums=np.zeros((components_max + 1, 6), np.int64),
+        at=np.zeros(depths, np.int64),
+        stop=np.zeros(depths, np.int64),
+        chosen=np.zeros(depths, np.int64),
+        masks=np.zeros((depths, 5), np.uint64),
+        sums=np.zeros((depths, 6), np.int64),
         steps=np.zeros(1, np.int64),
     )
     stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
-    stack.sums[0, LOWEST] = rows * columns
-    room = min(FIRST_ROWS, rows_max)
-    masks, numbers = np.empty((room, 5), np.uint64), np.empty((room, 2), np.int64)
-    index = np.full(4 * FIRST_ROWS, -1, np.int32)
-    found = 0
+    stack.sums[0, LOWEST] = cells
+    rows = new_rows(min(FIRST_ROWS, limits.rows_max))
+    found: Int = np.int64(0)
     for first in range(len(components.fields)):
         while True:
-            now = _join_from(first, board, stack, masks, numbers, index, found)
+            now = _join_from(first, board, stack, rows, found)
             if now in (TOO_WIDE, TOO_MANY):
-                return now, masks, numbers
-            if now == FULL and 2 * len(masks) > rows_max:
-                return TOO_MANY, masks, numbers
+                return now, rows.masks, rows.numbers
+            if now == FULL and 2 * len(rows.masks) > limits.rows_max:
+                return np.int64(TOO_MANY), rows.masks, rows.numbers
             if now != FULL:
                 found = now
                 break
             # Begin with this component anew: what it has given so far is found to be known.
-            found = len(masks)
-            masks, numbers = longer(masks), longer(numbers)
-            index = np.full(4 * len(masks), -1, np.int32)
-            for row in range(found):
-                slot = _row_slot(masks, row, numbers[row, 0], len(index))
-                while index[slot] >= 0:
-                    slot = (slot + 1) & (len(index) - 1)
-                index[slot] = row
-    return found, masks, numbers
+            found = len(rows.masks)
+            rows = longer_rows(rows)
+    return found, rows.masks, rows.numbers

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from solvers.algebra import Budget, Statistics
+from solvers.hash_table import MOST_NUMBERS
 from solvers.kernel_codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode
+from solvers.strands.interned_sets import Pool, clear_pool, new_pool
 from solvers.strands.pieces import Found
 from solvers.strands.table import (
     CLOCK_STRIDE,
@@ -22,11 +24,8 @@ from solvers.strands.table import (
     STATES_MAX,
     STATUS,
     TICK,
-    Pool,
     Table,
     clear,
-    clear_pool,
-    new_pool,
     new_table,
 )
 
@@ -85,7 +84,7 @@ class RootChildren:
 
 
 def _memory(budget: Budget) -> tuple[Table, Pool]:
-    states = int(max(1, min(budget.table_bytes // STATE_BYTES, 2**31 - 1)))
+    states = int(max(1, min(budget.table_bytes // STATE_BYTES, MOST_NUMBERS)))
     try:
         # Whoever takes it off the list has it alone: streams live side by side.
         table, pool = _kept.pop()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.strands.general_groups import Laid
 
 LOST = -1
@@ -69,10 +69,7 @@ class Trail:
     def force(self, piece: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
         """Find what a piece forces where the map is laid now; None if it cannot be."""
         laid = self.laid
-        count = _force(
-            piece, laid.offsets, laid.cells, laid.on_offsets, laid.on, laid.alive, self.map,
-            self._queue, self._queued,
-        )  # fmt: skip
+        count = _force(piece, laid, self.map, self._queue, self._queued)
         if count == LOST:
             return None
         cells = self._queue[:count].copy()
@@ -83,13 +80,15 @@ class Trail:
 
 @search_kernel
 def _force(
-    piece: int, offsets: np.ndarray, cells: np.ndarray, on_offsets: np.ndarray, on: np.ndarray,
-    alive: np.ndarray, forced: np.ndarray, queue: np.ndarray, queued: np.ndarray,
-) -> int:  # fmt: skip
+    piece: Int, laid: Laid, forced: npt.NDArray[np.int64], queue: npt.NDArray[np.int64],
+    queued: npt.NDArray[np.bool_],
+) -> Int:  # fmt: skip
     """Lay a piece and all that follows on the map; list its cells in `queue`, return how many.
 
     LOST, with the map as it was, when some cell is left without a piece.
     """
+    offsets, cells, alive = laid.offsets, laid.cells, laid.alive
+    on_offsets, on = laid.on_offsets, laid.on
     count = 0
     for j in range(offsets[piece], offsets[piece + 1]):
         if forced[cells[j]] >= 0:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import kernel
+from solvers.compiling import Int, kernel
 from solvers.strands.general_pieces import WideFound, ragged
 from solvers.strands.rules import Rules
 
@@ -184,7 +184,7 @@ def groups_of(laid: Laid, rules: Rules, *, coupled: bool) -> list[Group]:
 
 
 @kernel
-def _find(root: np.ndarray, cell: int) -> int:
+def _find(root: np.ndarray, cell: Int) -> Int:
     top = cell
     while root[top] != top:
         top = root[top]

@@ -38,18 +38,18 @@ def _neighbours(group: Group, laid: Laid) -> tuple[Any, Any] | None:
     place = np.full(len(laid.on_offsets) - 1, -1, np.int64)
     place[group.cells] = np.arange(len(group.cells))
     starts, near = np.zeros(len(group.cells) + 1, np.int64), np.empty(NEIGHBOURS_MAX, np.int32)
-    if not _pair(group.cells, place, laid.offsets, laid.cells, laid.on_offsets, laid.on,
-                 laid.alive, starts, near):  # fmt: skip
+    if not _pair(group.cells, place, laid, starts, near):
         return None
     return starts, near[: starts[-1]].copy()
 
 
 @kernel
 def _pair(
-    cells: np.ndarray, place: np.ndarray, offsets: np.ndarray, piece_cells: np.ndarray,
-    on_offsets: np.ndarray, on: np.ndarray, alive: np.ndarray, starts: np.ndarray,
-    near: np.ndarray,
+    cells: npt.NDArray[np.int64], place: npt.NDArray[np.int64], laid: Laid,
+    starts: npt.NDArray[np.int64], near: npt.NDArray[np.int32],
 ) -> bool:  # fmt: skip
+    offsets, piece_cells, alive = laid.offsets, laid.cells, laid.alive
+    on_offsets, on = laid.on_offsets, laid.on
     seen = np.full(len(cells), -1, np.int64)
     count = 0
     for a in range(len(cells)):

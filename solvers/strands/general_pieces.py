@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.general_walks import WALKED, walk_words
+from solvers.strands.general_walks import WALKED, WalkSpace, walk_words
 from solvers.strands.pieces import (
     Found,
     Pieces,
     TooManyPiecesError,
     TooWideError,
-    board_codes,
     find_pieces,
+    grid_of,
 )
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY, Scoring
-from solvers.strands.words import PATH_MAX, neighbours
+from solvers.strands.words import PATH_MAX
 
 WALKS_MAX = 1 << 21
 """Walks of one length from one cell that may be under way."""
@@ -86,22 +86,24 @@ def find_wide_pieces(
 
     Words only, no compounds. Raises TooManyPiecesError when there are too many walks or pieces.
     """
-    near = neighbours(puzzle.row_count, puzzle.column_count, diagonal=rules.diagonal)
-    out = np.empty(PIECE_NUMBERS, np.int32)
-    starts = np.empty(PIECES_MAX + 1, np.int64)
+    space = WalkSpace(
+        walks=np.empty((2, WALK_NUMBERS), np.int32),
+        offsets=np.empty((2, WALKS_MAX + 1), np.int64),
+        slots=np.zeros(4 * WALKS_MAX, np.int64),
+        out=np.empty(PIECE_NUMBERS, np.int32),
+        starts=np.empty(PIECES_MAX + 1, np.int64),
+    )
     status, count = walk_words(
-        lexicon.node_children, lexicon.node_first, lexicon.node_word,
-        board_codes(puzzle, lexicon), near, puzzle.column_count, rules.min_letters,
-        rules.crossing, np.empty((2, WALK_NUMBERS), np.int32),
-        np.empty((2, WALKS_MAX + 1), np.int64), np.zeros(4 * WALKS_MAX, np.int64), out, starts,
+        lexicon.trie, grid_of(puzzle, rules, lexicon), rules.min_letters, rules.crossing, space,
         STEPS_MAX,
     )  # fmt: skip
+    out = space.out
     if status != WALKED:
         raise TooManyPiecesError(
             "the letters of this board can be walked along words in too many ways; expected a "
             "board of fewer equal letters, or a smaller word list"
         )
-    starts = starts[:count].copy()
+    starts = space.starts[:count].copy()
     heads = out[starts[:, None] + np.arange(3)].reshape(count, 3).astype(np.int64)
     bounds, places = ragged(starts + 3, heads[:, 1])
     cells = out[places]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import kernel
+from solvers.compiling import Int, kernel
 from solvers.strands.general_groups import Group, Laid
 from solvers.strands.general_pieces import ragged
 from solvers.strands.rules import Rules
@@ -88,7 +88,8 @@ def plan_of(
     on_offsets = np.searchsorted(cells[by_cell], np.arange(len(order) + 1)).astype(np.int64)
     on = row[by_cell].astype(np.int32)
     near_offsets, near_words, nears = _nears(
-        bounds, cells, on_offsets, on, mask_offsets, mask_words, masks, (len(order) + 63) // 64
+        _Incidence(bounds, cells, on_offsets, on, mask_offsets, mask_words, masks),
+        (len(order) + 63) // 64,
     )
     corners, blocks, sets = _blocks(pieces, laid, rules, place, columns)
     least, most = (int(sizes.min()), int(sizes.max())) if len(sizes) else (1, 1)
@@ -126,19 +127,26 @@ def _masked(bounds: Any, cells: Any) -> tuple[Any, Any, Any]:
     return offsets, word[heads].astype(np.int32), masks
 
 
-def _nears(
-    bounds: Any, cells: Any, on_offsets: Any, on: Any, mask_offsets: Any, mask_words: Any,
-    masks: Any, words: int,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+class _Incidence(NamedTuple):
+    """Which pieces lie on which cells, three ways: see Plan."""
+
+    bounds: npt.NDArray[np.int64]
+    cells: npt.NDArray[np.int64]
+    """cells[bounds[p]:bounds[p + 1]]: the cells of piece p, ascending."""
+    on_offsets: npt.NDArray[np.int64]
+    on: npt.NDArray[np.int32]
+    mask_offsets: npt.NDArray[np.int64]
+    mask_words: npt.NDArray[np.int32]
+    masks: npt.NDArray[np.uint64]
+
+
+def _nears(pieces: _Incidence, words: int) -> tuple[Any, Any, Any]:
     """Write for each piece the cells that share a piece with it."""
-    offsets = np.zeros(len(bounds), np.int64)
-    room = 4 * len(masks) + 1024
+    offsets = np.zeros(len(pieces.bounds), np.int64)
+    room = 4 * len(pieces.masks) + 1024
     while True:
         near_words, nears = np.empty(room, np.int32), np.empty(room, np.uint64)
-        used = _write_nears(
-            bounds, cells, on_offsets, on, mask_offsets, mask_words, masks, words, offsets,
-            near_words, nears,
-        )  # fmt: skip
+        used = int(_write_nears(pieces, words, offsets, near_words, nears))
         if used <= room:
             return offsets, near_words[:used].copy(), nears[:used].copy()
         room = used
@@ -146,10 +154,11 @@ def _nears(
 
 @kernel
 def _write_nears(
-    bounds: np.ndarray, cells: np.ndarray, on_offsets: np.ndarray, on: np.ndarray,
-    mask_offsets: np.ndarray, mask_words: np.ndarray, masks: np.ndarray, words: int,
-    offsets: np.ndarray, near_words: np.ndarray, nears: np.ndarray,
-) -> int:  # fmt: skip
+    pieces: _Incidence, words: Int, offsets: npt.NDArray[np.int64],
+    near_words: npt.NDArray[np.int32], nears: npt.NDArray[np.uint64],
+) -> Int:  # fmt: skip
+    bounds, cells, on_offsets, on = pieces.bounds, pieces.cells, pieces.on_offsets, pieces.on
+    mask_offsets, mask_words, masks = pieces.mask_offsets, pieces.mask_words, pieces.masks
     cell_count = len(on_offsets) - 1
     # Of each cell first: those that share a piece with it, and between which words they lie.
     low, high = np.full(cell_count, words, np.int64), np.full(cell_count, -1, np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import trailing_zeros
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.strands.general_plan import (
     BLOCK_WORDS,
@@ -27,8 +27,16 @@ from solvers.strands.general_plan import (
     P_TWIN,
     P_WORD,
     RULE,
+    Plan,
 )
-from solvers.strands.general_table import LOWEST, PENDING, add_record, find_record, hash_key
+from solvers.strands.general_table import (
+    LOWEST,
+    PENDING,
+    Records,
+    add_record,
+    find_record,
+    hash_key,
+)
 from solvers.strands.sweep import COMPOUND, OFF, ONE, PLAIN
 from solvers.strands.table import DEAD, EXISTS, STATUS, spend
 from solvers.wide import add
@@ -44,6 +52,8 @@ come here, where its alternatives of closed blocks stand and how many, and its b
 ALTERNATIVES_MAX = 256
 BANS_MAX = 4096
 """Alternatives and banned words of one state; more are refused, never cut."""
+
+Frame = npt.NDArray[np.int64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -64,7 +74,7 @@ class Scratch(NamedTuple):
 
 
 @inlined_kernel
-def first_free(covered: np.ndarray, at: int) -> int:
+def first_free(covered: npt.NDArray[np.uint64], at: Int) -> Int:
     """Find the first free cell from `at` on; cells behind the last are free."""
     w = at >> 6
     free = ~covered[w] & (_FULL << np.uint64(at & 63))
@@ -77,7 +87,7 @@ def first_free(covered: np.ndarray, at: int) -> int:
 
 
 @inlined_kernel
-def _fits(p: Any, plan: Any, covered: np.ndarray) -> bool:
+def _fits(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
     for i in range(plan.mask_offsets[p], plan.mask_offsets[p + 1]):
         if plan.masks[i] & covered[plan.mask_words[i]]:
             return False
@@ -85,13 +95,13 @@ def _fits(p: Any, plan: Any, covered: np.ndarray) -> bool:
 
 
 @inlined_kernel
-def _flip(p: int, plan: Any, covered: np.ndarray) -> None:
+def _flip(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> None:
     for i in range(plan.mask_offsets[p], plan.mask_offsets[p + 1]):
         covered[plan.mask_words[i]] ^= plan.masks[i]
 
 
 @search_kernel
-def _has_lost_cell(p: int, plan: Any, covered: np.ndarray) -> bool:
+def _has_lost_cell(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
     """Tell whether nothing fits any more on some cell that shares a piece with piece p."""
     for i in range(plan.near_offsets[p], plan.near_offsets[p + 1]):
         w = plan.near_words[i]
@@ -114,12 +124,12 @@ def _has_lost_cell(p: int, plan: Any, covered: np.ndarray) -> bool:
 
 
 @inlined_kernel
-def _is_free(cell: int, covered: np.ndarray) -> bool:
+def _is_free(cell: Int, covered: npt.NDArray[np.uint64]) -> bool:
     return not (covered[cell >> 6] >> np.uint64(cell & 63)) & _ONE
 
 
 @search_kernel
-def _close(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
+def _close(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
     """Close a piece's blocks: write alternatives behind the frame's; return how many.
 
     -1: it crosses; -2: no room. Its cells are covered already.
@@ -128,7 +138,7 @@ def _close(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
     closed, covered, corners = scratch.closed, scratch.covered, plan.corners
     before = frame[F_CLOSED]
     start = before + frame[F_SETS] * size
-    count = 0
+    count: Int = np.int64(0)
     for a in range(frame[F_SETS]):
         for s in range(plan.set_offsets[p], plan.set_offsets[p + 1]):
             if count == ALTERNATIVES_MAX or start + (count + 1) * size > len(closed):
@@ -160,7 +170,7 @@ def _close(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
 
 
 @search_kernel
-def _keep_least(closed: np.ndarray, start: int, count: int, size: int) -> int:
+def _keep_least(closed: npt.NDArray[np.uint64], start: Int, count: Int, size: Int) -> Int:
     """Put the row behind `count` ascending ones, none of which holds another, in its place."""
     new = start + count * size
     kept = 0
@@ -183,10 +193,10 @@ def _keep_least(closed: np.ndarray, start: int, count: int, size: int) -> int:
     for w in range(size):
         closed[at + w] = closed[new + w]
     while at > start:
-        w = size - 1
-        while w >= 0 and closed[at + w] == closed[at - size + w]:
-            w -= 1
-        if w < 0 or closed[at + w] > closed[at - size + w]:
+        top = size - 1
+        while top >= 0 and closed[at + top] == closed[at - size + top]:
+            top -= 1
+        if top < 0 or closed[at + top] > closed[at - size + top]:
             break
         for w in range(size):
             closed[at + w], closed[at - size + w] = closed[at - size + w], closed[at + w]
@@ -195,7 +205,7 @@ def _keep_least(closed: np.ndarray, start: int, count: int, size: int) -> int:
 
 
 @search_kernel
-def _ban(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
+def _ban(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
     """Write the words that must not come again behind the frame's; return how many, -2: no room.
 
     Only words that still fit somewhere are kept.
@@ -203,7 +213,7 @@ def _ban(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
     bans = scratch.bans
     old, banned = frame[F_BANS], frame[F_BANNED]
     start = old + banned
-    word = plan.fields[p, P_WORD] if plan.fields[p, P_TWIN] else np.int64(-1)
+    word: Int = plan.fields[p, P_WORD] if plan.fields[p, P_TWIN] else np.int64(-1)
     count = 0
     for i in range(banned + 1):
         if i == banned or (word >= 0 and bans[old + i] > word):
@@ -222,7 +232,7 @@ def _ban(p: int, frame: np.ndarray, plan: Any, scratch: Any) -> int:
 
 
 @search_kernel
-def _still_fits(word: Any, plan: Any, covered: np.ndarray) -> bool:
+def _still_fits(word: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
     for i in range(plan.word_offsets[word], plan.word_offsets[word + 1]):
         if _fits(plan.word_pieces[i], plan, covered):
             return True
@@ -230,7 +240,7 @@ def _still_fits(word: Any, plan: Any, covered: np.ndarray) -> bool:
 
 
 @inlined_kernel
-def _is_allowed(p: int, frame: np.ndarray, plan: Any, bans: np.ndarray) -> bool:
+def _is_allowed(p: Int, frame: Frame, plan: Plan, bans: npt.NDArray[np.int64]) -> bool:
     kind, rule = plan.fields[p, P_KIND], plan.geometry[RULE]
     if kind == COMPOUND and frame[F_FLAG] == COMPOUND:
         return False
@@ -243,7 +253,7 @@ def _is_allowed(p: int, frame: np.ndarray, plan: Any, bans: np.ndarray) -> bool:
 
 
 @search_kernel
-def _write_key(frame: np.ndarray, plan: Any, scratch: Any) -> int:
+def _write_key(frame: Frame, plan: Plan, scratch: Scratch) -> Int:
     key, covered, closed = scratch.key, scratch.covered, scratch.closed
     first = frame[F_FIRST]
     length = 2
@@ -283,7 +293,9 @@ def _write_key(frame: np.ndarray, plan: Any, scratch: Any) -> int:
 
 
 @search_kernel
-def _settle(frame: np.ndarray, plan: Any, scratch: Any, records: Any) -> tuple[bool, Any, Any, Any]:
+def _settle(
+    frame: Frame, plan: Plan, scratch: Scratch, records: Records
+) -> tuple[bool, np.uint64, np.uint64, Int]:
     """Tell whether a state's value is known, and the value; else make a record for it."""
     n, left = frame[F_N], frame[F_LEFT]
     if left == 0:
@@ -306,14 +318,14 @@ def _settle(frame: np.ndarray, plan: Any, scratch: Any, records: Any) -> tuple[b
 
 
 @inlined_kernel
-def _open(frame: np.ndarray, plan: Any) -> None:
+def _open(frame: Frame, plan: Plan) -> None:
     frame[F_NEXT] = plan.at[frame[F_FIRST]]
     frame[F_HI], frame[F_LO], frame[F_BEST] = 0, 0, DEAD
 
 
 @inlined_kernel
 def _credit(
-    hi: np.uint64, lo: np.uint64, best: Any, p: int, plan: Any, records: Any, frame: np.ndarray
+    hi: np.uint64, lo: np.uint64, best: Int, p: Int, plan: Plan, records: Records, frame: Frame
 ) -> None:
     if not hi | lo:
         return
@@ -325,14 +337,16 @@ def _credit(
 
 
 @search_kernel
-def general_cover(plan: Any, scratch: Any, records: Any) -> tuple[Any, Any, Any]:
+def general_cover(
+    plan: Plan, scratch: Scratch, records: Records
+) -> tuple[np.uint64, np.uint64, Int]:
     """Count the ways to cover what is free in the state of frame 0; return (count, count, best).
 
     A budget that runs out shows in the status of the control, and then the answer means nothing.
     """
     frames, covered, control = scratch.frames, scratch.covered, records.control
     known, hi, lo, best = _settle(frames[0], plan, scratch, records)
-    if known or spend(records):
+    if known or spend(control, records.timespec):
         return hi, lo, best
     _open(frames[0], plan)
     depth = 0
@@ -362,7 +376,7 @@ def general_cover(plan: Any, scratch: Any, records: Any) -> tuple[Any, Any, Any]
         known, hi, lo, best = True, _ZERO, _ZERO, np.int64(DEAD)
         if code == 0:
             known, hi, lo, best = _settle(new, plan, scratch, records)
-        if control[STATUS] or (not known and spend(records)):
+        if control[STATUS] or (not known and spend(control, records.timespec)):
             _flip(p, plan, covered)
             break
         if known:
@@ -378,7 +392,7 @@ def general_cover(plan: Any, scratch: Any, records: Any) -> tuple[Any, Any, Any]
 
 
 @search_kernel
-def _lay(p: int, frame: np.ndarray, new: np.ndarray, plan: Any, scratch: Any) -> int:
+def _lay(p: Int, frame: Frame, new: Frame, plan: Plan, scratch: Scratch) -> Int:
     """Write the state after piece p, whose cells are covered already; 0, -1: none, -2: no room."""
     if _has_lost_cell(p, plan, scratch.covered):
         return -1

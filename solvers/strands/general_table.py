@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.strands.table import CONTROL_WORDS, INDEX_BITS, INDEX_BITS_FIRST, STATES, STATUS
 
@@ -64,7 +64,7 @@ def _allocate(table_bytes: int) -> Records:
 
 
 @inlined_kernel
-def hash_key(key: np.ndarray, length: int) -> np.uint64:
+def hash_key(key: npt.NDArray[np.uint64], length: Int) -> np.uint64:
     """Mix a key into 64 bits."""
     h = np.uint64(length)
     for i in range(length):
@@ -74,7 +74,7 @@ def hash_key(key: np.ndarray, length: int) -> np.uint64:
 
 
 @search_kernel
-def find_record(key: np.ndarray, length: int, h: np.uint64, records: Any) -> int:
+def find_record(key: npt.NDArray[np.uint64], length: Int, h: np.uint64, records: Records) -> Int:
     """Look a state up; return where its value stands, or -1."""
     bits = records.control[INDEX_BITS]
     last = (1 << bits) - 1
@@ -94,7 +94,7 @@ def find_record(key: np.ndarray, length: int, h: np.uint64, records: Any) -> int
 
 
 @search_kernel
-def add_record(key: np.ndarray, length: int, h: np.uint64, records: Any) -> int:
+def add_record(key: npt.NDArray[np.uint64], length: Int, h: np.uint64, records: Records) -> Int:
     """Write a state whose value is pending; return where its value stands, -1 without room."""
     control, words = records.control, records.words
     at = control[USED_WORDS]
@@ -123,7 +123,7 @@ def add_record(key: np.ndarray, length: int, h: np.uint64, records: Any) -> int:
 
 
 @search_kernel
-def _place(at: Any, records: Any) -> None:
+def _place(at: Any, records: Records) -> None:
     bits = records.control[INDEX_BITS]
     last = (1 << bits) - 1
     slots = records.slots

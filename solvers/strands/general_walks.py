@@ -8,21 +8,53 @@ words are one walk from then on.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount
-from solvers.compiling import kernel
-from solvers.strands.words import NO_LETTER
+from solvers.compiling import Int, kernel
+from solvers.lexicon.lexicon import Trie
+from solvers.strands.words import NO_LETTER, Grid
 
 WALKED, TOO_MANY_WALKS = range(2)
 NODE, AT, DIAGONALS, HEAD = range(4)
 """A walk: node of the trie, cell, number of diagonals; then its cells and diagonals, ascending."""
+Walk = npt.NDArray[np.int32]
+
 _ONE = np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
+class WalkSpace(NamedTuple):
+    """Arrays to work in and to write to."""
+
+    walks: npt.NDArray[np.int32]
+    """int32[2, numbers]: the walks of one length and the next."""
+    offsets: npt.NDArray[np.int64]
+    """int64[2, walks + 1]: where each begins."""
+    slots: npt.NDArray[np.int64]
+    """int64[power of two], zeros: finds equal walks. Not solvers.hash_table: an entry says which
+    length it belongs to, so that the slots need not be emptied for each cell and length."""
+    out: npt.NDArray[np.int32]
+    """The words found, each as word, number of cells and of blocks, cells, blocks."""
+    starts: npt.NDArray[np.int64]
+    """Where each of them begins."""
+
+
+class WalkStep(NamedTuple):
+    """The step that a walk takes, and how the board is made."""
+
+    node: Int
+    to: Int
+    columns: int
+    crossing: bool
+    """Whether words may cross: then diagonals are not kept."""
+
+
 @kernel
-def _holds(walk: np.ndarray, at: int, size: int, cell: int) -> bool:
+def _holds(walk: Walk, at: Int, size: Int, cell: Int) -> bool:
     low, high = at, at + size
     while low < high:
         middle = (low + high) >> 1
@@ -30,16 +62,14 @@ def _holds(walk: np.ndarray, at: int, size: int, cell: int) -> bool:
             low = middle + 1
         else:
             high = middle
-    return low < at + size and walk[low] == cell
+    return bool(low < at + size and walk[low] == cell)
 
 
 @kernel
-def _write_step(
-    walk: np.ndarray, at: int, size: int, node: int, to: int, columns: int, crossing: bool,
-    out: np.ndarray, start: int,
-) -> int:  # fmt: skip
+def _write_step(walk: Walk, at: Int, size: Int, step: WalkStep, out: Walk, start: Int) -> Int:
     """Write the walk at `walk[at:]`, of `size` cells, with one more cell; return its end."""
-    out[start + NODE] = node
+    to, columns = step.to, step.columns
+    out[start + NODE] = step.node
     out[start + AT] = to
     o = start + HEAD
     placed = False
@@ -54,7 +84,7 @@ def _write_step(
         out[o] = to
         o += 1
     kept = 0
-    if not crossing:
+    if not step.crossing:
         own, cells = start + HEAD, size + 1
         a, b = min(walk[at + AT], to), max(walk[at + AT], to)
         new = -1
@@ -77,7 +107,7 @@ def _write_step(
 
 
 @kernel
-def _open(walk: np.ndarray, at: int, size: int, diagonal: int, columns: int) -> bool:
+def _open(walk: Walk, at: Int, size: Int, diagonal: Int, columns: Int) -> bool:
     """Tell whether neither of the two other cells of a diagonal's block is on a walk."""
     corner, rising = diagonal >> 1, diagonal & 1
     if rising:
@@ -89,15 +119,17 @@ def _open(walk: np.ndarray, at: int, size: int, diagonal: int, columns: int) -> 
 
 @kernel
 def walk_words(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
-    near: np.ndarray, columns: int, min_letters: int, crossing: bool, walks: np.ndarray,
-    offsets: np.ndarray, slots: np.ndarray, out: np.ndarray, starts: np.ndarray, steps_max: int,
-) -> tuple[int, int]:  # fmt: skip
+    trie: Trie, grid: Grid, min_letters: Int, crossing: bool, space: WalkSpace, steps_max: Int
+) -> tuple[Int, Int]:
     """Write every word with every set of cells (and diagonals) as (word, cells, blocks, ...).
 
     Returns (WALKED or TOO_MANY_WALKS, rows written); one word on the same cells may be written
     repeatedly.
     """
+    node_children, node_first, node_word = trie.children, trie.first, trie.word
+    board, near, columns = grid.letters, grid.near, grid.columns
+    walks, offsets, slots = space.walks, space.offsets, space.slots
+    out, starts = space.out, space.starts
     found, room = 0, 0
     steps = 0
     last_slot = len(slots) - 1
@@ -114,7 +146,8 @@ def walk_words(
         while count:
             after = 1 - now
             walk, longer = walks[now], walks[after]
-            made, end = 0, 0
+            made = 0
+            end: Int = np.int64(0)
             stamp += 1
             for w in range(count):
                 at = offsets[now, w]
@@ -152,7 +185,8 @@ def walk_words(
                         return TOO_MANY_WALKS, found
                     letter = np.uint64(board[to])
                     child = node_first[node] + popcount(children & ((_ONE << letter) - _ONE))
-                    stop = _write_step(walk, at, size, child, to, columns, crossing, longer, end)
+                    step = WalkStep(child, to, columns, crossing)
+                    stop = _write_step(walk, at, size, step, longer, end)
                     h = np.uint64(0)
                     for i in range(end, stop):
                         h = (h ^ np.uint64(longer[i])) * _MIX

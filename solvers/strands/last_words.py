@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.strands.blocks import combine, crosses, open_blocks
-from solvers.strands.interned_sets import is_banned
+from solvers.strands.interned_sets import Pool, is_banned
 from solvers.strands.table import DEAD
-from solvers.strands.zone_board import COLUMNS, MIN_LETTERS, REPEATS, first_on
+from solvers.strands.zone_board import (
+    COLUMNS,
+    MIN_LETTERS,
+    REPEATS,
+    Words,
+    ZoneBoard,
+    ZoneState,
+    first_on,
+)
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
 @search_kernel
-def cover_with_one(
-    left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, other: int,
-    words: Any, pool: Any,
-) -> tuple[Any, Any]:  # fmt: skip
+def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tuple[np.uint64, Int]:
     """Count the words that stand on just what is left; return (count, best score).
 
     `other`: a word that must not come again, -1: none.
     """
+    closed, ban = state.closed, state.ban
     count, best = _ZERO, np.int64(DEAD)
-    p: Any = first_on(left, words.cells, words.slots)
+    p = first_on(state.left, words)
     while p >= 0:
         q, p = p, np.int64(words.same_cells[p])
         if closed != _ZERO and crosses(
-            closed, several, words.blocks, words.block_offsets[q], words.block_offsets[q + 1], pool
-        ):
+            closed, state.several, words.blocks, words.block_offsets[q],
+            words.block_offsets[q + 1], pool,
+        ):  # fmt: skip
             continue
-        if words.word[q] == other or 0 <= words.rank[q] < rank:
+        if words.word[q] == other or 0 <= words.rank[q] < state.rank:
             continue
         if ban and is_banned(words.word[q], ban, pool):
             continue
@@ -45,10 +50,10 @@ def cover_with_one(
 
 @search_kernel
 def cover_with_two(
-    left: np.uint64, closed: np.uint64, several: bool, ban: int, rank: int, slack: int,
-    words: Any, board: Any, pool: Any,
-) -> tuple[int, Any, Any]:  # fmt: skip
+    state: ZoneState, slack: Int, words: Words, board: ZoneBoard, pool: Pool
+) -> tuple[Int, np.uint64, Int]:
     """Cover what is left with two words; return (code, count, best score), code -2 when full."""
+    left, ban, rank = state.left, state.ban, state.rank
     count, best = _ZERO, np.int64(DEAD)
     # The cell that the fewest pieces of the whole board cover.
     cell, fewest = 0, np.int64(2**62)
@@ -68,7 +73,7 @@ def cover_with_two(
             continue
         p = np.int64(words.cell_pieces[i])
         rest = left ^ mask
-        if popcount(mask) > roomy or first_on(rest, words.cells, words.slots) < 0:
+        if popcount(mask) > roomy or first_on(rest, words) < 0:
             continue
         if 0 <= words.rank[p] < rank:
             continue
@@ -76,15 +81,16 @@ def cover_with_two(
         if ban and is_banned(word, ban, pool):
             continue
         code, now_closed, now_several = combine(
-            closed, several, words.blocks, words.block_offsets[p], words.block_offsets[p + 1],
-            open_blocks(rest, board.geometry[COLUMNS]), pool,
+            state.closed, state.several, words.blocks, words.block_offsets[p],
+            words.block_offsets[p + 1], open_blocks(rest, board.geometry[COLUMNS]), pool,
         )  # fmt: skip
         if code == -1:
             continue
         if code == -2:
             return -2, _ZERO, np.int64(DEAD)
-        other: Any = word if board.geometry[REPEATS] == 0 else np.int64(-1)
-        more, value = cover_with_one(rest, now_closed, now_several, ban, rank, other, words, pool)
+        other = word if board.geometry[REPEATS] == 0 else np.int64(-1)
+        last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
+        more, value = cover_with_one(last, other, words, pool)
         if more:
             count += more
             best = max(best, value + words.score[p])

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.hash_table import EMPTY
 from solvers.strands.cell_prices import UNIT, price_cells
 from solvers.strands.pieces import Found, Pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.spangrams import Spangrams
 from solvers.strands.zone_board import (
+    F_FIELDS,
+    F_LEFT,
     GEOMETRY_FIELDS,
     ZONES_MAX,
     Words,
@@ -22,7 +25,6 @@ from solvers.strands.zone_board import (
     largest_zones,
     mark_twins,
 )
-from solvers.strands.zones import F_FIELDS, F_LEFT
 
 WORD_CELLS = 64
 """Cells that one word of a mask holds."""
@@ -98,9 +100,10 @@ class Model:
         blocks = _absolute_blocks(pieces)[places]
         bits = bits[order]
         cell_pieces, on = np.nonzero(bits.T)[::-1]
-        slots = np.empty(1 << max(4, int(2 * len(order)).bit_length()), np.int32)
+        slot_bits = max(4, int(2 * len(order)).bit_length())
+        slots = np.full(1 << slot_bits, EMPTY, np.uint32)
         same_cells = np.empty(len(order), np.int32)
-        index_cells(cells, slots, same_cells)
+        index_cells(cells, slots, slot_bits, same_cells)
         every_path = _on_every_path(blocks, bounds)
         self.names = names
         self.words = Words(
@@ -124,6 +127,7 @@ class Model:
             cell_masks=cells[cell_pieces],
             cell_reduced=reduced[order][cell_pieces],
             slots=slots,
+            slot_bits=slot_bits,
             same_cells=same_cells,
         )
 

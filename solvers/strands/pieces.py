@@ -16,9 +16,9 @@ import numpy.typing as npt
 from solvers.lexicon.components import NO_COMPONENT, component_costs
 from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.component_paths import CODE_BITS, LETTERS_MAX, cheapest_below, find_components
-from solvers.strands.compound_rows import merge_rows, number_codes
-from solvers.strands.compound_scores import ScoreWeights
-from solvers.strands.compounds import TOO_MANY, TOO_WIDE, join_components
+from solvers.strands.compound_rows import merge_rows
+from solvers.strands.compound_scores import ScoreWeights, number_codes
+from solvers.strands.compounds import TOO_MANY, TOO_WIDE, JoinLimits, join_components
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import COMPONENTS_MAX, Rules
 from solvers.strands.score import FREQUENCY, Scoring
@@ -31,6 +31,7 @@ from solvers.strands.words import (
     TOO_MANY_STEPS,
     TOP,
     WORD_TOO_WIDE,
+    Grid,
     find_words,
     neighbours,
 )
@@ -101,10 +102,8 @@ def find_pieces(
 
     Raises TooManyPiecesError when words span too many cells or compounds are too many.
     """
-    rows, columns = puzzle.row_count, puzzle.column_count
-    board = board_codes(puzzle, lexicon)
-    near = neighbours(rows, columns, diagonal=rules.diagonal)
-    words = _words(lexicon, board, near, rows, columns, rules, scoring)
+    grid = grid_of(puzzle, rules, lexicon)
+    words = _words(lexicon, grid, rules, scoring)
     if rules.spangram == "off" or rules.compound_parts == 1:
         nothing = np.empty((0, 4), np.uint64)
         return Found(
@@ -112,7 +111,7 @@ def find_pieces(
             compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
             codes=nothing[:, 2:],
         )
-    compounds, codes = _compounds(lexicon, board, near, rows, columns, rules, scoring, words)
+    compounds, codes = _compounds(lexicon, grid, rules, scoring, words)
     return Found(words=words, compounds=compounds, codes=codes)
 
 
@@ -125,20 +124,21 @@ def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
     return np.where(known, codes, NO_LETTER).astype(np.uint8)
 
 
-def _words(
-    lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
-    scoring: Scoring,
-) -> Pieces:  # fmt: skip
+def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Grid:
+    """Write the cells of a board as kernels take them."""
+    rows, columns = puzzle.row_count, puzzle.column_count
+    near = neighbours(rows, columns, diagonal=rules.diagonal)
+    return Grid(board_codes(puzzle, lexicon), near, rows, columns)
+
+
+def _words(lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring) -> Pieces:
     room = FIRST_ROWS
     while True:
         masks = np.empty((room, 2), np.uint64)
         numbers = np.empty((room, 3), np.int32)
-        found = find_words(
-            lexicon.node_children, lexicon.node_first, lexicon.node_word, board, near, rows,
-            columns, rules.min_letters, masks, numbers, STEPS_MAX,
-        )  # fmt: skip
+        found = int(find_words(lexicon.trie, grid, rules.min_letters, masks, numbers, STEPS_MAX))
         if found == WORD_TOO_WIDE:
-            raise TooWideError(_too_wide(rows, columns))
+            raise TooWideError(_too_wide(grid))
         if found == TOO_MANY_STEPS or found > WORD_ROWS_MAX:
             raise TooWideError(_TOO_MANY_PATHS)
         if found <= room:
@@ -150,24 +150,30 @@ def _words(
 
 
 def _compounds(
-    lexicon: Lexicon, board: Any, near: Any, rows: int, columns: int, rules: Rules,
-    scoring: Scoring, words: Pieces,
-) -> tuple[Pieces, npt.NDArray[np.uint64]]:  # fmt: skip
+    lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring, words: Pieces
+) -> tuple[Pieces, npt.NDArray[np.uint64]]:
     costs, cheapest, weights = scored_components(lexicon, rules, scoring)
     complete, components = find_components(
-        lexicon.node_children, lexicon.node_first, lexicon.node_word, costs, cheapest, board, near,
-        rows, columns, rules.compound_centibels, STEPS_MAX,
-    )  # fmt: skip
+        lexicon.trie, costs, cheapest, grid, rules.compound_centibels, STEPS_MAX
+    )
     if not complete:
         raise TooManyPiecesError(_TOO_MANY_PATHS)
     found, masks, numbers = join_components(
-        components, weights, _codes(lexicon, np.unique(words.word[words.spans])), near, rows,
-        columns,
-        rules.min_letters, rules.compound_parts, rules.compound_centibels, rules.crossing,
-        COMPOUND_ROWS_MAX, JOINTS_MAX,
-    )  # fmt: skip
+        components,
+        weights,
+        _codes(lexicon, np.unique(words.word[words.spans])),
+        grid,
+        JoinLimits(
+            min_letters=rules.min_letters,
+            components_max=rules.compound_parts,
+            cost_max=rules.compound_centibels,
+            crossing=rules.crossing,
+            rows_max=COMPOUND_ROWS_MAX,
+            steps_max=JOINTS_MAX,
+        ),
+    )
     if found == TOO_WIDE:
-        raise TooManyPiecesError(_too_wide(rows, columns))
+        raise TooManyPiecesError(_too_wide(grid))
     if found == TOO_MANY:
         raise TooManyPiecesError(
             f"more than {COMPOUND_ROWS_MAX:,} compound spangrams, or {JOINTS_MAX:,} ways to join "
@@ -218,10 +224,7 @@ def scored_components(
             _scored.clear()
         costs = component_costs(lexicon, rules.part_centizipf).astype(np.int32)
         cheapest = np.empty(len(lexicon.node_word), np.int32)
-        cheapest_below(
-            lexicon.node_children, lexicon.node_first, lexicon.node_word, costs,
-            int(np.int64(NO_COMPONENT)), cheapest,
-        )  # fmt: skip
+        cheapest_below(lexicon.trie, costs, NO_COMPONENT, cheapest)
         weights = ScoreWeights(
             components=scoring.components(lexicon),
             phrase_offsets=lexicon.phrase_offsets,
@@ -233,10 +236,10 @@ def scored_components(
     return _scored[key]
 
 
-def _too_wide(rows: int, columns: int) -> str:
+def _too_wide(grid: Grid) -> str:
     return (
-        f"a word on this board of {rows} x {columns} spans more than 64 cells, row by row; "
-        "expected narrower boards or shorter words"
+        f"a word on this board of {grid.rows} x {grid.columns} spans more than 64 cells, row by "
+        "row; expected narrower boards or shorter words"
     )
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
 from solvers.kernel_codes import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import combine, open_blocks
 from solvers.strands.candidates import still_banned
 from solvers.strands.cell_prices import UNIT
+from solvers.strands.interned_sets import Pool
 from solvers.strands.table import DEAD, STATUS
-from solvers.strands.zone_board import COLUMNS, price_of
+from solvers.strands.zone_board import (
+    COLUMNS,
+    F_LEFT,
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
+    price_of,
+)
 from solvers.strands.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
@@ -33,46 +42,49 @@ class Spangrams(NamedTuple):
 
 @search_kernel
 def after_spangram(
-    s: int, full: np.uint64, spangrams: Any, words: Any, board: Any, pool: Any
-) -> tuple[int, np.uint64, np.uint64, bool, int, int]:
-    """Place a spangram on the empty board; return (code, left, closed, several, banned, rank)."""
-    left = full ^ spangrams.cells[s]
+    s: Int, n: Int, spangrams: Spangrams, words: Words, board: ZoneBoard, pool: Pool
+) -> tuple[Int, ZoneState]:
+    """Place a spangram on the empty board; return (code, state that n words are to cover).
+
+    Code 0 if it fits, -2 without room for another set.
+    """
+    left = board.frames[0, F_LEFT] ^ spangrams.cells[s]
     code, closed, several = combine(
         _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
         spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[COLUMNS]), pool,
     )  # fmt: skip
-    banned = 0
+    ban: Int = np.int64(0)
     if spangrams.fields[s, OWN_WORD] >= 0:
-        banned = still_banned(0, spangrams.fields[s, OWN_WORD], left, words, pool)
-        if banned < 0:
+        ban = still_banned(np.int64(0), spangrams.fields[s, OWN_WORD], left, words, pool)
+        if ban < 0:
             code = -2
-    return code, left, closed, several, banned, spangrams.fields[s, OWN_RANK]
+    return code, ZoneState(left, closed, several, n, ban, spangrams.fields[s, OWN_RANK])
 
 
 @search_kernel
 def cover_beside(
-    start: int, stop: int, full: np.uint64, n: int, spangrams: Any, words: Any, board: Any,
-    table: Any, pool: Any, counts: np.ndarray, best: np.ndarray,
+    start: Int, stop: Int, n: Int, spangrams: Spangrams, search: ZoneSearch,
+    counts: npt.NDArray[np.uint64], best: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Cover the board beside spangrams `start` to `stop` with n theme words each.
 
     Writes counts (uint64[spangrams, 2]) and best scores of the theme words. A budget that runs out
     shows in the table's status.
     """
+    board, control = search.board, search.table.control
+    full = board.frames[0, F_LEFT]
     for s in range(start, stop):
         counts[s, 0] = _ZERO
         counts[s, 1] = _ZERO
         best[s] = DEAD
         if price_of(full ^ spangrams.cells[s], board.prices) > n * UNIT:
             continue
-        code, left, closed, several, banned, rank = after_spangram(
-            s, full, spangrams, words, board, pool
-        )
+        code, state = after_spangram(s, n, spangrams, search.words, board, search.pool)
         if code == -2:
-            table.control[STATUS] = FIXED_TABLE_FULL
+            control[STATUS] = FIXED_TABLE_FULL
             return
-        hi, lo, value = cover(left, closed, several, n, banned, rank, words, board, table, pool)
-        if table.control[STATUS] != DONE:
+        hi, lo, value = cover(state, search)
+        if control[STATUS] != DONE:
             return
         counts[s, 0] = hi
         counts[s, 1] = lo

@@ -7,18 +7,18 @@ remember. Boards of any number of rows work, as long as no word reaches beyond t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import FIXED_TABLE_FULL
-from solvers.strands.blocks import combine, intern
+from solvers.strands.blocks import combine
 from solvers.strands.cell_supports import WINDOW, Supports, has_lost_cell
-from solvers.strands.interned_sets import intern_bans, is_banned, list_bans
-from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
+from solvers.strands.interned_sets import Pool, intern, intern_bans, is_banned, list_bans
+from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, Table, find, keep, spend
 from solvers.wide import add
 
 ANY = 255
@@ -32,6 +32,8 @@ CELLS_IN_ALL, WIDTH, LEAST, RULE = range(4)
 FRAME_WORDS = 8
 """A frame of the search's stack: a state, the piece to try next, and what was found so far."""
 F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
+
+Frame = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -47,41 +49,67 @@ class Sweep(NamedTuple):
     stand on, kind."""
     block_offsets: npt.NDArray[np.int64]
     blocks: npt.NDArray[np.uint64]
+    """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks of piece p."""
     at: npt.NDArray[np.int64]
     """Pieces at[f]:at[f + 1] have cell f as their lowest."""
     low: npt.NDArray[np.int64]
     word_offsets: npt.NDArray[np.int64]
     word_pieces: npt.NDArray[np.int64]
+    """word_pieces[word_offsets[w]:word_offsets[w + 1]]: the pieces of word w."""
     geometry: npt.NDArray[np.int64]
+    """int64[4]: CELLS_IN_ALL, WIDTH, LEAST, RULE."""
     supports: Supports
     words: Supports
     """Those that are no compounds: what may follow one."""
 
 
+class SweepState(NamedTuple):
+    """What is asked for: the ways to cover everything from a cell on."""
+
+    first: Int
+    """The first free cell."""
+    covered: np.uint64
+    """What is covered of the window of 64 cells from there on."""
+    closed: np.uint64
+    """Blocks that are closed: a mask, or the number of a set of masks."""
+    several: bool
+    """Whether `closed` is the number of a set."""
+    n: Int
+    """Pieces left, or ANY."""
+    flag: Int
+    """Kind of the spangram so far."""
+    ban: Int
+    """Number of the set of words that must not come again."""
+
+
 @inlined_kernel
-def pack_sweep(first: int, n: int, flag: int, several: bool, ban: int) -> np.uint64:
-    """Pack the rest of a state into one word."""
+def pack_sweep(state: SweepState) -> np.uint64:
+    """Pack the rest of a state, beside its cells and blocks, into one word."""
     return (
-        np.uint64(n)
-        | (np.uint64(several) << np.uint64(8))
-        | (np.uint64(flag) << np.uint64(9))
-        | (np.uint64(first) << np.uint64(11))
-        | (np.uint64(ban) << _BAN)
+        np.uint64(state.n)
+        | (np.uint64(state.several) << np.uint64(8))
+        | (np.uint64(state.flag) << np.uint64(9))
+        | (np.uint64(state.first) << np.uint64(11))
+        | (np.uint64(state.ban) << _BAN)
     )
 
 
 @inlined_kernel
-def _unpack(rest: np.uint64) -> tuple[Any, Any, Any]:
-    # (pieces left, kind of the spangram so far, whether `closed` numbers a set)
-    return (
+def _state_of(frame: Frame) -> SweepState:
+    rest = frame[F_REST]
+    return SweepState(
+        np.int64(frame[F_FIRST]),
+        frame[F_COVERED],
+        frame[F_CLOSED],
+        ((rest >> np.uint64(8)) & _ONE) != _ZERO,
         np.int64(rest & np.uint64(0xFF)),
         np.int64((rest >> np.uint64(9)) & np.uint64(3)),
-        ((rest >> np.uint64(8)) & _ONE) != _ZERO,
+        np.int64(rest >> _BAN),
     )
 
 
 @inlined_kernel
-def _open_from(covered: np.uint64, columns: int) -> np.uint64:
+def _open_from(covered: np.uint64, columns: Int) -> np.uint64:
     # Blocks with both cells of a diagonal free; cells beyond the window are free.
     c = np.uint64(columns)
     if columns >= WINDOW - 1:
@@ -91,7 +119,7 @@ def _open_from(covered: np.uint64, columns: int) -> np.uint64:
 
 
 @inlined_kernel
-def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
+def _fits_later(p: Int, first: Int, covered: np.uint64, sweep: Sweep) -> bool:
     ahead = sweep.low[p] - first
     if ahead < 0:
         return False
@@ -101,7 +129,9 @@ def _fits_later(p: int, first: int, covered: np.uint64, sweep: Any) -> bool:
 
 
 @search_kernel
-def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, pool: Any) -> int:
+def _ban_after(
+    ban: Int, word: Int, first: Int, covered: np.uint64, sweep: Sweep, pool: Pool
+) -> Int:
     scratch = pool.scratch
     kept = 0
     for i in range(list_bans(ban, word, pool)):
@@ -115,66 +145,63 @@ def _ban_after(ban: int, word: Any, first: int, covered: np.uint64, sweep: Any, 
 
 
 @inlined_kernel
-def place(
-    p: int, first: int, covered: np.uint64, closed: np.uint64, several: bool, flag: int, ban: int,
-    sweep: Any, pool: Any,
-) -> tuple[int, int, np.uint64, np.uint64, bool, int, int]:  # fmt: skip
-    """Put piece p on the first free cell.
+def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, SweepState]:
+    """Put piece p on the first free cell; return (code, state after it).
 
-    Returns (code, first, covered, closed, several, flag, ban) of the state after it; code 0 if it
-    fits, 1 if not, -2 without room for another set.
+    Code 0 if it fits, 1 if not, -2 without room for another set.
     """
-    none = (1, first, covered, closed, several, flag, ban)
+    covered, flag, ban = state.covered, state.flag, state.ban
     cells = sweep.cells[p]
     if cells & covered:
-        return none
+        return 1, state
     kind = sweep.fields[p, SWEEP_KIND]
     rule = sweep.geometry[RULE]
     if kind == COMPOUND and flag == COMPOUND:
-        return none
+        return 1, state
     if rule == ONE and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714  plain for the compiler
-        return none
+        return 1, state
     if ban and is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
-        return none
-    code, now_closed, now_several = combine(
-        closed, several, sweep.blocks, sweep.block_offsets[p], sweep.block_offsets[p + 1],
-        _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
+        return 1, state
+    code, closed, several = combine(
+        state.closed, state.several, sweep.blocks, sweep.block_offsets[p],
+        sweep.block_offsets[p + 1], _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
     )  # fmt: skip
     if code:
-        return (1 if code == -1 else code), first, covered, closed, several, flag, ban
+        return (1 if code == -1 else code), state
     now = covered | cells
     step = trailing_zeros(~now)
-    now_first = first + step
+    first = state.first + step
     if step >= WINDOW:
         now = _ZERO
     else:
         now >>= np.uint64(step)
-    if now_several:
+    if several:
         # The alternatives move along with the window.
         if step:
-            now_closed, now_several, code = _shift_sets(now_closed, step, pool)
+            closed, several, code = _shift_sets(closed, step, pool)
     elif step >= WINDOW:
-        now_closed = _ZERO
+        closed = _ZERO
     else:
-        now_closed >>= np.uint64(step)
-    now_ban: Any = 0
+        closed >>= np.uint64(step)
+    now_ban: Int = np.int64(0)
     if code == 0 and (ban or sweep.fields[p, SWEEP_TWIN]):
-        word_no = sweep.fields[p, SWEEP_WORD] if sweep.fields[p, SWEEP_TWIN] else np.int64(-1)
-        now_ban = _ban_after(ban, word_no, now_first, now, sweep, pool)
+        word = sweep.fields[p, SWEEP_WORD] if sweep.fields[p, SWEEP_TWIN] else np.int64(-1)
+        now_ban = _ban_after(ban, word, first, now, sweep, pool)
         if now_ban < 0:
             code = -2
-    return code, now_first, now, now_closed, now_several, max(flag, kind), now_ban
+    n = state.n if state.n == ANY else state.n - 1
+    return code, SweepState(first, now, closed, several, n, max(flag, kind), now_ban)
 
 
 @search_kernel
-def _shift_sets(closed: np.uint64, step: int, pool: Any) -> tuple[np.uint64, bool, int]:
+def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bool, Int]:
     start, stop = pool.offsets[closed], pool.offsets[closed + _ONE]
     scratch = pool.scratch
     count = stop - start
     for i in range(count):
         scratch[i] = _ZERO if step >= WINDOW else pool.sets[start + i] >> np.uint64(step)
     # Blocks behind the window were dropped before, so distinct sets stay distinct.
-    number = intern(scratch, count, pool)
+    number = intern(count, pool)
     if number < 0:
         return closed, True, -2
     return np.uint64(number), True, 0
@@ -182,10 +209,10 @@ def _shift_sets(closed: np.uint64, step: int, pool: Any) -> tuple[np.uint64, boo
 
 @inlined_kernel
 def _settle(
-    first: int, covered: np.uint64, closed: np.uint64, rest: np.uint64, sweep: Any, table: Any
-) -> tuple[bool, Any, Any, Any]:
+    state: SweepState, rest: np.uint64, sweep: Sweep, table: Table
+) -> tuple[bool, np.uint64, np.uint64, Int]:
     # (whether a state's value is known, count, count, best) without a look at its children.
-    n, flag, several = _unpack(rest)
+    first, covered, n, flag = state.first, state.covered, state.n, state.flag
     cells = sweep.geometry[CELLS_IN_ALL]
     if first >= cells:
         rule = sweep.geometry[RULE]
@@ -194,14 +221,14 @@ def _settle(
         return True, _ZERO, _ZERO, np.int64(DEAD)
     if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
         return True, _ZERO, _ZERO, np.int64(DEAD)
-    sure = _ZERO if several else closed
+    sure = _ZERO if state.several else state.closed
     if flag == COMPOUND:
         lost = has_lost_cell(first, covered, sure, sweep.words)
     else:
         lost = has_lost_cell(first, covered, sure, sweep.supports)
     if lost:
         return True, _ZERO, _ZERO, np.int64(DEAD)
-    row = find(covered, closed, rest, table)
+    row = find(covered, state.closed, rest, table)
     if row < 0:
         return False, _ZERO, _ZERO, np.int64(DEAD)
     states = table.states
@@ -209,16 +236,16 @@ def _settle(
 
 
 @inlined_kernel
-def _enter(
-    first: int, covered: np.uint64, closed: np.uint64, rest: np.uint64, sweep: Any, frame: Any
-) -> None:
-    frame[F_FIRST], frame[F_NEXT] = np.uint64(first), np.uint64(sweep.at[first])
-    frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = covered, closed, rest
+def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: Frame) -> None:
+    frame[F_FIRST], frame[F_NEXT] = np.uint64(state.first), np.uint64(sweep.at[state.first])
+    frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = state.covered, state.closed, rest
     frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(DEAD)
 
 
 @inlined_kernel
-def _credit(hi: np.uint64, lo: np.uint64, best: Any, sweep: Any, table: Any, frame: Any) -> None:
+def _credit(
+    hi: np.uint64, lo: np.uint64, best: Int, sweep: Sweep, table: Table, frame: Frame
+) -> None:
     # The piece placed last is the one before the next.
     if not hi | lo:
         return
@@ -231,84 +258,75 @@ def _credit(hi: np.uint64, lo: np.uint64, best: Any, sweep: Any, table: Any, fra
 
 @search_kernel
 def sweep_cover(
-    first: int, covered: np.uint64, closed: np.uint64, several: bool, n: int, flag: int, ban: int,
-    sweep: Any, table: Any, pool: Any, stack: np.ndarray,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Count the ways to cover everything from cell `first` on; return (count, count, best).
+    state: SweepState, sweep: Sweep, table: Table, pool: Pool, stack: npt.NDArray[np.uint64]
+) -> tuple[np.uint64, np.uint64, Int]:
+    """Count the ways to cover what is free in a state; return (count, count, best).
 
-    n: pieces left, or ANY. `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. A budget that runs
-    out shows in the table's status, and then the answer means nothing.
+    `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. A budget that runs out shows in the table's
+    status, and then the answer means nothing.
     """
-    rest = pack_sweep(first, n, flag, several, ban)
-    known, hi, lo, best = _settle(first, covered, closed, rest, sweep, table)
-    if known or spend(table):
+    rest = pack_sweep(state)
+    known, hi, lo, best = _settle(state, rest, sweep, table)
+    if known or spend(table.control, table.timespec):
         return hi, lo, best
-    _enter(first, covered, closed, rest, sweep, stack[0])
+    _enter(state, rest, sweep, stack[0])
     depth = 0
     while depth >= 0:
         frame = stack[depth]
-        covered, rest = frame[F_COVERED], frame[F_REST]
-        at: Any = np.int64(frame[F_FIRST])
-        p: Any = np.int64(frame[F_NEXT])
-        stop = sweep.at[at + 1]
+        covered = frame[F_COVERED]
+        p = np.int64(frame[F_NEXT])
+        stop = sweep.at[np.int64(frame[F_FIRST]) + 1]
         while p < stop and sweep.cells[p] & covered:
             p += 1
         if p == stop:
             hi, lo, best = frame[F_HI], frame[F_LO], np.int64(frame[F_BEST])
-            keep(covered, frame[F_CLOSED], rest, hi, lo, best, table)
+            keep(covered, frame[F_CLOSED], frame[F_REST], hi, lo, best, table)
             depth -= 1
             if depth >= 0:
                 _credit(hi, lo, best, sweep, table, stack[depth])
             continue
         frame[F_NEXT] = np.uint64(p + 1)
-        n, flag, several = _unpack(rest)
-        last_ban: Any = np.int64(rest >> _BAN)
-        code, first, covered, closed, several, flag, ban = place(
-            p, at, covered, frame[F_CLOSED], several, flag, last_ban, sweep, pool
-        )
+        code, state = place(p, _state_of(frame), sweep, pool)
         if code == 1:
             continue
         if code:
             table.control[STATUS] = FIXED_TABLE_FULL
             break
-        rest = pack_sweep(first, n if n == ANY else n - 1, flag, several, ban)
-        known, hi, lo, best = _settle(first, covered, closed, rest, sweep, table)
+        rest = pack_sweep(state)
+        known, hi, lo, best = _settle(state, rest, sweep, table)
         if known:
             _credit(hi, lo, best, sweep, table, frame)
             continue
-        if spend(table):
+        if spend(table.control, table.timespec):
             break
         depth += 1
-        _enter(first, covered, closed, rest, sweep, stack[depth])
+        _enter(state, rest, sweep, stack[depth])
     return hi, lo, best
 
 
 @search_kernel
 def sweep_children(
-    first: int, covered: np.uint64, closed: np.uint64, several: bool, n: int, flag: int, ban: int,
-    sweep: Any, table: Any, pool: Any, out: np.ndarray,
-) -> int:  # fmt: skip
+    state: SweepState, sweep: Sweep, table: Table, pool: Pool, out: npt.NDArray[np.uint64]
+) -> Int:
     """List the states after each piece that fits on the first free cell, in canonical order.
 
     Rows of `out` (uint64[pieces, 8]): piece, first, covered, closed, several, n, flag, ban.
     """
     count = 0
-    for p in range(sweep.at[first], sweep.at[first + 1]):
-        code, now_first, now, now_closed, now_several, now_flag, now_ban = place(
-            p, first, covered, closed, several, flag, ban, sweep, pool
-        )
+    for p in range(sweep.at[state.first], sweep.at[state.first + 1]):
+        code, after = place(p, state, sweep, pool)
         if code == 1:
             continue
         if code:
             table.control[STATUS] = FIXED_TABLE_FULL
             return 0
         out[count, 0] = np.uint64(p)
-        out[count, 1] = np.uint64(now_first)
-        out[count, 2] = now
-        out[count, 3] = now_closed
-        out[count, 4] = np.uint64(now_several)
-        out[count, 5] = np.uint64(n if n == ANY else n - 1)
-        out[count, 6] = np.uint64(now_flag)
-        out[count, 7] = np.uint64(now_ban)
+        out[count, 1] = np.uint64(after.first)
+        out[count, 2] = after.covered
+        out[count, 3] = after.closed
+        out[count, 4] = np.uint64(after.several)
+        out[count, 5] = np.uint64(after.n)
+        out[count, 6] = np.uint64(after.flag)
+        out[count, 7] = np.uint64(after.ban)
         count += 1
     return count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from solvers.strands.sweep import (
     SPANNING,
     SWEEP_FIELDS,
     Sweep,
+    SweepState,
     sweep_children,
     sweep_cover,
 )
@@ -51,8 +53,7 @@ class SweepEngine(RootChildren, Engine):
         self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
         self.stack = np.empty((puzzle.cell_count + 1, FRAME_WORDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
-        zero = np.uint64(0)
-        self.root: State = (0, zero, zero, False, self.n, PLAIN, 0)
+        self.root: State = _state(0, 0, 0, False, self.n, PLAIN, 0)
         self._root_children = self.children(self.root)
 
     def try_all(self, nodes: int) -> bool:
@@ -76,29 +77,22 @@ class SweepEngine(RootChildren, Engine):
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""
-        first, covered, closed, several, n, flag, ban = state
-        hi, lo, best = sweep_cover(
-            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool,
-            self.stack,
-        )  # fmt: skip
+        hi, lo, best = sweep_cover(_state(*state), self.sweep, self.table, self.pool, self.stack)
         self.check()
         return count_of(int(hi), int(lo)), int(best)
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each piece on the first free cell."""
-        first, covered, closed, several, n, flag, ban = state
-        if n == 0 or first >= len(self.sweep.at) - 1:
+        asked = _state(*state)
+        if asked.n == 0 or asked.first >= len(self.sweep.at) - 1:
             return []
-        count = sweep_children(
-            first, covered, closed, several, n, flag, ban, self.sweep, self.table, self.pool,
-            self.out,
-        )  # fmt: skip
+        count = sweep_children(asked, self.sweep, self.table, self.pool, self.out)
         self.check()
         return [
             (
                 self._name(int(row[0])),
                 int(self.sweep.fields[int(row[0]), 1]),
-                (int(row[1]), row[2], row[3], bool(row[4]), int(row[5]), int(row[6]), int(row[7])),
+                _state(*row[1:]),
             )
             for row in self.out[:count].copy()
         ]
@@ -106,6 +100,16 @@ class SweepEngine(RootChildren, Engine):
     def _name(self, piece: int) -> tuple[str, int]:
         row, words = int(self.piece[piece]), len(self.found.words)
         return ("word", row) if row < words else ("compound", row - words)
+
+
+def _state(
+    first: Any, covered: Any, closed: Any, several: Any, n: Any, flag: Any, ban: Any
+) -> SweepState:
+    """Give the fields of a state the types for which the kernels are compiled."""
+    return SweepState(
+        int(first), np.uint64(covered), np.uint64(closed), bool(several), int(n), int(flag),
+        int(ban),
+    )  # fmt: skip
 
 
 def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDArray[np.intp]]:

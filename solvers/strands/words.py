@@ -8,10 +8,14 @@ diagonal steps are a mask of 2 x 2 blocks, each named by its lower right cell.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount
-from solvers.compiling import kernel
+from solvers.compiling import Int, kernel
+from solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
 """Cells, from a path's lowest on, that a mask reaches."""
@@ -26,10 +30,21 @@ NO_LETTER = 255
 _ONE = np.uint64(1)
 
 
+class Grid(NamedTuple):
+    """The cells of a board, row by row."""
+
+    letters: npt.NDArray[np.uint8]
+    """uint8[cells]: codes of the lexicon, NO_LETTER where it lacks the letter."""
+    near: npt.NDArray[np.int32]
+    """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
+    rows: int
+    columns: int
+
+
 @kernel
 def mask_path(
-    path: np.ndarray, length: int, rows: int, columns: int
-) -> tuple[int, np.uint64, np.uint64, int, bool]:
+    path: npt.NDArray[np.int64], length: Int, rows: Int, columns: Int
+) -> tuple[Int, np.uint64, np.uint64, Int, bool]:
     """Turn a path of cells into (lowest cell, cells, blocks, sides touched, whether it fits).
 
     A diagonal step counts as a block only if both other cells of the block are not on the path:
@@ -75,25 +90,25 @@ def mask_path(
 
 
 @kernel
-def spans(sides: int) -> bool:
+def spans(sides: Int) -> bool:
     """Tell whether two opposite sides are among those touched."""
     return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
 
 
 @kernel
 def find_words(
-    node_children: np.ndarray, node_first: np.ndarray, node_word: np.ndarray, board: np.ndarray,
-    near: np.ndarray, rows: int, columns: int, min_letters: int, masks: np.ndarray,
-    numbers: np.ndarray, steps_max: int,
-) -> int:  # fmt: skip
+    trie: Trie, grid: Grid, min_letters: Int, masks: npt.NDArray[np.uint64],
+    numbers: npt.NDArray[np.int32], steps_max: Int,
+) -> Int:  # fmt: skip
     """Write every path of at least `min_letters` cells that spells a word.
 
-    `board` holds letter codes (NO_LETTER where the lexicon lacks the letter), `near` each cell's
-    neighbours (int32[cells, 8], -1 beyond the last). Row i of `masks` (uint64[n, 2]) gets cells
-    and blocks, of `numbers` (int32[n, 3]) word, lowest cell and sides. Returns how many paths
-    there are, which may be more than the arrays hold; WORD_TOO_WIDE if one spans too many cells,
-    TOO_MANY_STEPS when words lead further than `steps_max` steps.
+    Row i of `masks` (uint64[n, 2]) gets cells and blocks, of `numbers` (int32[n, 3]) word, lowest
+    cell and sides. Returns how many paths there are, which may be more than the arrays hold;
+    WORD_TOO_WIDE if one spans too many cells, TOO_MANY_STEPS when words lead further than
+    `steps_max` steps.
     """
+    node_children, node_first, node_word = trie.children, trie.first, trie.word
+    board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
     cells = rows * columns
     path = np.empty(PATH_MAX, np.int64)
     node = np.empty(PATH_MAX, np.int64)

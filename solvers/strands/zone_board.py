@@ -8,12 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
 from solvers.strands.cell_prices import UNIT
+from solvers.strands.interned_sets import Pool
+from solvers.strands.table import Table
 
 ZONES_MAX = 64
 COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(4)
 GEOMETRY_FIELDS = 4
+(
+    F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
+    F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME, F_FIELDS,
+) = range(20)  # fmt: skip
+"""Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
+F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
+have filled; F_SOME: whether it could be covered."""
+
+Masks = npt.NDArray[np.uint64]
 
 _ONE = np.uint64(1)
 
@@ -57,8 +69,9 @@ class Words(NamedTuple):
     """Their cells."""
     cell_reduced: npt.NDArray[np.int64]
     """Their reduced costs."""
-    slots: npt.NDArray[np.int32]
-    """Index from masks to pieces: the first piece on those cells, -1: none."""
+    slots: Index
+    """Finds the first piece on given cells (solvers.hash_table); 2^slot_bits slots."""
+    slot_bits: Int
     same_cells: npt.NDArray[np.int32]
     """The next piece on the same cells, -1: none."""
 
@@ -67,13 +80,15 @@ class ZoneBoard(NamedTuple):
     """The board, and arrays to work in whose first index is the depth of a frame."""
 
     geometry: npt.NDArray[np.int64]
+    """int64[GEOMETRY_FIELDS]."""
     edges: npt.NDArray[np.uint64]
-    """The leftmost and the rightmost column."""
+    """uint64[2]: masks of the leftmost and the rightmost column."""
     prices: npt.NDArray[np.int64]
+    """int64[64]: see solvers.strands.cell_prices."""
     support: npt.NDArray[np.uint64]
     """uint64[64]: what covered each cell last: a place in its list (solvers.strands.candidates)."""
     frames: npt.NDArray[np.uint64]
-    """uint64[depth, frame fields]: see solvers.strands.zones. Frame 0 is the empty board."""
+    """uint64[depth, F_FIELDS]: see solvers.strands.zones. Frame 0 is the empty board."""
     fitting: npt.NDArray[np.uint64]
     """uint64[depth, bitset words]: the pieces that fit on what is left in a frame."""
     chosen: npt.NDArray[np.uint64]
@@ -85,10 +100,36 @@ class ZoneBoard(NamedTuple):
     stamps: npt.NDArray[np.int64]
     """int64[words]: in which zone a word was last seen to fit."""
     stamp: npt.NDArray[np.int64]
+    """int64[1]: the last of them."""
+
+
+class ZoneSearch(NamedTuple):
+    """What the kernels of a zone search work on."""
+
+    words: Words
+    board: ZoneBoard
+    table: Table
+    pool: Pool
+
+
+class ZoneState(NamedTuple):
+    """What is asked for: the ways to cover some cells with n words."""
+
+    left: np.uint64
+    """Mask of the cells to cover."""
+    closed: np.uint64
+    """Blocks that are closed: a mask, or the number of a set of masks."""
+    several: bool
+    """Whether `closed` is the number of a set."""
+    n: Int
+    ban: Int
+    """Number of the set of words that must not come again."""
+    rank: Int
+    """Pieces that are spangrams of a lower rank are left out."""
 
 
 @inlined_kernel
-def price_of(cells: np.uint64, prices: np.ndarray) -> int:
+def price_of(cells: np.uint64, prices: npt.NDArray[np.int64]) -> Int:
     """Add up the prices of cells."""
     total: Any = np.int64(0)
     while cells:
@@ -98,7 +139,9 @@ def price_of(cells: np.uint64, prices: np.ndarray) -> int:
 
 
 @inlined_kernel
-def zone_of(cell: np.uint64, left: np.uint64, geometry: np.ndarray, edges: np.ndarray) -> np.uint64:
+def zone_of(
+    cell: np.uint64, left: np.uint64, geometry: npt.NDArray[np.int64], edges: Masks
+) -> np.uint64:
     """Grow a cell to all cells of `left` that king's moves (or a rook's) reach from it."""
     columns = np.uint64(min(geometry[COLUMNS], 63))
     not_left, not_right = ~edges[0], ~edges[1]
@@ -114,25 +157,23 @@ def zone_of(cell: np.uint64, left: np.uint64, geometry: np.ndarray, edges: np.nd
 
 
 @inlined_kernel
-def fewest_words(zone: np.uint64, prices: np.ndarray) -> int:
+def fewest_words(zone: np.uint64, prices: npt.NDArray[np.int64]) -> Int:
     """Bound from below how many words cover a zone."""
     return max(1, (price_of(zone, prices) + UNIT - 1) // UNIT)
 
 
 @search_kernel
-def split_into_zones(
-    left: np.uint64, n: int, geometry: np.ndarray, edges: np.ndarray, prices: np.ndarray,
-    zones: np.ndarray, depth: int,
-) -> int:  # fmt: skip
+def split_into_zones(left: np.uint64, n: Int, board: ZoneBoard, depth: Int) -> Int:
     """Write the zones of `left`, smallest first; return how many, 0 if n words cannot do."""
+    geometry, zones = board.geometry, board.zones
     least = geometry[MIN_LETTERS]
-    count, low, high = 0, 0, 0
+    count, low, high = np.int64(0), np.int64(0), np.int64(0)
     rest = left
     while rest:
-        zone = zone_of(rest & (~rest + _ONE), rest, geometry, edges)
+        zone = zone_of(rest & (~rest + _ONE), rest, geometry, board.edges)
         rest &= ~zone
         size = popcount(zone)
-        fewest = fewest_words(zone, prices)
+        fewest = fewest_words(zone, board.prices)
         low += fewest
         high += size // least
         if size < least * fewest or low > n or count == ZONES_MAX:
@@ -146,42 +187,40 @@ def split_into_zones(
     return count if high >= n else 0
 
 
-@inlined_kernel
-def slot_of_cells(cells: np.uint64, size: int) -> Any:
-    """Hash a mask to its first place in an index of `size` entries, a power of two."""
-    h = cells * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(h >> np.uint64(64 - trailing_zeros(np.uint64(size))))
-
-
 @search_kernel
-def index_cells(cells: np.ndarray, slots: np.ndarray, same_cells: np.ndarray) -> None:
+def index_cells(
+    cells: Masks, slots: Index, slot_bits: Int, same_cells: npt.NDArray[np.int32]
+) -> None:
     """Fill the index from masks to pieces; pieces on the same cells form a chain, in order."""
-    size = len(slots)
-    slots[:] = -1
     for p in range(len(cells) - 1, -1, -1):
-        slot = slot_of_cells(cells[p], size)
-        while slots[slot] >= 0 and cells[slots[slot]] != cells[p]:
-            slot = (slot + 1) & (size - 1)
-        same_cells[p] = slots[slot]
-        slots[slot] = p
+        mixed = mix_first(cells[p])
+        slot = first_slot(mixed, slot_bits)
+        while True:
+            slot, other = seek(slots, slot_bits, mixed, slot)
+            if other < 0 or cells[other] == cells[p]:
+                break
+            slot = next_slot(slot, slot_bits)
+        same_cells[p] = other
+        enter(slots, slot, mixed, p)
 
 
 @inlined_kernel
-def first_on(left: np.uint64, cells: np.ndarray, slots: np.ndarray) -> int:
+def first_on(left: np.uint64, words: Words) -> Int:
     """Look up the first piece whose cells are just `left`, -1 if there is none."""
-    size = len(slots)
-    slot = slot_of_cells(left, size)
+    mixed = mix_first(left)
+    slot = first_slot(mixed, words.slot_bits)
     while True:
-        p: Any = np.int64(slots[slot])
-        if p < 0 or cells[p] == left:
+        slot, p = seek(words.slots, words.slot_bits, mixed, slot)
+        if p < 0 or words.cells[p] == left:
             return p
-        slot = (slot + 1) & (size - 1)
+        slot = next_slot(slot, words.slot_bits)
 
 
 @search_kernel
 def largest_zones(
-    cells: np.ndarray, full: np.uint64, geometry: np.ndarray, edges: np.ndarray, out: np.ndarray
-) -> None:
+    cells: Masks, full: np.uint64, geometry: npt.NDArray[np.int64], edges: Masks,
+    out: npt.NDArray[np.int64],
+) -> None:  # fmt: skip
     """Write how many cells the largest zone has that each piece leaves of the board `full`."""
     for p in range(len(cells)):
         rest = full & ~cells[p]
@@ -194,8 +233,9 @@ def largest_zones(
 
 @search_kernel
 def mark_twins(
-    cells: np.ndarray, word_pieces: np.ndarray, word_offsets: np.ndarray, twin: np.ndarray
-) -> None:
+    cells: Masks, word_pieces: npt.NDArray[np.int64], word_offsets: npt.NDArray[np.int64],
+    twin: npt.NDArray[np.bool_],
+) -> None:  # fmt: skip
     """Mark each piece whose word also fits on cells that it leaves free."""
     for w in range(len(word_offsets) - 1):
         for i in range(word_offsets[w], word_offsets[w + 1]):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from solvers.algebra import Budget, count_of
 from solvers.kernel_codes import FIXED_TABLE_FULL
 from solvers.reasons import BudgetSpentError
-from solvers.strands.choices import zone_children
+from solvers.strands.candidates import zone_children
 from solvers.strands.engine import Engine, State
 from solvers.strands.model import model_of
 from solvers.strands.pieces import Found
@@ -17,6 +18,7 @@ from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.spangrams import after_spangram, cover_beside
 from solvers.strands.table import DEAD
+from solvers.strands.zone_board import ZoneSearch, ZoneState
 from solvers.strands.zones import cover
 
 ROOT_STEP = 512
@@ -39,6 +41,7 @@ class ZoneEngine(Engine):
         self.group = np.repeat(
             np.arange(len(self.model.spangrams.cells)), np.diff(self.model.member_offsets)
         )
+        self.search = ZoneSearch(self.model.words, self.model.board, self.table, self.pool)
         self.out = np.empty((len(self.model.words.cells), 8), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
 
@@ -57,17 +60,12 @@ class ZoneEngine(Engine):
         model = self.model
         kind = int(model.members[member])
         piece = ("compound", kind) if kind >= 0 else ("word", -1 - kind)
-        code, left, closed, several, banned, rank = after_spangram(
-            int(self.group[member]), model.full, model.spangrams, model.words, model.board,
-            self.pool,
-        )  # fmt: skip
+        code, after = after_spangram(
+            int(self.group[member]), self.n, model.spangrams, model.words, model.board, self.pool
+        )
         if code == -2:
             raise BudgetSpentError(FIXED_TABLE_FULL)
-        return (
-            piece,
-            self._score(member),
-            (np.uint64(left), np.uint64(closed), several, self.n, banned, rank),
-        )
+        return piece, self._score(member), _state(*after)
 
     def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
         """Value the root's children start..stop that have covers: indices, counts, best scores."""
@@ -79,10 +77,7 @@ class ZoneEngine(Engine):
         best = np.full(len(counts), DEAD, np.int64)
         for at in range(first, last, ROOT_STEP):
             to = min(at + ROOT_STEP, last)
-            cover_beside(
-                at, to, model.full, self.n, model.spangrams, model.words, model.board,
-                self.table, self.pool, counts, best,
-            )  # fmt: skip
+            cover_beside(at, to, self.n, model.spangrams, self.search, counts, best)
             self.check()
             if self.on_progress is not None:
                 self.on_progress(to - first, last - first)
@@ -97,32 +92,29 @@ class ZoneEngine(Engine):
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""
-        left, closed, several, n, banned, rank = state
-        model = self.model
-        hi, lo, best = cover(
-            left, closed, several, n, banned, rank, model.words, model.board, self.table,
-            self.pool,
-        )  # fmt: skip
+        hi, lo, best = cover(_state(*state), self.search)
         self.check()
         return count_of(int(hi), int(lo)), int(best)
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each word on the cell that is covered next."""
-        left, closed, several, n, banned, rank = state
-        if n == 0 or int(left) == 0:
+        asked = _state(*state)
+        if asked.n == 0 or int(asked.left) == 0:
             return []
         model = self.model
-        count = zone_children(
-            left, closed, several, n, banned, rank, model.words, model.board, self.table,
-            self.pool, self.out,
-        )  # fmt: skip
+        count = zone_children(asked, self.search, self.out)
         self.check()
         rows = self.out[:count].copy()
         return [
             (
                 ("word", int(model.piece[int(row[0])])),
                 int(model.words.score[int(row[0])]),
-                (row[1], row[2], bool(row[3]), int(row[4]), int(row[5]), int(row[6])),
+                _state(*row[1:7]),
             )
             for row in rows
         ]
+
+
+def _state(left: Any, closed: Any, several: Any, n: Any, ban: Any, rank: Any) -> ZoneState:
+    """Give the fields of a state the types for which the kernels are compiled."""
+    return ZoneState(np.uint64(left), np.uint64(closed), bool(several), int(n), int(ban), int(rank))

@@ -18,9 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import DONE, FIXED_TABLE_FULL
 from solvers.strands.blocks import open_blocks
 from solvers.strands.candidates import (
@@ -36,8 +37,31 @@ from solvers.strands.last_words import cover_with_one, cover_with_two
 from solvers.strands.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
 from solvers.strands.zone_board import (
     COLUMNS,
+    F_AT,
+    F_BAN,
+    F_BEST,
+    F_CLOSED,
+    F_FEWEST_AFTER,
+    F_HI,
+    F_KIND,
+    F_LEFT,
+    F_LO,
+    F_MOST_AFTER,
+    F_N,
+    F_OWN,
+    F_PIECE,
+    F_SEVERAL,
+    F_SIDE,
+    F_SIZE,
+    F_SOME,
+    F_ZONE,
+    F_ZONES,
     MIN_LETTERS,
     REPEATS,
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
     fewest_words,
     price_of,
     split_into_zones,
@@ -48,13 +72,7 @@ from solvers.wide import add, times
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
 """What a frame adds up: the words on one cell; the ways to share words out among zones."""
-(
-    F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
-    F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME, F_FIELDS,
-) = range(20)  # fmt: skip
-"""Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
-F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
-have filled; F_SOME: whether it could be covered."""
+Frames = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -62,37 +80,44 @@ _DEAD = np.int64(DEAD)
 
 
 @inlined_kernel
-def pack(n: int, several: bool, ban: int, rank: int) -> np.uint64:
-    """Pack the rest of a state into one word."""
-    low = np.uint64(n) | (np.uint64(several) << np.uint64(SEVERAL_BIT))
+def pack(state: ZoneState) -> np.uint64:
+    """Pack the rest of a state, beside its cells and blocks, into one word."""
+    low = np.uint64(state.n) | (np.uint64(state.several) << np.uint64(SEVERAL_BIT))
     return (
         low
-        | (np.uint64(ban) << np.uint64(SEVERAL_BIT + 1))
-        | (np.uint64(rank) << np.uint64(SEVERAL_BIT + 1 + BAN_BITS))
+        | (np.uint64(state.ban) << np.uint64(SEVERAL_BIT + 1))
+        | (np.uint64(state.rank) << np.uint64(SEVERAL_BIT + 1 + BAN_BITS))
+    )
+
+
+@inlined_kernel
+def _state_of(depth: Int, rank: Int, frames: Frames) -> ZoneState:
+    """Read the state of a frame; all frames have one rank."""
+    return ZoneState(
+        frames[depth, F_LEFT],
+        frames[depth, F_CLOSED],
+        frames[depth, F_SEVERAL] != _ZERO,
+        np.int64(frames[depth, F_N]),
+        np.int64(frames[depth, F_BAN]),
+        rank,
     )
 
 
 @search_kernel
-def cover(
-    left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, words: Any,
-    board: Any, table: Any, pool: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Count the ways to cover `left` with n words; return (count, count, best score).
+def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, Int]:
+    """Count the ways to cover the cells of a state; return (count, count, best score).
 
-    `rank`: pieces that are spangrams of a lower rank are left out. A budget that runs out shows
-    in the table's status, and then the answer means nothing.
+    A budget that runs out shows in the table's status, and then the answer means nothing.
     """
-    if n == 0 or left == _ZERO:
-        whole = n == 0 and left == _ZERO
+    if state.n == 0 or state.left == _ZERO:
+        whole = state.n == 0 and state.left == _ZERO
         return _ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
-    frames = board.frames
-    depth: Any = np.int64(0)
-    fitting: Any = np.int64(0)
+    frames, control = search.board.frames, search.table.control
+    depth = np.int64(0)
+    fitting = np.int64(0)
     while True:
-        answered, hi, lo, best = _enter(
-            left, closed, several, n, ban, rank, fitting, depth + 1, words, board, table, pool
-        )
-        if table.control[STATUS] != DONE:
+        answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
+        if control[STATUS] != DONE:
             return _ZERO, _ZERO, _DEAD
         if not answered:
             depth += 1
@@ -102,98 +127,80 @@ def cover(
                 if depth == 0:
                     return hi, lo, best
                 if frames[depth, F_KIND] == BRANCH:
-                    _add_word(hi, lo, best, depth, words, frames, table.control)
+                    _add_word(hi, lo, best, depth, search.words, frames, control)
                 else:
-                    _add_zone(hi, lo, best, depth, frames, board.shares)
+                    _add_zone(hi, lo, best, depth, frames, search.board.shares)
+            own = _state_of(depth, state.rank, frames)
             if frames[depth, F_KIND] == BRANCH:
-                asks, left, closed, several, n, ban = _next_word(
-                    depth, words, board, table.control, pool
-                )
+                asks, state = _next_word(depth, own, search)
             else:
-                asks, left, closed, several, n, ban = _next_zone(
-                    depth, words, board, table.control, pool
-                )
+                asks, state = _next_zone(depth, own, search)
             fitting = depth
-            if table.control[STATUS] != DONE:
+            if control[STATUS] != DONE:
                 return _ZERO, _ZERO, _DEAD
             if asks:
                 break
             hi, lo, best = frames[depth, F_HI], frames[depth, F_LO], np.int64(frames[depth, F_BEST])
             if frames[depth, F_KIND] == BRANCH:
-                rest = pack(
-                    int(frames[depth, F_N]), frames[depth, F_SEVERAL] != _ZERO,
-                    int(frames[depth, F_BAN]), rank,
-                )  # fmt: skip
-                keep(frames[depth, F_LEFT], frames[depth, F_CLOSED], rest, hi, lo, best, table)
+                keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
             depth -= 1
             answered = True
 
 
 @inlined_kernel
 def _enter(
-    left: np.uint64, closed: np.uint64, several: bool, n: int, ban: int, rank: int, fitting: int,
-    depth: int, words: Any, board: Any, table: Any, pool: Any,
-) -> tuple[bool, Any, Any, Any]:  # fmt: skip
+    state: ZoneState, fitting: Int, depth: Int, search: ZoneSearch
+) -> tuple[bool, np.uint64, np.uint64, Int]:
     """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
     dead = (True, _ZERO, _ZERO, _DEAD)
-    geometry, edges, prices = board.geometry, board.edges, board.prices
-    frames = board.frames
+    words, board, table = search.words, search.board, search.table
+    geometry, frames = board.geometry, board.frames
+    left, closed, n = state.left, state.closed, state.n
     if popcount(left) < n * geometry[MIN_LETTERS]:
         return dead
-    slack = n * UNIT - price_of(left, prices)
+    slack = n * UNIT - price_of(left, board.prices)
     if slack < 0:
         return dead
     if n == 1:
-        count, best = cover_with_one(left, closed, several, ban, rank, -1, words, pool)
+        count, best = cover_with_one(state, np.int64(-1), words, search.pool)
         return True, _ZERO, count, best
     if n == 2:
-        code, count, best = cover_with_two(
-            left, closed, several, ban, rank, slack, words, board, pool
-        )
+        code, count, best = cover_with_two(state, slack, words, board, search.pool)
         if code:
             table.control[STATUS] = FIXED_TABLE_FULL
         return True, _ZERO, count, best
-    if has_lost_cell(left, closed, several, slack, words, board.support):
+    if has_lost_cell(state, slack, words, board):
         return dead
-    zones = 0
-    if zone_of(left & (~left + _ONE), left, geometry, edges) != left:
-        zones = split_into_zones(left, n, geometry, edges, prices, board.zones, depth)
+    zones: Int = np.int64(0)
+    if zone_of(left & (~left + _ONE), left, geometry, board.edges) != left:
+        zones = split_into_zones(left, n, board, depth)
         if zones == 0:
             return dead
-    rest = pack(n, several, ban, rank)
+    rest = pack(state)
     row = find(left, closed, rest, table)
     if row >= 0:
         states = table.states
         return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
     frames[depth, F_LEFT] = left
     frames[depth, F_CLOSED] = closed
-    frames[depth, F_SEVERAL] = np.uint64(several)
+    frames[depth, F_SEVERAL] = np.uint64(state.several)
     frames[depth, F_N] = np.uint64(n)
-    frames[depth, F_BAN] = np.uint64(ban)
+    frames[depth, F_BAN] = np.uint64(state.ban)
     frames[depth, F_HI] = _ZERO
     frames[depth, F_LO] = _ZERO
     frames[depth, F_BEST] = np.uint64(_DEAD)
-    if spend(table):
+    if spend(table.control, table.timespec):
         return dead
-    size = list_fitting(
-        fitting, depth, frames[fitting, F_LEFT] & ~left, closed, several, ban, rank, slack, words,
-        board, pool,
-    )  # fmt: skip
+    size = list_fitting(fitting, depth, state, slack, search)
     # Alternatives that close blocks of two zones belong together.
     if (
         zones > 0
-        and not several
-        and (
-            geometry[REPEATS] != 0
-            or not zones_share_words(
-                board.fitting, depth, size, board.zones, zones, words, board.stamps,
-                board.stamp,
-            )
-        )
-    ):  # fmt: skip
+        and not state.several
+        and (geometry[REPEATS] != 0 or not zones_share_words(depth, size, zones, words, board))
+    ):
         _lay_zones(zones, n, depth, board)
         return False, _ZERO, _ZERO, _DEAD
-    cell = rarest_cell(left, board.fitting, depth, size, words.on_cell)
+    cell = rarest_cell(left, depth, size, words, board)
     if cell < 0:
         keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
         return dead
@@ -206,15 +213,9 @@ def _enter(
 
 
 @inlined_kernel
-def _next_word(
-    depth: int, words: Any, board: Any, control: np.ndarray, pool: Any
-) -> tuple[bool, np.uint64, np.uint64, bool, Any, Any]:
+def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
     """Place the next word of a frame; return whether there is one, and the state after it."""
-    frames, chosen = board.frames, board.chosen
-    left, closed = frames[depth, F_LEFT], frames[depth, F_CLOSED]
-    several = frames[depth, F_SEVERAL] != _ZERO
-    n: Any = np.int64(frames[depth, F_N])
-    ban: Any = np.int64(frames[depth, F_BAN])
+    frames, chosen = search.board.frames, search.board.chosen
     at, size = np.int64(frames[depth, F_AT]), np.int64(frames[depth, F_SIZE])
     while at < size:
         bits = chosen[depth, at]
@@ -223,23 +224,21 @@ def _next_word(
             continue
         p = (at << 6) + trailing_zeros(bits)
         chosen[depth, at] = bits & (bits - _ONE)
-        code, after, now_closed, now_several, banned = place_word(
-            p, left, closed, several, ban, words, board, pool
-        )
+        code, after = place_word(p, own, search)
         if code == -1:
             continue
         if code == -2:
-            control[STATUS] = FIXED_TABLE_FULL
+            search.table.control[STATUS] = FIXED_TABLE_FULL
         frames[depth, F_AT] = np.uint64(at)
         frames[depth, F_PIECE] = np.uint64(p)
-        return True, after, now_closed, now_several, n - 1, banned
-    return False, left, closed, several, n, ban
+        return True, after
+    return False, own
 
 
 @inlined_kernel
 def _add_word(
-    hi: np.uint64, lo: np.uint64, best: int, depth: int, words: Any, frames: np.ndarray,
-    control: np.ndarray,
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, words: Words, frames: Frames,
+    control: npt.NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Add what follows the word at hand to its frame."""
     if not (hi | lo):
@@ -253,7 +252,7 @@ def _add_word(
 
 
 @search_kernel
-def _lay_zones(zones: int, n: int, depth: int, board: Any) -> None:
+def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
     """Lay out a frame for the zones of a state; before the first, no word is shared out."""
     frames, shares, prices = board.frames, board.shares, board.prices
     fewest, most = np.int64(0), np.int64(0)
@@ -276,17 +275,13 @@ def _lay_zones(zones: int, n: int, depth: int, board: Any) -> None:
 
 
 @inlined_kernel
-def _next_zone(
-    depth: int, words: Any, board: Any, control: np.ndarray, pool: Any
-) -> tuple[bool, np.uint64, np.uint64, bool, Any, Any]:
+def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
     """Give the zone at hand, or the next one, another number of words; return as `_next_word`."""
+    board = search.board
     frames, shares = board.frames, board.shares
-    closed = frames[depth, F_CLOSED]
-    ban: Any = np.int64(frames[depth, F_BAN])
-    n: Any = np.int64(frames[depth, F_N])
+    n, ban = whole.n, whole.ban
     zones = np.int64(frames[depth, F_ZONES])
     least = board.geometry[MIN_LETTERS]
-    none = (False, _ZERO, closed, False, n, ban)
     while True:
         begun, own = np.int64(frames[depth, F_ZONE]), np.int64(frames[depth, F_OWN])
         side = np.int64(frames[depth, F_SIDE])
@@ -304,23 +299,23 @@ def _next_zone(
                         break
                 if wanted:
                     frames[depth, F_OWN] = np.uint64(own)
-                    banned: Any = np.int64(0)
+                    banned: Int = np.int64(0)
                     if ban:
-                        banned = still_banned(ban, np.int64(-1), zone, words, pool)
+                        banned = still_banned(ban, np.int64(-1), zone, search.words, search.pool)
                         if banned < 0:
-                            control[STATUS] = FIXED_TABLE_FULL
-                    here = closed & open_blocks(zone, board.geometry[COLUMNS])
-                    return True, zone, here, False, own, banned
+                            search.table.control[STATUS] = FIXED_TABLE_FULL
+                    here = whole.closed & open_blocks(zone, board.geometry[COLUMNS])
+                    return True, ZoneState(zone, here, False, own, banned, whole.rank)
             side = 1 - side
             frames[depth, F_SIDE] = np.uint64(side)
             if not frames[depth, F_SOME]:
-                return none
+                return False, whole
         if begun == zones:
             hi, lo = shares[depth, side, n, 0], shares[depth, side, n, 1]
             if hi | lo:
                 frames[depth, F_HI], frames[depth, F_LO] = hi, lo
                 frames[depth, F_BEST] = shares[depth, side, n, 2]
-            return none
+            return False, whole
         zone = board.zones[depth, begun]
         fewest = fewest_words(zone, board.prices)
         frames[depth, F_ZONE] = np.uint64(begun + 1)
@@ -335,8 +330,9 @@ def _next_zone(
 
 @inlined_kernel
 def _add_zone(
-    hi: np.uint64, lo: np.uint64, best: int, depth: int, frames: np.ndarray, shares: np.ndarray
-) -> None:
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: Frames,
+    shares: npt.NDArray[np.uint64],
+) -> None:  # fmt: skip
     """Multiply the zone at hand, with the words it got, by every way to share out the others."""
     if not (hi | lo):
         return
