@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.growing_tables import warm as warm_tables
 from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
-from solvers.letterboxed.parts import Part, part_range
+from solvers.letterboxed.parts import Part, divide
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
 from solvers.letterboxed.search import Search
@@ -47,8 +47,6 @@ REASONS: tuple[Reason | None, ...] = (
 )
 CHAIN_BYTES, WORD_BYTES = 120, 8
 """Share of a chain, and of each of its words, in a list of chains."""
-UNDER_MAX = 64
-"""Words that the chains of a part begin with, at most: a part is not divided further."""
 NO_VALUE = -1
 
 
@@ -111,24 +109,8 @@ class LetterBoxedGame:
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by first words, and what is one word by the words that follow."""
         del ask
-        model = self.model(puzzle)
-        under, at = part_range(part, len(model))
-        search = Search(model, Budget())
-        most = self.bound_rules.chains
-        while len(at) == 1 and len(under) < UNDER_MAX:
-            try:
-                root = search.walk([*under, at.start])
-            except BudgetSpentError:
-                break  # Whoever solves it is told why it cannot be.
-            if root is None or (isinstance(most, int) and len(under) + 2 > most):
-                break
-            words = search.words_from(root)
-            if not words:
-                break
-            under, at = [*under, at.start], words
-        many = max(1, min(into, len(at)))
-        cuts = [at.start + len(at) * i // many for i in range(many + 1)]
-        return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+        search = Search(self.model(puzzle), Budget())
+        return divide(search, part, self.bound_rules.chains, into)
 
     def solve(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None

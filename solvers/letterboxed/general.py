@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from solvers.compiling import Int, inlined_kernel, search_kernel
 from solvers.kernel_codes import DONE
-from solvers.letterboxed.fields import SIDE_BITS, Fields
 from solvers.letterboxed.graph import (
     COMPLETE,
     DEAD,
@@ -46,6 +45,8 @@ from solvers.letterboxed.graph import (
     word_cost,
 )
 from solvers.letterboxed.ways_of_playing import (
+    SIDE_BITS,
+    Fields,
     Plays,
     enter,
     keep,

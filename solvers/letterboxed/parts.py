@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from solvers.errors import PermanentError
+from solvers.letterboxed.rules import Chains
+from solvers.letterboxed.search import Search
+from solvers.reasons import BudgetSpentError
 
 Part = dict[str, Any]
 """{"under": words that the chain begins with, "from": first word, "to": behind the last}. Words
 are indexes into the sorted playable words. Together the words of one level are a range of them."""
+
+UNDER_MAX = 64
+"""Words that the chains of a part begin with, at most: a part is not divided further."""
 
 
 def part_range(part: Part | None, words: int) -> tuple[list[int], range]:
@@ -29,3 +36,22 @@ def part_range(part: Part | None, words: int) -> tuple[list[int], range]:
             " `under`, a list of words, and `from` and `to`, all as indexes"
         )
     return under, range(start, stop)
+
+
+def divide(search: Search, part: Part | None, chains: Chains, into: int) -> list[Part]:
+    """Divide a job or a part by first words, and what is one word by the words that follow."""
+    under, at = part_range(part, len(search.model))
+    while len(at) == 1 and len(under) < UNDER_MAX:
+        try:
+            root = search.walk([*under, at.start])
+        except BudgetSpentError:
+            break  # Solving it gives the reason why it cannot be.
+        if root is None or (isinstance(chains, int) and len(under) + 2 > chains):
+            break
+        words = search.words_from(root)
+        if not words:
+            break
+        under, at = [*under, at.start], words
+    many = max(1, min(into, len(at)))
+    cuts = [at.start + len(at) * i // many for i in range(many + 1)]
+    return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]

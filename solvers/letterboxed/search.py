@@ -14,7 +14,6 @@ import numpy.typing as npt
 from solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
 from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
 from solvers.letterboxed import distinct, general
-from solvers.letterboxed.fields import fields_of
 from solvers.letterboxed.graph import (
     COMPLETE,
     DEAD,
@@ -30,6 +29,7 @@ from solvers.letterboxed.graph import (
 from solvers.letterboxed.growing_tables import GrowingGraph
 from solvers.letterboxed.model import Model
 from solvers.letterboxed.rules import Chains
+from solvers.letterboxed.ways_of_playing import fields_of
 from solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,8 @@ from solvers.strands.columns import from_arrays, to_arrays
 from solvers.strands.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 from solvers.strands.engine_choice import engine_for
 from solvers.strands.general_pieces import WideFound, find_any_pieces
-from solvers.strands.listing import COVER_BYTES, CoverStream, Part, best_first, part_range, walk
+from solvers.strands.listing import COVER_BYTES, CoverStream, best_first
+from solvers.strands.parts import Part, divide, part_range, walk
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
@@ -96,33 +96,12 @@ class StrandsGame:
         """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
         del ask
         try:
-            return self._divided(puzzle, part, into)
+            found = self.find(puzzle)
+            engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
+            return divide(engine, part, into)
         except (TooManyPiecesError, BudgetSpentError):
             # Whoever solves it is told why it cannot be.
             return [part or {"under": [], "from": 0, "to": None}]
-
-    def _divided(self, puzzle: Puzzle, part: Part | None, into: int) -> list[Part]:
-        found = self.find(puzzle)
-        engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
-        under, start, stop = part_range(part)
-        while True:
-            size = self._size(engine, under)
-            stop = size if stop is None else min(stop, size)
-            if stop - start != 1:
-                break
-            under, start, stop = [*under, start], 0, None
-            if not self._size(engine, under):
-                under, start, stop = under[:-1], under[-1], under[-1] + 1
-                break
-        many = max(1, min(into, stop - start))
-        cuts = [start + (stop - start) * i // many for i in range(many + 1)]
-        return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
-
-    @staticmethod
-    def _size(engine: Any, under: list[int]) -> int:
-        if not under:
-            return int(engine.root_size())
-        return len(engine.children(walk(engine, under)[1]))
 
     def solve(
         self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None

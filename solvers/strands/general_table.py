@@ -1,6 +1,9 @@
 """States of any length with their values: one record after the other, found by hash.
 
 A record is its hash, the length of its key, the key, and the value: a 128-bit count and a score.
+
+The index is not that of solvers.hash_table, which finds keys by numbers below 2^28: an entry is the
+place of a record among up to 2^33 words, so that no array of places is read between the two.
 """
 
 from __future__ import annotations

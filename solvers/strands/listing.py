@@ -13,36 +13,15 @@ from solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from solvers.strands.engine import reason_of
 from solvers.strands.engine_choice import engine_for
 from solvers.strands.general_pieces import WideFound
+from solvers.strands.parts import Part, part_range, walk
 from solvers.strands.paths import build_cover
 from solvers.strands.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.solution import Cover
 
-Part = dict[str, Any]
-"""{"under": choices from the root, "from": first child, "to": behind the last}."""
 COVER_BYTES = 2048
 """A cover's share of a list of covers."""
-
-
-def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
-    """Take a part apart: choices from the root, first child, behind the last (None: all)."""
-    if part is None:
-        return [], 0, None
-    return list(part["under"]), part["from"], part["to"]
-
-
-def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
-    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
-    pieces: list[tuple[str, int]] = []
-    state, score = None, 0
-    for depth, choice in enumerate(under):
-        piece, value, state = (
-            engine.root_child(choice) if depth == 0 else engine.children(state)[choice]
-        )
-        pieces.append(piece)
-        score += value
-    return pieces, state, score
 
 
 def best_first(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,13 +31,11 @@ from solvers.tiles.fewest import (
     fewest_moves,
 )
 from solvers.tiles.model import Model, model_of
+from solvers.tiles.parts import Part, divide, part_range
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules
 from solvers.tiles.solution import Walk, walk_from_json, walk_to_json
 from solvers.tiles.trail import euler_trail, shares_several
-
-Part = dict[str, int]
-"""{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
 
 REASONS: tuple[Reason | None, ...] = (
     None,
@@ -101,12 +98,9 @@ class TilesGame:
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a search by the tile that walks begin on; a walk that is built is one part."""
-        start, stop = (0, len(puzzle.tiles)) if part is None else (part["from"], part["to"])
         if self._is_built(ask, model_of(puzzle)):
             into = 1
-        many = max(1, min(into, stop - start))
-        cuts = [start + (stop - start) * i // many for i in range(many + 1)]
-        return [{"from": a, "to": b} for a, b in pairwise(cuts)]
+        return divide(part, len(puzzle.tiles), into)
 
     def _is_built(self, ask: Ask, model: Model) -> bool:
         """Tell whether an ask is answered in linear time, without a search."""
@@ -144,7 +138,7 @@ class TilesGame:
                 ),
             )
         search = fewest_moves if ask.kind == "best" else any_walk
-        first = None if part is None else range(part["from"], part["to"])
+        first = None if part is None else part_range(part)
         found = search(model, self.bound_rules.teleports, budget, first)
         if found.reason is None:
             return _outcome(ask, found.walk, found.statistics)

@@ -1,0 +1,52 @@
+"""Parts of a Strands job: choices from the root of the search, and a range for the next."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+Part = dict[str, Any]
+"""{"under": choices from the root, "from": first child, "to": behind the last}."""
+
+
+def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
+    """Take a part apart: choices from the root, first child, behind the last (None: all)."""
+    if part is None:
+        return [], 0, None
+    return list(part["under"]), part["from"], part["to"]
+
+
+def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
+    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
+    pieces: list[tuple[str, int]] = []
+    state, score = None, 0
+    for depth, choice in enumerate(under):
+        piece, value, state = (
+            engine.root_child(choice) if depth == 0 else engine.children(state)[choice]
+        )
+        pieces.append(piece)
+        score += value
+    return pieces, state, score
+
+
+def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
+    """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
+    under, start, stop = part_range(part)
+    while True:
+        size = _size(engine, under)
+        stop = size if stop is None else min(stop, size)
+        if stop - start != 1:
+            break
+        under, start, stop = [*under, start], 0, None
+        if not _size(engine, under):
+            under, start, stop = under[:-1], under[-1], under[-1] + 1
+            break
+    many = max(1, min(into, stop - start))
+    cuts = [start + (stop - start) * i // many for i in range(many + 1)]
+    return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+
+
+def _size(engine: Any, under: list[int]) -> int:
+    if not under:
+        return int(engine.root_size())
+    return len(engine.children(walk(engine, under)[1]))
