@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from numba import types
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 
-@intrinsic
-def popcount(typingctx: Any, word: Any) -> tuple[Signature, Any]:
-    """Count the one bits of a uint64, as int64."""
-
+def _popcount(typingctx: Any, word: Any) -> tuple[Signature, Any]:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
 
 
-@intrinsic
-def trailing_zeros(typingctx: Any, word: Any) -> tuple[Signature, Any]:
-    """Count the zero bits below the lowest one bit of a uint64, as int64; 64 for zero."""
+popcount: Callable[[np.uint64], Any] = intrinsic(_popcount)
+"""Count the one bits of a uint64, as int64."""
 
+
+def _trailing_zeros(typingctx: Any, word: Any) -> tuple[Signature, Any]:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         from llvmlite import ir
 
@@ -31,13 +32,11 @@ def trailing_zeros(typingctx: Any, word: Any) -> tuple[Signature, Any]:
     return types.int64(types.uint64), codegen
 
 
-@intrinsic
-def prefetch(typingctx: Any, array: Any, element: Any) -> tuple[Signature, Any]:
-    """Ask for the cache line of an element of a contiguous array, counted from its start.
+trailing_zeros: Callable[[np.uint64], Any] = intrinsic(_trailing_zeros)
+"""Count the zero bits below the lowest one bit of a uint64, as int64; 64 for zero."""
 
-    The element may lie anywhere: a prefetch never faults.
-    """
 
+def _prefetch(typingctx: Any, array: Any, element: Any) -> tuple[Signature, Any]:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         from llvmlite import ir
 
@@ -53,3 +52,10 @@ def prefetch(typingctx: Any, array: Any, element: Any) -> tuple[Signature, Any]:
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
+
+
+prefetch: Callable[[npt.NDArray[Any], Any], None] = intrinsic(_prefetch)
+"""Ask for the cache line of an element of a contiguous array, counted from its start.
+
+The element may lie anywhere: a prefetch never faults.
+"""

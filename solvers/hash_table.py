@@ -122,6 +122,15 @@ def seek(index: Index, bits: Int, mixed: np.uint64, slot: Int) -> tuple[Int, Int
 
 
 @inlined_kernel
+def peek(index: Index, mixed: np.uint64, slot: Int) -> Int:
+    """Return the number in this slot, -1 if it is empty or holds a key of another hash."""
+    entry = np.int64(index[slot])
+    if index[slot] == EMPTY or entry >> NUMBER_BITS != np.int64(mixed >> _TAG_AT) & _TAG_MASK:
+        return np.int64(-1)
+    return entry & NUMBER_MASK
+
+
+@inlined_kernel
 def enter(index: Index, slot: Int, mixed: np.uint64, number: Int) -> None:
     """Enter a key's number into the empty slot at which looking it up has ended."""
     tag = np.int64(mixed >> _TAG_AT) & _TAG_MASK

@@ -2,58 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from solvers.algebra import Budget
 from solvers.clock import monotonic_ns
-from solvers.compiling import search_kernel
-from solvers.pips.board import Forest
+from solvers.compiling import Int, search_kernel
+from solvers.pips.columns import Columns
 from solvers.pips.count import count_board
-from solvers.pips.endings import SOLVING
-from solvers.pips.prepare import READY, prepare
+from solvers.pips.endings import SOLVING, is_capacity
+from solvers.pips.parts import PartArrays
+from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
+from solvers.pips.scratch import NARROW, WIDE, allocate_for_budget, kept
+from solvers.pips.space import Limits, Space, Work
+
+CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
+"""Columns of Counts.costs."""
+
+
+class Counts(NamedTuple):
+    """What is known of boards after counting them, by row."""
+
+    costs: npt.NDArray[np.int64]
+    """int64[rows, 5]: a CODE and what it took. Codes below SOLVING are those of `prepare`, the
+    others SOLVING plus those of `count_board`."""
+    counts: npt.NDArray[np.uint64]
+    """uint64[rows, 2]: high half and low half."""
+
+    @classmethod
+    def of(cls, rows: int) -> Counts:
+        """Allocate for so many boards."""
+        return cls(costs=np.zeros((rows, 5), np.int64), counts=np.zeros((rows, 2), np.uint64))
+
+
+class Rows(NamedTuple):
+    """Which boards of which columns to count, and which part of them."""
+
+    columns: Columns
+    start: Int
+    stop: Int
+    part: PartArrays
 
 
 @search_kernel
-def count_rows(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    columns: Any, start: int, stop: int, tiles: Any, halves: Any, node_limit: int,
-    budget_ns: int, out: Any, counts: Any,
-) -> None:  # fmt: skip
-    """Count the solutions of rows start to stop.
-
-    Writes out[row] = (code, states, nodes, kernel_ns, table_bytes) int64 and counts[row] =
-    (hi, lo) uint64. Codes below SOLVING are those of `prepare`, the others SOLVING plus
-    those of `count_board`. The budget holds for each row by itself.
-    """
+def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: Counts) -> None:
     no_count = np.uint64(0)
-    row_bytes = 8 * (len(words) + 2)
-    for row in range(start, stop):
-        begun = monotonic_ns(board.timespec)
-        code = prepare(
-            board,
-            forest,
-            words,
-            arena,
-            index,
-            children,
-            moves,
-            columns,
-            row,
-            tiles,
-            halves,
-            begun + budget_ns,
-        )
-        hi, lo, states, nodes, peak, slots = no_count, no_count, 0, 0, 0, 0
+    space = Space(work.boards[0], work.forest, work.width)
+    table, children = work.table, work.children
+    row_bytes = 8 * (len(space.width) + 2)
+    for row in range(rows.start, rows.stop):
+        begun = monotonic_ns(space.board.timespec)
+        deadline_ns = begun + budget_ns
+        code = prepare(space, table, children, rows.columns, row, rows.part, deadline_ns)
+        into.costs[row, STATES] = 0
+        into.costs[row, NODES] = 0
+        into.costs[row, TABLE_BYTES] = 0
+        into.counts[row, 0] = no_count
+        into.counts[row, 1] = no_count
         if code == READY:
-            code, hi, lo, states, nodes, peak, slots, _layers = count_board(
-                board, forest, words, arena, index, children, moves, node_limit, begun + budget_ns
-            )
-            code += SOLVING
-        out[row, 0] = code
-        out[row, 1] = states
-        out[row, 2] = nodes
-        out[row, 4] = peak * row_bytes + slots * 4
-        counts[row, 0] = hi
-        counts[row, 1] = lo
-        out[row, 3] = monotonic_ns(board.timespec) - begun
+            counted = count_board(space, table, children, Limits(node_limit, deadline_ns))
+            carried = counted.carried
+            code = counted.code + SOLVING
+            into.costs[row, STATES] = carried.states + 1
+            into.costs[row, NODES] = carried.nodes
+            into.costs[row, TABLE_BYTES] = carried.peak * row_bytes + (4 << carried.bits)
+            into.counts[row, 0] = counted.hi
+            into.counts[row, 1] = counted.lo
+        into.costs[row, CODE] = code
+        into.costs[row, KERNEL_NS] = monotonic_ns(space.board.timespec) - begun
+
+
+def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
+    """Count the solutions of boards in memory that the thread keeps.
+
+    The budget holds for each board by itself. What needs more memory ends with a code of which
+    `is_capacity` is true: see `count_again`.
+    """
+    work = kept()
+    arena = work.table.rows
+    most = min(len(arena), max(budget.table_bytes // (8 * arena.shape[1]), 1))
+    table = work.table._replace(rows=arena[:most])
+    _count_rows(work._replace(table=table), rows, budget.nodes, int(budget.seconds * 1e9), into)
+
+
+def count_again(rows: Rows, budget: Budget, into: Counts) -> None:
+    """Count one board with the whole budget's memory, after `count_rows` ran out of it.
+
+    Longer keys, a larger forest and larger tables are tried at most once each.
+    """
+    row = int(rows.start)
+    width, wide_forest, tried = NARROW, False, False
+    while is_capacity(int(into.costs[row, CODE])):
+        code = int(into.costs[row, CODE])
+        if code == KEY_TOO_LONG and width is NARROW:
+            width = WIDE
+        elif code == FOREST_TOO_LARGE and not wide_forest:
+            wide_forest = True
+        elif tried:
+            return
+        tried = True
+        work = allocate_for_budget(width, budget.table_bytes, wide_forest=wide_forest)
+        _count_rows(work, rows, budget.nodes, int(budget.seconds * 1e9), into)

@@ -10,24 +10,24 @@ few domino types are left divide them, and which of these a step takes away is s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from solvers.compiling import inlined_kernel, search_kernel
-from solvers.pips.board import (
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import Words, hash_row
+from solvers.pips.board import I64
+from solvers.pips.expand import node_of
+from solvers.pips.space import (
     CHILD,
     EDGE,
     OPEN,
     OPEN_REGION,
     PARTNER,
     POSITION,
-    Forest,
+    Space,
+    Work,
 )
-from solvers.pips.count import hash_key
-from solvers.pips.expand import node_of
 
 CLASS_BITS = 4
 TYPE_BITS = 6
@@ -38,44 +38,53 @@ _MIX_A = np.uint64(0x9E3779B97F4A7C15)
 _MIX_B = np.uint64(0xD6E8FEB86659FD93)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Buckets:
+class Buckets(NamedTuple):
     """What the kernels need to know of a board to tell its states' buckets."""
 
-    group: npt.NDArray[np.int64]
-    """By node: the first node of its layer with which it shares a child, directly or through
-    others."""
-    kept: npt.NDArray[np.uint64]
-    """By node and key word: the progress that no step from a node of its group changes."""
-    word: int
+    group: I64
+    """int64[nodes]: the first node of its layer with which a node shares a child, directly or
+    through others."""
+    kept: Words
+    """uint64[nodes, words]: the progress that no step from a node of its group changes."""
+    word: Int
     """The key word with the last domino types,"""
-    shift: int
+    shift: Int
     """the place in it of the last few,"""
-    bits: int
+    bits: Int
     """and their number."""
 
     @classmethod
-    def of(cls, board: Any, forest: Forest, words: tuple[int, ...]) -> Buckets:
+    def of(cls, work: Work) -> Buckets:
         """Take up a board whose tilings and layout are in place."""
+        board = work.boards[0]
         nodes = int(board["layer"][board["dominoes"] + 1])
-        group = np.empty(nodes, np.int64)
-        kept = np.empty((nodes, len(words)), np.uint64)
-        separate(board, forest, words, group, kept, np.empty(nodes, np.int64))
         types = int(board["types"])
         word = (types - 1) // 64
         bits = min(types - 64 * word, TYPE_BITS)
-        return cls(group=group, kept=kept, word=word, shift=types - 64 * word - bits, bits=bits)
+        buckets = cls(
+            group=np.empty(nodes, np.int64),
+            kept=np.empty((nodes, len(work.width)), np.uint64),
+            word=word,
+            shift=types - 64 * word - bits,
+            bits=bits,
+        )
+        _separate(work, buckets, np.empty(nodes, np.int64))
+        return buckets
 
 
 @search_kernel
-def separate(board: Any, forest: Forest, words: Any, group: Any, kept: Any, parent: Any) -> None:
-    """Find the groups of nodes and what they keep: see Buckets. `parent` (nodes,) is scratch."""
+def _separate(work: Work, into: Buckets, parent: I64) -> None:
+    # Find the groups of nodes and what they keep; parent, int64[nodes], is scratch.
+    space = Space(work.boards[0], work.forest, work.width)
+    board, forest = space.board, space.forest
+    group, kept = into.group, into.kept
+    words = kept.shape[1]
     parent[:] = -1
     for layer in range(board.dominoes + 1):
         start, stop = board.layer[layer], board.layer[layer + 1]
         for node in range(start, stop):
             group[node] = node
-            _keep(board, forest, words, node, kept)
+            _keep(space, node, kept)
             for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
                 child = forest.edges[e, CHILD]
                 if parent[child] < 0:
@@ -85,24 +94,25 @@ def separate(board: Any, forest: Forest, words: Any, group: Any, kept: Any, pare
                 group[max(a, b)] = min(a, b)
         for node in range(start, stop):
             first = _first(group, node)
-            for w in range(len(words)):
+            for w in range(words):
                 kept[first, w] &= kept[node, w]
         for node in range(start, stop):
             group[node] = _first(group, node)
-            for w in range(len(words)):
+            for w in range(words):
                 kept[node, w] = kept[group[node], w]
 
 
 @search_kernel
-def _first(group: Any, node: int) -> int:
+def _first(group: I64, node: Int) -> Int:
     while group[node] != node:
         node = group[node]
     return node
 
 
 @search_kernel
-def _keep(board: Any, forest: Forest, words: Any, node: int, kept: Any) -> None:
-    for w in range(len(words)):
+def _keep(space: Space, node: Int, kept: Words) -> None:
+    board, forest = space.board, space.forest
+    for w in range(len(space.width)):
         kept[node, w] = np.uint64(0)
     here = board.region[forest.nodes[node, POSITION]]
     for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
@@ -116,38 +126,36 @@ def _keep(board: Any, forest: Forest, words: Any, node: int, kept: Any) -> None:
 
 
 @inlined_kernel
-def bucket_of(
-    board: Any, words: Any, group: Any, kept: Any, word: int, shift: int, bits: int, layer: int,
-    keys: Any, at: int,
-) -> np.int64:  # fmt: skip
+def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: Words, at: Int) -> Int:
     """Tell the bucket of a state in this layer."""
-    node = node_of(board, keys, at, layer)
-    h = np.uint64(group[node]) * _MIX_A
-    for w in range(len(words)):
-        h = (h ^ (h >> _32) ^ (keys[at, w] & kept[node, w])) * _MIX_B
+    node = node_of(space.board, keys, at, layer)
+    h = np.uint64(buckets.group[node]) * _MIX_A
+    for w in range(len(space.width)):
+        h = (h ^ (h >> _32) ^ (keys[at, w] & buckets.kept[node, w])) * _MIX_B
     h = (h ^ (h >> _32)) * _MIX_A
     bucket = np.int64(h >> np.uint64(64 - CLASS_BITS))
-    types = np.int64((keys[at, word] >> np.uint64(shift)) & ((_ONE << np.uint64(bits)) - _ONE))
-    bucket = (bucket << bits) | types
+    bits = buckets.bits
+    last_types = keys[at, buckets.word] >> np.uint64(buckets.shift)
+    bucket = (bucket << bits) | np.int64(last_types & ((_ONE << np.uint64(bits)) - _ONE))
     if bits < TYPE_BITS:
         # Other bits than those by which an index finds its slots: those are alike in a bucket.
-        rest = (hash_key(words, keys, at) & np.uint64(0xFFFFFFFF)) * _MIX_A
+        rest = (hash_row(space.width, keys, at) & np.uint64(0xFFFFFFFF)) * _MIX_A
         bucket = (bucket << (TYPE_BITS - bits)) | np.int64(rest >> np.uint64(64 - TYPE_BITS + bits))
     return bucket
 
 
 @search_kernel
 def sort_by_bucket(
-    board: Any, words: Any, group: Any, kept: Any, word: int, shift: int, bits: int, layer: int,
-    rows: Any, heads: Any, ends: Any,
-) -> None:  # fmt: skip
+    work: Work, buckets: Buckets, layer: Int, rows: Words, heads: I64, ends: I64
+) -> None:
     """Sort states of a layer by bucket, in place.
 
-    heads and ends (BUCKETS,) int64 are scratch; in the end, ends tells where each bucket ends.
+    heads and ends, int64[BUCKETS], are scratch; in the end, ends tells where each bucket ends.
     """
+    space = Space(work.boards[0], work.forest, work.width)
     ends[:] = 0
     for r in range(len(rows)):
-        ends[bucket_of(board, words, group, kept, word, shift, bits, layer, rows, r)] += 1
+        ends[bucket_of(space, buckets, layer, rows, r)] += 1
     begin = np.int64(0)
     for b in range(len(ends)):
         heads[b] = begin
@@ -156,7 +164,7 @@ def sort_by_bucket(
     for b in range(len(ends)):
         while heads[b] < ends[b]:
             here = heads[b]
-            right = bucket_of(board, words, group, kept, word, shift, bits, layer, rows, here)
+            right = bucket_of(space, buckets, layer, rows, here)
             # Into its own bucket, and what lay there comes here.
             there = heads[right]
             heads[right] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,26 @@ DTYPES: dict[str, type[np.generic]] = {
     "domino_a": np.int32,
     "domino_b": np.int32,
 }
+
+
+class Columns(NamedTuple):
+    """The columns of many boards as kernels read them; row i of a list ends where i + 1 begins."""
+
+    cell_row: npt.NDArray[np.int32]
+    cell_col: npt.NDArray[np.int32]
+    cell_region: npt.NDArray[np.int32]
+    cell_offsets: npt.NDArray[np.int32]
+    """int32[boards + 1]"""
+    region_type: npt.NDArray[np.uint8]
+    region_target: npt.NDArray[np.int64]
+    region_offsets: npt.NDArray[np.int32]
+    """int32[boards + 1]"""
+    domino_a: npt.NDArray[np.int32]
+    domino_b: npt.NDArray[np.int32]
+    domino_offsets: npt.NDArray[np.int32]
+    """int32[boards + 1]"""
+
+
 _CODES = {kind: code for code, kind in enumerate(REGION_TYPES)}
 
 
@@ -109,8 +129,8 @@ def _misfit(place: str, message: str) -> InvalidPuzzleError:
     return InvalidPuzzleError("columns", place, message)
 
 
-def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
-    """Pick the arrays that kernels read, in the order in which `model.load` takes them.
+def kernel_columns(arrays: Arrays) -> Columns:
+    """Pick the arrays that kernels read.
 
     Arrays that may not be written, as they come out of Arrow, are copied: to Numba they are of
     another type, for which it would compile every kernel anew.
@@ -140,7 +160,7 @@ def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[Any], ...]:
         groups.append([*values, offsets])
     if len({len(group[-1]) for group in groups}) != 1:
         raise PermanentError("expected as many boards in the columns of cells, regions, dominoes")
-    return tuple(array for group in groups for array in group)
+    return Columns(*(array for group in groups for array in group))
 
 
 def _writable(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:

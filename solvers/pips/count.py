@@ -7,48 +7,76 @@ dominoes left fit in any order, and a state stands for all of them by a factor.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from solvers.bits import prefetch, trailing_zeros
 from solvers.clock import monotonic_ns
-from solvers.compiling import inlined_kernel, search_kernel
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import Words, clear, enter, hash_row, is_crowded
 from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.pips.board import CHILD, EDGE, FREE, Forest
+from solvers.pips.board import Board
 from solvers.pips.expand import examine, expand, extra_copies, node_of, type_mask, write_root
+from solvers.pips.space import CHILD, EDGE, FREE, Children, Limits, Space, Table, Work
+from solvers.pips.table import (
+    PREFETCH_BITS,
+    SMALLEST_BITS,
+    ask_ahead,
+    bits_for,
+    find_state,
+    index_again,
+    row_of,
+)
 from solvers.wide import add, over_limit, times_over
 
-SMALLEST_INDEX = 256
 CLOCK_STRIDE = 1024
 """States between two looks at the clock."""
-PREFETCH_SLOTS = 1 << 15
-"""Index size from which on its lines are asked for ahead: beyond the nearer caches."""
-# An entry of the index: a few more bits of the hash above the number of the row, so that a
-# collision is seldom looked up in vain.
-ROW_BITS = 28
-ROW_MASK = (1 << ROW_BITS) - 1
-MOST_ROWS = ROW_MASK
-"""An arena may not have more rows."""
-TAG_MASK = 15
-TAG_AT = np.uint64(20)
-EMPTY = np.uint32(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-@inlined_kernel
-def hash_key(words: Any, keys: Any, at: int) -> np.uint64:
-    """Mix a key's words into 64 bits, of which the high ones are good."""
-    h = keys[at, 0] * np.uint64(0x9E3779B97F4A7C15)
-    for i in range(1, len(words)):
-        h = (h ^ (h >> np.uint64(32)) ^ keys[at, i]) * np.uint64(0xD6E8FEB86659FD93)
-    return (h ^ (h >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+class Span(NamedTuple):
+    """Which states to carry from which layer to which."""
+
+    here: Int
+    """States of layer `first`,"""
+    side: Int
+    """which lie at the arena's start (0) or end (1)."""
+    first: Int
+    last: Int
+    rows_max: Int
+    """Ends early in a layer of more states than that."""
+
+
+class Carried(NamedTuple):
+    """How carrying states on has ended."""
+
+    code: Int
+    here: Int
+    """States of the layer reached."""
+    states: Int
+    """States reached in all, beside those that were carried."""
+    nodes: Int
+    peak: Int
+    """The most rows that were in use,"""
+    bits: Int
+    """and the largest index: 2^bits slots."""
+    layer: Int
+    """The layer reached."""
+
+
+class Counted(NamedTuple):
+    """A count and what it took."""
+
+    code: Int
+    hi: np.uint64
+    lo: np.uint64
+    carried: Carried
 
 
 @search_kernel
 def _settle(
-    board: Any, words: Any, keys: Any, at: int, hi: np.uint64, lo: np.uint64
+    board: Board, width: tuple[int, ...], keys: Words, at: Int, hi: np.uint64, lo: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
     # Nothing constrains what is left: any domino on any tile in any direction. Take them all
     # out of the key, so that states which differ in nothing else become one.
@@ -65,233 +93,173 @@ def _settle(
         if board.copies[t] > 1:
             unit = np.uint64(copies - 1) << np.uint64(board.extra_shift[t])
             keys[at, board.extra_word[t]] -= unit
-    for w in range(len(words) // 2):
+    for w in range(len(width) // 2):
         keys[at, w] &= ~type_mask(board.types, w)
     return hi, lo
 
 
 @search_kernel
 def _follow_tilings(
-    board: Any,
-    forest: Forest,
-    words: Any,
-    keys: Any,
-    at: int,
-    layer: int,
-    node: int,
-    children: Any,
-) -> int:
+    space: Space, keys: Words, at: Int, layer: Int, node: Int, children: Words
+) -> Int:
     # Children of a settled state: only the tiles differ.
+    board, forest = space.board, space.forest
     count = 0
     word = board.node_word
     shift = np.uint64(board.node_shift)
-    clear = ~(np.uint64(board.node_mask) << shift)
+    clear_node = ~(np.uint64(board.node_mask) << shift)
     for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-        for i in range(len(words)):
+        for i in range(len(space.width)):
             children[count, i] = keys[at, i]
         child = np.uint64(forest.edges[e, CHILD] - board.layer[layer + 1]) << shift
-        children[count, word] = (children[count, word] & clear) | child
+        children[count, word] = (children[count, word] & clear_node) | child
         count += 1
     return count
 
 
 @search_kernel
-def count_board(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    node_limit: int, deadline_ns: int,
-) -> Any:  # fmt: skip
-    """Count the solutions of a board whose order, tilings and layout are in place.
-
-    arena (rows, len(words) + 2) uint64 holds keys and counts, index (a power of two) uint32 finds
-    them. Returns (code, hi, lo, states, nodes, peak rows, peak index slots, layers done).
-    """
-    width = len(words)
-    layers = board.dominoes
-    begin_with_root(board, forest, words, arena, children)
-    # Not literals, for which Numba would compile a second time.
-    code, here, states, nodes, peak, slots, layer = count_layers(
-        board, forest, words, arena, index, children, moves, int(np.int64(1)), int(np.int64(0)),
-        int(np.int64(0)), layers, len(arena), node_limit, deadline_ns,
-    )  # fmt: skip
-    states += 1
-    if code != DONE or here == 0:
-        return code, _ZERO, _ZERO, states, nodes, peak, slots, layer
-    at = first_row(arena, here, layers % 2)
-    hi, lo = arena[at, width], arena[at, width + 1]
-    code = COUNT_TOO_LARGE if over_limit(hi, lo) else DONE
-    return code, hi, lo, states, nodes, peak, slots, layers
+def count_board(space: Space, table: Table, children: Children, limits: Limits) -> Counted:
+    """Count the solutions of a board whose order, tilings and layout are in place."""
+    width = len(space.width)
+    layers = space.board.dominoes
+    begin_with_root(space, table, children)
+    zero = np.int64(0)
+    span = Span(np.int64(1), zero, zero, np.int64(layers), np.int64(len(table.rows)))
+    carried = count_layers(space, table, children, span, limits)
+    code = carried.code
+    if code != DONE or carried.here == 0:
+        return Counted(code, _ZERO, _ZERO, carried)
+    at = first_row(table, carried.here, layers % 2)
+    hi, lo = table.rows[at, width], table.rows[at, width + 1]
+    if over_limit(hi, lo):
+        code = np.int64(COUNT_TOO_LARGE)
+    return Counted(code, hi, lo, carried)
 
 
 @search_kernel
-def begin_with_root(board: Any, forest: Forest, words: Any, arena: Any, children: Any) -> None:
-    """Write the one state of the empty board into row 0 of the arena, with its count."""
-    width = len(words)
-    write_root(board, words, children, 0)
+def begin_with_root(space: Space, table: Table, children: Children) -> None:
+    """Write the one state of the empty board into row 0 of the table, with its count."""
+    width = len(space.width)
+    keys, rows = children.keys, table.rows
+    write_root(space.board, space.width, keys, np.int64(0))
     hi, lo = _ZERO, _ONE
-    if forest.nodes[0, FREE] == 0:
-        hi, lo = _settle(board, words, children, 0, hi, lo)
+    if space.forest.nodes[0, FREE] == 0:
+        hi, lo = _settle(space.board, space.width, keys, np.int64(0), hi, lo)
     for i in range(width):
-        arena[0, i] = children[0, i]
-    arena[0, width] = hi
-    arena[0, width + 1] = lo
+        rows[0, i] = keys[0, i]
+    rows[0, width] = hi
+    rows[0, width + 1] = lo
 
 
 @search_kernel
-def first_row(arena: Any, here: int, side: int) -> int:
-    """Find where `here` states begin that lie at the arena's start (side 0) or end (side 1)."""
-    return 0 if side == 0 else len(arena) - here
+def begin_count(work: Work) -> None:
+    """Write the state of the empty board in memory that comes from Python."""
+    space = Space(work.boards[0], work.forest, work.width)
+    begin_with_root(space, work.table, work.children)
+
+
+@search_kernel
+def carry(work: Work, span: Span, node_limit: Int, deadline_ns: Int) -> Carried:
+    """Carry states on in memory that comes from Python: see `count_layers`."""
+    space = Space(work.boards[0], work.forest, work.width)
+    limits = Limits(node_limit, deadline_ns)
+    return count_layers(space, work.table, work.children, span, limits)
+
+
+@inlined_kernel
+def first_row(table: Table, here: Int, side: Int) -> Int:
+    """Find where `here` states begin that lie at the table's start (side 0) or end (side 1)."""
+    return 0 if side == 0 else len(table.rows) - here
 
 
 @search_kernel
 def count_layers(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    here: int, side: int, first: int, last: int, rows_max: int, node_limit: int, deadline_ns: int,
-) -> Any:  # fmt: skip
-    """Carry the `here` states of layer `first`, which lie on `side` of the arena, on to `last`.
+    space: Space, table: Table, children: Children, span: Span, limits: Limits
+) -> Carried:
+    """Carry states from one layer on to another. Every layer changes sides.
 
-    Every layer changes sides. It ends early in a layer of no states, or of more than `rows_max`.
-    Returns (code, states of the layer reached, states reached, nodes, peak rows, peak index slots,
-    layers done).
+    It ends early in a layer of no states, or of more than span.rows_max.
     """
-    width = len(words)
+    board, forest, key_width = space.board, space.forest, space.width
+    arena, index, keys = table.rows, table.slots, children.keys
+    width = len(key_width)
     capacity = len(arena)
-    root = int(np.int64(0))
-    states = 0
-    nodes = 0
-    peak = here
-    peak_slots = SMALLEST_INDEX
-    for layer in range(first, last):
-        even = (layer - first + side) % 2 == 0
-        there = 0
-        slots = SMALLEST_INDEX
-        while slots < 2 * here and slots < len(index):
-            slots *= 2
-        index[:slots] = EMPTY
-        shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
+    here: Int = np.int64(span.here)
+    root = np.int64(0)
+    states = np.int64(0)
+    nodes = np.int64(0)
+    peak: Int = here
+    peak_bits: Int = np.int64(SMALLEST_BITS)
+    code = np.int64(DONE)
+    last: Int = np.int64(span.last)
+    for layer in range(span.first, span.last):
+        even = (layer - span.first + span.side) % 2 == 0
+        there = np.int64(0)
+        bits = bits_for(table, here)
+        clear(index, bits)
         for s in range(here):
-            if s % CLOCK_STRIDE == CLOCK_STRIDE - 1 and monotonic_ns(board.timespec) > deadline_ns:
-                return OUT_OF_SECONDS, here, states, nodes, peak, peak_slots, layer
-            at = s if even else capacity - 1 - s
+            if s % CLOCK_STRIDE == CLOCK_STRIDE - 1:
+                if monotonic_ns(board.timespec) > limits.deadline_ns:
+                    code = np.int64(OUT_OF_SECONDS)
+                    break
+            at = row_of(table, s, not even)
             node = node_of(board, arena, at, layer)
             settled = forest.nodes[node, FREE] == 0
             if settled:
-                found = _follow_tilings(board, forest, words, arena, at, layer, node, children)
-            elif examine(board, forest, words, arena, at, node):
-                found = expand(board, forest, words, arena, at, layer, node, children, moves, root)
+                found = _follow_tilings(space, arena, at, layer, node, keys)
+            elif examine(space, arena, at, node):
+                found = expand(space, arena, at, layer, node, children, root)
             else:
                 continue
             nodes += found
-            if nodes > node_limit:
-                return OUT_OF_NODES, here, states, nodes, peak, peak_slots, layer
-            if slots >= PREFETCH_SLOTS:
-                ask_ahead(words, arena, index, children, root, found, shift, even)
+            if nodes > limits.nodes:
+                code = np.int64(OUT_OF_NODES)
+                break
+            if bits >= PREFETCH_BITS:
+                ask_ahead(key_width, table, bits, keys, root, found, even)
             for c in range(found):
                 hi, lo = arena[at, width], arena[at, width + 1]
                 if not settled:
-                    child = node_of(board, children, c, layer + 1)
+                    child = node_of(board, keys, c, layer + 1)
                     if forest.nodes[child, FREE] == 0:
-                        hi, lo = _settle(board, words, children, c, hi, lo)
-                mixed = hash_key(words, children, c)
-                slot, row = find(words, arena, index, slots, mixed, shift, children, c, even)
+                        hi, lo = _settle(board, key_width, keys, c, hi, lo)
+                mixed = hash_row(key_width, keys, c)
+                slot, row = find_state(key_width, table, bits, mixed, keys, c, even)
                 if row >= 0:
                     hi, lo = add(arena[row, width], arena[row, width + 1], hi, lo)
                     arena[row, width] = hi
                     arena[row, width + 1] = lo
                     continue
                 if here + there >= capacity:
-                    peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
-                    return OUT_OF_BYTES, here, states, nodes, peak, peak_slots, layer
-                row = capacity - 1 - there if even else there
+                    code = np.int64(OUT_OF_BYTES)
+                    break
+                row = row_of(table, there, even)
                 for i in range(width):
-                    arena[row, i] = children[c, i]
+                    arena[row, i] = keys[c, i]
                 arena[row, width] = hi
                 arena[row, width + 1] = lo
-                index[slot] = entry_of(mixed, there)
+                enter(index, slot, mixed, there)
                 there += 1
                 states += 1
-                if 2 * there > slots:
-                    if 2 * slots <= len(index):
-                        slots *= 2
-                        shift -= _ONE
-                        index_again(words, arena, index, slots, shift, there, even)
-                    elif 8 * there > 7 * slots:
-                        peak, peak_slots = max(peak, here + there), max(peak_slots, slots)
-                        return OUT_OF_BYTES, here, states, nodes, peak, peak_slots, layer
-        peak = max(peak, here + there)
-        peak_slots = max(peak_slots, slots)
+                if is_crowded(there, bits):
+                    if 2 << bits <= len(index):
+                        bits += 1
+                        index_again(key_width, table, bits, there, even)
+                    elif 8 * there > 7 << bits:
+                        code = np.int64(OUT_OF_BYTES)
+                        break
+            if code != DONE:
+                break
+        if code in (DONE, OUT_OF_BYTES):
+            peak = max(peak, here + there)
+            peak_bits = max(peak_bits, bits)
+        if code != DONE:
+            last = layer
+            break
         here = there
         if here == 0:
             break
-        if here > rows_max:
-            return DONE, here, states, nodes, peak, peak_slots, layer + 1
-    return DONE, here, states, nodes, peak, peak_slots, last
-
-
-@inlined_kernel
-def find(
-    words: Any, arena: Any, index: Any, slots: int, mixed: np.uint64, shift: np.uint64,
-    keys: Any, at: int, backwards: bool,
-) -> tuple[int, int]:  # fmt: skip
-    """Look a key up whose hash is `mixed`, among rows numbered from the arena's start or end.
-
-    Returns its slot in the index and its row, or the slot that is free for it and -1.
-    """
-    tag = np.int64(mixed >> TAG_AT) & TAG_MASK
-    slot = np.int64(mixed >> shift)
-    row = np.int64(-1)
-    while index[slot] != EMPTY:
-        entry = np.int64(index[slot])
-        if entry >> ROW_BITS == tag:
-            known = entry & ROW_MASK
-            row = len(arena) - 1 - known if backwards else known
-            for i in range(len(words)):
-                if arena[row, i] != keys[at, i]:
-                    row = np.int64(-1)
-                    break
-            if row >= 0:
-                break
-        slot = (slot + 1) & (slots - 1)
-    return slot, row
-
-
-@inlined_kernel
-def entry_of(mixed: np.uint64, number: int) -> np.uint32:
-    """Make what the index holds for the row of this number, whose key has the hash `mixed`."""
-    tag = np.int64(mixed >> TAG_AT) & TAG_MASK
-    return np.uint32((tag << ROW_BITS) | number)
-
-
-@search_kernel
-def ask_ahead(
-    words: Any, arena: Any, index: Any, keys: Any, start: int, stop: int, shift: np.uint64,
-    backwards: bool,
-) -> None:  # fmt: skip
-    """Ask for the memory in which keys `start` to `stop` - 1 will be looked up.
-
-    A large index misses the cache nearly every time: with all lines asked for before the first is
-    needed, the memory works on many at once.
-    """
-    for c in range(start, stop):
-        prefetch(index, np.int64(hash_key(words, keys, c) >> shift))
-    width = arena.shape[1]
-    for c in range(start, stop):
-        mixed = hash_key(words, keys, c)
-        entry = np.int64(index[np.int64(mixed >> shift)])
-        if entry != EMPTY and entry >> ROW_BITS == np.int64(mixed >> TAG_AT) & TAG_MASK:
-            known = entry & ROW_MASK
-            prefetch(arena, (len(arena) - 1 - known if backwards else known) * width)
-
-
-@search_kernel
-def index_again(
-    words: Any, arena: Any, index: Any, slots: int, shift: np.uint64, there: int, backwards: bool
-) -> None:
-    """Make an index of so many slots over rows numbered from the arena's start or end."""
-    index[:slots] = EMPTY
-    for known in range(there):
-        row = len(arena) - 1 - known if backwards else known
-        mixed = hash_key(words, arena, row)
-        slot = np.int64(mixed >> shift)
-        while index[slot] != EMPTY:
-            slot = (slot + 1) & (slots - 1)
-        index[slot] = entry_of(mixed, known)
+        if here > span.rows_max:
+            last = layer + 1
+            break
+    return Carried(code, here, states, nodes, peak, peak_bits, last)

@@ -7,18 +7,16 @@ every way that the forest of tilings and the regions allow.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from solvers.bits import popcount, trailing_zeros
-from solvers.compiling import inlined_kernel, search_kernel
-from solvers.pips.board import (
+from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.hash_table import Words
+from solvers.pips.board import EQUALS, GREATER, I64, LESS, SUM, UNEQUAL, Board
+from solvers.pips.layout import bit_length
+from solvers.pips.space import (
     CHILD,
     EDGE,
-    EQUALS,
-    GREATER,
-    LESS,
     OPEN,
     OPEN_REGION,
     OPEN_REST,
@@ -26,11 +24,9 @@ from solvers.pips.board import (
     POSITION,
     REST_A,
     REST_B,
-    SUM,
-    UNEQUAL,
-    Forest,
+    Children,
+    Space,
 )
-from solvers.pips.layout import bit_length
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -38,14 +34,14 @@ ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @inlined_kernel
-def node_of(board: Any, keys: Any, at: int, layer: int) -> int:
+def node_of(board: Board, keys: Words, at: Int, layer: Int) -> Int:
     """Read the node in the forest of tilings out of a key of this layer."""
     word = keys[at, board.node_word] >> np.uint64(board.node_shift)
     return board.layer[layer] + np.int64(word & np.uint64(board.node_mask))
 
 
 @inlined_kernel
-def type_mask(types: int, word: int) -> np.uint64:
+def type_mask(types: Int, word: Int) -> np.uint64:
     """Mask the bits of a key word that say which domino types are left."""
     here = types - 64 * word
     if here >= 64:
@@ -56,7 +52,7 @@ def type_mask(types: int, word: int) -> np.uint64:
 
 
 @inlined_kernel
-def progress(board: Any, keys: Any, at: int, g: int) -> int:
+def progress(board: Board, keys: Words, at: Int, g: Int) -> Int:
     """Read a region's progress out of a key."""
     bits = board.field_bits[g]
     word = keys[at, board.field_word[g]] >> np.uint64(board.field_shift[g])
@@ -64,7 +60,7 @@ def progress(board: Any, keys: Any, at: int, g: int) -> int:
 
 
 @inlined_kernel
-def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
+def started(board: Board, keys: Words, at: Int, g: Int, rest: Int) -> Int:
     """Read a region's progress, 0 for none or for a region of which every cell is free.
 
     An untouched region may share its bits with one that is about to be full.
@@ -75,19 +71,20 @@ def started(board: Any, keys: Any, at: int, g: int, rest: int) -> int:
 
 
 @search_kernel
-def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: int) -> bool:
+def examine(space: Space, keys: Words, at: Int, node: Int) -> bool:
     """Count the pips left into board.supply, low and high; return whether they may suffice.
 
     The rules are the article's (002, "Pruning") over all open regions at once: enough equal pips
     for every equals region, enough distinct ones for unequal, and the smallest and largest sums
     that the pips left can give.
     """
+    board, forest = space.board, space.forest
     values = board.values
     types = board.types
     for v in range(values):
         board.supply[v] = 0
         board.demand[v] = 0
-    for w in range(len(words) // 2):
+    for w in range(len(space.width) // 2):
         left = keys[at, w] & type_mask(types, w)
         for v in range(values):
             board.supply[v] += popcount(left & board.has[v, w]) + popcount(
@@ -131,7 +128,7 @@ def examine(board: Any, forest: Forest, words: Any, keys: Any, at: int, node: in
 
 
 @search_kernel
-def _add_extras(board: Any, keys: Any, at: int) -> None:
+def _add_extras(board: Board, keys: Words, at: Int) -> None:
     for t in range(board.types):
         if board.copies[t] > 1:
             extra = extra_copies(board, keys, at, t)
@@ -144,7 +141,7 @@ def _add_extras(board: Any, keys: Any, at: int) -> None:
 
 
 @search_kernel
-def extra_copies(board: Any, keys: Any, at: int, t: int) -> int:
+def extra_copies(board: Board, keys: Words, at: Int, t: Int) -> Int:
     """Read how many copies of a domino type are left beyond the first; only for such types."""
     bits = bit_length(board.copies[t] - 1)
     word = keys[at, board.extra_word[t]] >> np.uint64(board.extra_shift[t])
@@ -152,7 +149,7 @@ def extra_copies(board: Any, keys: Any, at: int, t: int) -> int:
 
 
 @search_kernel
-def _sum_extremes(board: Any, values: int, most: int) -> None:
+def _sum_extremes(board: Board, values: Int, most: Int) -> None:
     # low[r], high[r]: sums of the r smallest and r largest pips left, for r up to `most`.
     board.low[0] = 0
     board.high[0] = 0
@@ -173,7 +170,7 @@ def _sum_extremes(board: Any, values: int, most: int) -> None:
 
 
 @inlined_kernel
-def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
+def _advance(board: Board, g: Int, done: Int, rest: Int, pip: Int, v: Int) -> Int:
     """Return a region's progress after `pip` (index v) with `rest` cells then free; -1 if dead.
 
     A region that is full, or satisfied whatever comes, has progress 0 or its canonical value.
@@ -211,7 +208,7 @@ def _advance(board: Any, g: int, done: int, rest: int, pip: int, v: int) -> int:
 
 
 @inlined_kernel
-def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> int:
+def _advance_pair(board: Board, g: Int, done: Int, rest: Int, a: Int, b: Int) -> Int:
     # Both halves of a domino in one region, `rest` cells free afterwards.
     kind = board.kind[g]
     if kind == EQUALS:
@@ -226,17 +223,18 @@ def _advance_pair(board: Any, g: int, done: int, rest: int, a: int, b: int) -> i
 
 
 @inlined_kernel
-def _field_clear(board: Any, g: int) -> np.uint64:
+def _field_clear(board: Board, g: Int) -> np.uint64:
     return ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << np.uint64(board.field_shift[g]))
 
 
 @search_kernel
 def _allow(
-    board: Any, g: int, done: int, rest: int, at: int, allow: Any, after: Any
-) -> tuple[int, int]:
+    board: Board, g: Int, done: Int, rest: Int, at: Int, allow: I64, after: Words
+) -> tuple[Int, Int]:
     # Which pips may lie on the cell at position `at`, and the region's progress in place. Only
     # what lies in the half-open range of indices that is returned is filled in.
-    start, stop = 0, board.values
+    start: Int = 0
+    stop = board.values
     if board.fixed[at] >= 0:
         start, stop = board.fixed[at], min(board.fixed[at] + 1, stop)
     if g < 0:
@@ -267,15 +265,15 @@ def _allow(
 
 @search_kernel
 def expand(
-    board: Any, forest: Forest, words: Any, keys: Any, at: int, layer: int, node: int,
-    children: Any, moves: Any, base: int,
-) -> int:  # fmt: skip
+    space: Space, keys: Words, at: Int, layer: Int, node: Int, into: Children, base: Int
+) -> Int:
     """Write every child of an examined state from row `base` on; return how many there are.
 
-    children (rows, len(words)) uint64 receives keys of the next layer, moves (rows, 3) int64 the
-    position covered with the first free one and the pip indices on the two. Order: partner,
-    then pip on the first free cell, then the other pip, all ascending.
+    Order: partner, then pip on the first free cell, then the other pip, all ascending.
     """
+    board, forest = space.board, space.forest
+    width = len(space.width)
+    children, moves = into.keys, into.moves
     count = base
     values = board.values
     types = board.types
@@ -286,7 +284,9 @@ def expand(
     node_shift = np.uint64(board.node_shift)
     node_clear = ~(np.uint64(board.node_mask) << node_shift)
     prepared = False
-    start_a, stop_a, start_b, stop_b = 0, values, 0, values
+    start_a: Int = 0
+    start_b: Int = 0
+    stop_a = stop_b = values
     for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
         q = forest.edges[e, PARTNER]
         b = board.region[q]
@@ -315,7 +315,7 @@ def expand(
         for x in range(start_a, stop_a):
             if not board.allow_a[x]:
                 continue
-            for w in range(len(words) // 2):
+            for w in range(width // 2):
                 left = keys[at, w] & type_mask(types, w) & board.has[x, w]
                 while left:
                     bit = left & (ZERO - left)
@@ -333,7 +333,7 @@ def expand(
                     else:
                         put_a = board.next_a[x]
                         put_b = board.next_b[y]
-                    for i in range(len(words)):
+                    for i in range(width):
                         children[count, i] = keys[at, i]
                     children[count, word_a] = (children[count, word_a] & clear_a) | put_a
                     children[count, word_b] = (children[count, word_b] & clear_b) | put_b
@@ -349,7 +349,7 @@ def expand(
 
 
 @inlined_kernel
-def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) -> None:
+def _take(board: Board, children: Words, at: Int, t: Int, w: Int, bit: np.uint64) -> None:
     # The copies beyond the first go first, so that a type's bit says whether any is left.
     if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
         children[at, board.extra_word[t]] -= ONE << np.uint64(board.extra_shift[t])
@@ -358,12 +358,12 @@ def _take(board: Any, children: Any, at: int, t: int, w: int, bit: np.uint64) ->
 
 
 @search_kernel
-def write_root(board: Any, words: Any, keys: Any, at: int) -> None:
+def write_root(board: Board, width: tuple[int, ...], keys: Words, at: Int) -> None:
     """Write the key of the empty board: every domino left, nothing filled."""
     types = board.types
-    for i in range(len(words)):
+    for i in range(len(width)):
         keys[at, i] = ZERO
-    for w in range(len(words) // 2):
+    for w in range(len(width) // 2):
         keys[at, w] = type_mask(types, w)
     for t in range(types):
         if board.copies[t] > 1:

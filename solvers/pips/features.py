@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
-from solvers.compiling import kernel
-from solvers.pips.columns import kernel_columns
+from solvers.compiling import Int, kernel
+from solvers.pips.columns import Columns, kernel_columns
 from solvers.pips.puzzle import REGION_TYPES, RegionType
 
 FEATURES = ("size", "distinct_dominoes", "regions", "free_cells", "largest_region")
@@ -20,17 +18,17 @@ _EMPTY = REGION_TYPES.index(RegionType.EMPTY)
 
 def features(arrays: Arrays) -> npt.NDArray[np.float64]:
     """Tell of each board the FEATURES: (boards, 5)."""
-    _, _, region, cells, kinds, _, regions, one, other, dominoes = kernel_columns(arrays)
-    found = np.zeros((len(cells) - 1, len(FEATURES)), np.float64)
-    _read(region, cells, kinds, regions, one, other, dominoes, _EMPTY, found)
+    columns = kernel_columns(arrays)
+    found = np.zeros((len(columns.cell_offsets) - 1, len(FEATURES)), np.float64)
+    _read(columns, _EMPTY, found)
     return found
 
 
 @kernel
-def _read(
-    cell_region: Any, cell_offsets: Any, region_type: Any, region_offsets: Any, domino_a: Any,
-    domino_b: Any, domino_offsets: Any, empty: int, found: Any,
-) -> None:  # fmt: skip
+def _read(columns: Columns, empty: Int, found: npt.NDArray[np.float64]) -> None:
+    cell_offsets, region_offsets = columns.cell_offsets, columns.region_offsets
+    domino_a, domino_b = columns.domino_a, columns.domino_b
+    domino_offsets = columns.domino_offsets
     largest = 0
     for row in range(len(found)):
         largest = max(largest, region_offsets[row + 1] - region_offsets[row])
@@ -39,13 +37,13 @@ def _read(
         first, last = region_offsets[row], region_offsets[row + 1]
         sizes[: last - first] = 0
         for cell in range(cell_offsets[row], cell_offsets[row + 1]):
-            region = cell_region[cell]
+            region = columns.cell_region[cell]
             if 0 <= region < last - first:
                 sizes[region] += 1
         free = 0
         for region in range(last - first):
             found[row, 4] = max(found[row, 4], sizes[region])
-            if region_type[first + region] == empty:
+            if columns.region_type[first + region] == empty:
                 free += sizes[region]
         dominoes = domino_offsets[row + 1] - domino_offsets[row]
         kinds = np.empty(dominoes, np.int64)

@@ -24,7 +24,17 @@ from solvers.algebra import (
 )
 from solvers.errors import PermanentError
 from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.pips.batch import count_rows
+from solvers.pips.batch import (
+    CODE,
+    KERNEL_NS,
+    NODES,
+    STATES,
+    TABLE_BYTES,
+    Counts,
+    Rows,
+    count_again,
+    count_rows,
+)
 from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from solvers.pips.count import CLOCK_STRIDE
@@ -47,14 +57,11 @@ from solvers.pips.layer_parts import (
     only_counts,
 )
 from solvers.pips.layers import LayeredCount, take_up
-from solvers.pips.parts import Part, canonical_key, divide, part_arrays
-from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG
+from solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
 from solvers.pips.puzzle import Cell, Puzzle, Solution
-from solvers.pips.scratch import NARROW, WIDE, Scratch, kept
 from solvers.pips.stream import SolutionStream
 from solvers.reasons import ReasonCode, reason_code_of
 
-_NO_TILES = np.empty((0, 2), np.int64)
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
 SOLUTION_BYTES = 64
@@ -66,8 +73,6 @@ LARGE_S = 0.4e-3
 SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
 """A board with a domino fewer costs so many times less, and one with a domino more so many times
 more."""
-CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
-"""Columns that count_rows writes."""
 
 
 class PipsGame:
@@ -181,15 +186,15 @@ class PipsGame:
         if is_first_choice(puzzle):
             return count_generally(puzzle, part, budget)
         columns = kernel_columns(to_arrays([puzzle]))
-        tiles, halves = part_arrays(puzzle, part)
-        out = np.zeros((1, 5), np.int64)
-        counts = np.zeros((1, 2), np.uint64)
-        _count_with_kept(columns, 0, 1, tiles, halves, budget, out, counts)
-        _count_again(columns, 0, tiles, halves, budget, out, counts)
+        counts = Counts.of(1)
+        rows = Rows(columns, 0, 1, part_arrays(puzzle, part))
+        count_rows(rows, budget, counts)
+        count_again(rows, budget, counts)
+        out = counts.costs
         if is_refusal(int(out[0, CODE])):
             return count_generally(puzzle, part, budget)
         status, why = ending(int(out[0, CODE]))
-        count: int | None = count_of(counts[0, 0], counts[0, 1])
+        count: int | None = count_of(counts.counts[0, 0], counts.counts[0, 1])
         if status is Status.OVER_BUDGET:
             count = None
         elif count == 0:
@@ -251,17 +256,15 @@ class PipsGame:
         if ask.kind != "count":
             raise PermanentError(f"a batch of Pips boards can be counted, not asked for {ask}")
         columns = kernel_columns(arrays)
-        rows = len(columns[3]) - 1
-        out = np.zeros((rows, 5), np.int64)
-        counts = np.zeros((rows, 2), np.uint64)
+        boards = len(columns.cell_offsets) - 1
+        into = Counts.of(boards)
+        out, counts = into.costs, into.counts
         large = np.flatnonzero(arrays["size"] >= DOMINOES_MIN).tolist()
         apart = [row for row in large if is_first_choice(from_arrays(arrays, row))]
-        for start, stop in pairwise([-1, *apart, rows]):
-            _count_with_kept(
-                columns, start + 1, stop, _NO_TILES, _NO_TILES, budget, out, counts
-            )  # fmt: skip
-        for row in np.flatnonzero(_IS_CAPACITY[out[:, CODE]]):
-            _count_again(columns, int(row), _NO_TILES, _NO_TILES, budget, out, counts)
+        for start, stop in pairwise([-1, *apart, boards]):
+            count_rows(Rows(columns, start + 1, stop, NO_PART), budget, into)
+        for row in np.flatnonzero(_IS_CAPACITY[out[:, CODE]]).tolist():
+            count_again(Rows(columns, row, row + 1, NO_PART), budget, into)
         refused = np.flatnonzero(_IS_REFUSAL[out[:, CODE]]).tolist()
         for one in [*apart, *refused]:
             _count_apart(from_arrays(arrays, one), budget, out[one], counts[one])
@@ -334,46 +337,13 @@ _UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
 PIPS = PipsGame()
 
 
-def _count_with_kept(
-    columns: Any, start: int, stop: int, tiles: Any, halves: Any, budget: Budget, out: Any,
-    counts: Any,
-) -> None:  # fmt: skip
-    scratch = kept()
-    rows = min(len(scratch.arena), max(budget.table_bytes // (8 * scratch.arena.shape[1]), 1))
-    count_rows(
-        scratch.board, scratch.forest, scratch.words, scratch.arena[:rows], scratch.index,
-        scratch.children, scratch.moves, columns, start, stop, tiles, halves, budget.nodes,
-        int(budget.seconds * 1e9), out, counts,
-    )  # fmt: skip
-
-
-def _count_again(
-    columns: Any, row: int, tiles: Any, halves: Any, budget: Budget, out: Any, counts: Any
-) -> None:
-    # With the whole budget's memory, and whatever else was the trouble: each at most once.
-    words, wide_forest, tried = NARROW, False, False
-    while is_capacity(int(out[row, CODE])):
-        code = int(out[row, CODE])
-        if code == KEY_TOO_LONG and words is NARROW:
-            words = WIDE
-        elif code == FOREST_TOO_LARGE and not wide_forest:
-            wide_forest = True
-        elif tried:
-            return
-        tried = True
-        scratch = Scratch.for_budget(words, budget.table_bytes, wide_forest=wide_forest)
-        count_rows(
-            scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-            scratch.children, scratch.moves, columns, row, row + 1, tiles, halves, budget.nodes,
-            int(budget.seconds * 1e9), out, counts,
-        )  # fmt: skip
-
-
 def _order_of(puzzle: Puzzle) -> list[Cell]:
     return SolutionStream(puzzle, None, Budget(), None, eager=True).order()
 
 
-def _count_apart(puzzle: Puzzle, budget: Budget, out: Any, counts: Any) -> None:
+def _count_apart(
+    puzzle: Puzzle, budget: Budget, out: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
+) -> None:
     outcome = count_generally(puzzle, None, budget)
     cost = outcome.statistics
     code = SOLVING + DONE

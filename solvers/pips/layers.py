@@ -10,29 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget, Statistics, count_of
-from solvers.bits import trailing_zeros
-from solvers.compiling import search_kernel
+from solvers.compiling import Int, search_kernel
+from solvers.hash_table import Words, enter, hash_row, is_crowded
 from solvers.kernel_codes import DONE
+from solvers.pips.board import I64
 from solvers.pips.buckets import BUCKETS, Buckets, sort_by_bucket
 from solvers.pips.columns import kernel_columns, to_arrays
-from solvers.pips.count import (
-    PREFETCH_SLOTS,
-    SMALLEST_INDEX,
-    ask_ahead,
-    begin_with_root,
-    count_layers,
-    entry_of,
-    find,
-    first_row,
-    hash_key,
-    index_again,
-)
+from solvers.pips.count import Span, begin_count, carry
 from solvers.pips.parts import part_arrays
 from solvers.pips.prepare import (
     FOREST_TOO_LARGE,
@@ -40,7 +29,7 @@ from solvers.pips.prepare import (
     READY,
     TIME_IS_UP,
     UNTILEABLE,
-    prepare,
+    prepare_work,
 )
 from solvers.pips.puzzle import Puzzle
 from solvers.pips.scratch import (
@@ -50,9 +39,11 @@ from solvers.pips.scratch import (
     SMALL_BYTES,
     SMALL_NODES,
     WIDE,
-    Scratch,
-    allocate_tables,
+    allocate,
+    allocate_table,
 )
+from solvers.pips.space import Table, Work
+from solvers.pips.table import PREFETCH_BITS, ask_ahead, bits_for, find_state, index_again
 from solvers.reasons import ReasonCode, reason_code_of
 from solvers.wide import add
 
@@ -64,51 +55,47 @@ AHEAD_ROWS = 32
 
 
 @search_kernel
-def gather(words: Any, arena: Any, index: Any, slots: int, here: int, rows: Any, runs: Any) -> Any:
-    """Add states to the first `here` rows of the arena, which `slots` of the index find.
+def gather(
+    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: Words, runs: I64
+) -> tuple[Int, Int]:
+    """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
 
-    Equal states become one. `rows` may lie in the arena itself, behind what has been gathered and
-    will be. runs (n, 2) int64 says from where to where rows are taken, one run after the other.
-    Returns (states, slots), states -1 if there is no room; slots 0 before the first call.
+    Equal states become one. `rows` may lie in the table itself, behind what has been gathered and
+    will be. runs, int64[n, 2], says from where to where rows are taken, one run after the other.
+    Returns (states, bits), states -1 if there is no room; bits 0 before the first call.
     """
-    width = len(words)
-    first = slots == 0
-    if first:
-        slots = SMALLEST_INDEX
-        while slots < 2 * len(rows) and slots < len(index):
-            slots *= 2
-    shift = np.uint64(64 - trailing_zeros(np.uint64(slots)))
-    if first:
-        index_again(words, arena, index, slots, shift, here, False)
+    words = len(width)
+    arena, index = table.rows, table.slots
+    if bits == 0:
+        bits = bits_for(table, len(rows))
+        index_again(width, table, bits, here, False)
     for run in range(len(runs)):
         begin, end = runs[run, 0], runs[run, 1]
         for r in range(begin, end):
-            if (r - begin) % AHEAD_ROWS == 0 and slots >= PREFETCH_SLOTS:
-                stop = min(r + AHEAD_ROWS, end)
-                ask_ahead(words, arena, index, rows, r, stop, shift, False)
-            mixed = hash_key(words, rows, r)
-            slot, row = find(words, arena, index, slots, mixed, shift, rows, r, False)
+            if (r - begin) % AHEAD_ROWS == 0 and bits >= PREFETCH_BITS:
+                ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
+            mixed = hash_row(width, rows, r)
+            slot, row = find_state(width, table, bits, mixed, rows, r, False)
             if row >= 0:
                 hi, lo = add(
-                    arena[row, width], arena[row, width + 1], rows[r, width], rows[r, width + 1]
+                    arena[row, words], arena[row, words + 1], rows[r, words], rows[r, words + 1]
                 )
-                arena[row, width] = hi
-                arena[row, width + 1] = lo
+                arena[row, words] = hi
+                arena[row, words + 1] = lo
                 continue
             if here == len(arena):
-                return -1, slots
-            for i in range(width + 2):
+                return -1, bits
+            for i in range(words + 2):
                 arena[here, i] = rows[r, i]
-            index[slot] = entry_of(mixed, here)
+            enter(index, slot, mixed, here)
             here += 1
-            if 2 * here > slots:
-                if 2 * slots <= len(index):
-                    slots *= 2
-                    shift -= np.uint64(1)
-                    index_again(words, arena, index, slots, shift, here, False)
-                elif 8 * here > 7 * slots:
-                    return -1, slots
-    return here, slots
+            if is_crowded(here, bits):
+                if 2 << bits <= len(index):
+                    bits += 1
+                    index_again(width, table, bits, here, False)
+                elif 8 * here > 7 << bits:
+                    return -1, bits
+    return here, bits
 
 
 class LayeredCount:
@@ -117,22 +104,22 @@ class LayeredCount:
     The budget holds for everything that it does together.
     """
 
-    def __init__(self, scratch: Scratch | None, layers: int, budget: Budget, taken_ns: int) -> None:
-        self.layers = layers if scratch is not None else 0
+    def __init__(self, work: Work | None, layers: int, budget: Budget, taken_ns: int) -> None:
+        self.layers = layers if work is not None else 0
         """Number of the layer that holds the one state of the full board; 0 if no tiling exists."""
         self.buckets = BUCKETS
-        self.row_words = len(NARROW if scratch is None else scratch.words) + 2
+        self.row_words = len(NARROW if work is None else work.width) + 2
         self.layout = ""
         """Names what the words of a row mean; rows of different layouts have nothing in common."""
         self._budget = budget
-        self._scratch = scratch
+        self._work = work
         self._spent = Statistics(kernel_ns=taken_ns, engine="layers")
-        self._size = self._side = self._slots = self._layer = 0
+        self._size = self._side = self._bits = self._layer = 0
         self._held: list[npt.NDArray[np.int64]] = []
         self._held_rows = 0
-        if scratch is not None:
-            self._of = Buckets.of(scratch.board, scratch.forest, scratch.words)
-            self.layout = _layout(scratch)
+        if work is not None:
+            self._of = Buckets.of(work)
+            self.layout = _layout(work)
 
     @property
     def statistics(self) -> Statistics:
@@ -142,24 +129,22 @@ class LayeredCount:
     @property
     def rows(self) -> Rows:
         """States of the present layer, as a view that is good until the next call."""
-        if self._scratch is None:
+        if self._work is None:
             return np.empty((0, self.row_words), np.uint64)
-        begin = int(first_row(self._scratch.arena, self._size, self._side))
-        return self._scratch.arena[begin : begin + self._size]
+        arena = self._work.table.rows
+        begin = 0 if self._side == 0 else len(arena) - self._size
+        return arena[begin : begin + self._size]
 
     def begin(self) -> None:
         """Make the one state of the empty board the present layer."""
         self.clear()
-        scratch = self._scratch
-        if scratch is not None:
-            begin_with_root(
-                scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.children
-            )
+        if self._work is not None:
+            begin_count(self._work)
             self._size = 1
 
     def clear(self) -> None:
         """Forget every state."""
-        self._size = self._side = self._slots = self._layer = self._held_rows = 0
+        self._size = self._side = self._bits = self._layer = self._held_rows = 0
         self._held = []
 
     def renew(self) -> None:
@@ -177,10 +162,9 @@ class LayeredCount:
         `begins` tells where each bucket begins, and where the last one ends; it says so of the same
         buckets in every call.
         """
-        scratch = self._scratch
-        if scratch is None:
+        if self._work is None:
             return True
-        arena = scratch.arena
+        arena = self._work.table.rows
         if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
             if not self.gather_held():
                 return False
@@ -199,57 +183,62 @@ class LayeredCount:
         What lies together leads to states that lie together: carrying a layer on in this order
         finds more of what it needs in the cache.
         """
-        scratch, held, held_rows = self._scratch, self._held, self._held_rows
+        work, held, held_rows = self._work, self._held, self._held_rows
         self._held, self._held_rows = [], 0
-        if scratch is None or not held_rows:
+        if work is None or not held_rows:
             return True
-        begins = np.array(held) - (len(scratch.arena) - held_rows)
+        arena = work.table.rows
+        begins = np.array(held) - (len(arena) - held_rows)
         runs = np.stack([begins[:, :-1].T.ravel(), begins[:, 1:].T.ravel()], axis=1)
         runs = np.ascontiguousarray(runs[runs[:, 0] < runs[:, 1]])
-        return self._gather(scratch.arena[-held_rows:], runs, held_rows)
+        return self._gather(arena[-held_rows:], runs, held_rows)
 
     def _gather(self, rows: Rows, runs: npt.NDArray[np.int64], beside: int) -> bool:
-        scratch = self._scratch
-        if scratch is None:
+        work = self._work
+        if work is None:
             return True
         begun = time.perf_counter_ns()
-        size, slots = gather(
-            scratch.words, scratch.arena, scratch.index, self._slots, self._size, rows, runs
-        )
-        self._slots = int(slots)
+        size, bits = gather(work.width, work.table, self._bits, self._size, rows, runs)
+        self._bits = int(bits)
         full = size < 0
-        self._size = len(scratch.arena) if full else int(size)
-        self._spend(begun, peak=min(self._size + beside, len(scratch.arena)), slots=self._slots)
+        most = len(work.table.rows)
+        self._size = most if full else int(size)
+        self._spend(begun, peak=min(self._size + beside, most), slots=1 << self._bits)
         return not full
 
     def advance(
         self, first: int, last: int, rows_max: int | None = None
     ) -> tuple[int, ReasonCode | None]:
         """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
-        scratch = self._scratch
-        if scratch is None or first >= last:
+        work = self._work
+        if work is None or first >= last:
             return last, None
         begun = time.perf_counter_ns()
         nodes_left = self._budget.nodes - self._spent.nodes
         ns_left = int(self._budget.seconds * 1e9) - self._spent.kernel_ns
-        carried = self._size
-        code, here, states, nodes, peak, slots, layer = count_layers(
-            scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-            scratch.children, scratch.moves, carried, self._side, first, last,
-            len(scratch.arena) if rows_max is None else rows_max,
-            nodes_left, time.monotonic_ns() + ns_left,
-        )  # fmt: skip
-        code, here, layer = int(code), int(here), int(layer)
-        # Whoever carries a state on has its cost; the full board is carried no further.
-        left = 0 if layer == self.layers or code != DONE else here
+        here = self._size
+        span = Span(
+            here=here,
+            side=self._side,
+            first=first,
+            last=last,
+            rows_max=len(work.table.rows) if rows_max is None else rows_max,
+        )
+        carried = carry(work, span, nodes_left, time.monotonic_ns() + ns_left)
+        code, layer = int(carried.code), int(carried.layer)
+        # The process that carries a state on has its cost; the full board is carried no further.
+        left = 0 if layer == self.layers or code != DONE else int(carried.here)
         self._spend(
-            begun, states=carried + int(states) - left, nodes=int(nodes), peak=int(peak),
-            slots=int(slots),
-        )  # fmt: skip
+            begun,
+            states=here + int(carried.states) - left,
+            nodes=int(carried.nodes),
+            peak=int(carried.peak),
+            slots=1 << int(carried.bits),
+        )
         if code != DONE:
-            self._size = self._slots = 0
+            self._size = self._bits = 0
             return layer, reason_code_of(code)
-        self._size, self._slots, self._layer = here, 0, layer
+        self._size, self._bits, self._layer = int(carried.here), 0, layer
         self._side = (self._side + layer - first) % 2
         return layer, None
 
@@ -257,14 +246,10 @@ class LayeredCount:
         """Sort the states that `advance` has left by bucket, in place."""
         rows = self.rows
         begins = np.zeros(self.buckets + 1, np.int64)
-        scratch = self._scratch
-        if scratch is not None:
+        if self._work is not None:
             begun = time.perf_counter_ns()
-            of = self._of
-            sort_by_bucket(
-                scratch.board, scratch.words, of.group, of.kept, of.word, of.shift, of.bits,
-                self._layer, rows, np.empty(self.buckets, np.int64), begins[1:],
-            )  # fmt: skip
+            heads = np.empty(self.buckets, np.int64)
+            sort_by_bucket(self._work, self._of, self._layer, rows, heads, begins[1:])
             self._spend(begun)
         return rows, begins
 
@@ -291,17 +276,13 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     begun = time.perf_counter_ns()
     deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
     columns = kernel_columns(to_arrays([puzzle]))
-    tiles, halves = part_arrays(puzzle, None)
-    words, nodes = NARROW, SMALL_NODES
+    width, nodes = NARROW, SMALL_NODES
     while True:
         # Orders are tried in tables of one size, on which the choice may depend.
-        trial = Scratch.allocate(words, SMALL_BYTES, nodes)
-        code = prepare(
-            trial.board, trial.forest, trial.words, trial.arena, trial.index, trial.children,
-            trial.moves, columns, 0, tiles, halves, deadline,
-        )  # fmt: skip
-        if code == KEY_TOO_LONG and words is NARROW:
-            words = WIDE
+        trial = allocate(width, SMALL_BYTES, nodes)
+        code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
+        if code == KEY_TOO_LONG and width is NARROW:
+            width = WIDE
         elif code == FOREST_TOO_LARGE and nodes == SMALL_NODES:
             nodes = MOST_NODES
         else:
@@ -309,31 +290,22 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     if code == UNTILEABLE:
         return LayeredCount(None, 0, budget, time.perf_counter_ns() - begun), code
     if code != READY:
-        return None, int(code)
-    forest_bytes = NODE_BYTES * int(trial.board["layer"][len(puzzle.dominoes) + 1])
+        return None, code
+    forest_bytes = NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
     if nodes != SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
         return None, FOREST_TOO_LARGE
     if time.monotonic_ns() > deadline:
         # An order may not have been tried for want of time: others would choose another.
         return None, TIME_IS_UP
-    arena, index = allocate_tables(words, max(budget.table_bytes - forest_bytes, 4096))
-    scratch = Scratch(
-        words=words,
-        board=trial.board,
-        forest=trial.forest,
-        arena=arena,
-        index=index,
-        children=trial.children,
-        moves=trial.moves,
-    )
+    table = allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
     taken_ns = time.perf_counter_ns() - begun
-    return LayeredCount(scratch, len(puzzle.dominoes), budget, taken_ns), READY
+    return LayeredCount(trial._replace(table=table), len(puzzle.dominoes), budget, taken_ns), READY
 
 
-def _layout(scratch: Scratch) -> str:
+def _layout(work: Work) -> str:
     # Estimates are floating-point numbers: another machine might choose another order.
-    board = scratch.board
-    whole = hashlib.sha256(repr((scratch.words, BUCKETS)).encode("ascii"))
+    board = work.boards[0]
+    whole = hashlib.sha256(repr((work.width, BUCKETS)).encode("ascii"))
     for name, size in (
         ("order", "cells"),
         ("field_word", "regions"),

@@ -6,16 +6,14 @@ filled region. Regions that are never open at the same time share their bits.
 
 from __future__ import annotations
 
-from typing import Any
-
-from solvers.compiling import search_kernel
-from solvers.pips.board import EMPTY, EQUALS, GREATER, LESS, SUM
+from solvers.compiling import Int, search_kernel
+from solvers.pips.board import EMPTY, EQUALS, GREATER, I64, LESS, SUM, Board
 
 WORD_BITS = 64
 
 
 @search_kernel
-def bit_length(value: int) -> int:
+def bit_length(value: Int) -> Int:
     """Count the bits that hold 0 to value."""
     bits = 0
     while value > 0:
@@ -25,7 +23,7 @@ def bit_length(value: int) -> int:
 
 
 @search_kernel
-def progress_bits(board: Any, g: int) -> int:
+def progress_bits(board: Board, g: Int) -> Int:
     """Count the bits that a region's progress needs: none if it is never partly filled.
 
     sum and less keep the sum so far, greater the same up to just above its target, equals the
@@ -48,12 +46,12 @@ def progress_bits(board: Any, g: int) -> int:
 
 
 @search_kernel
-def lay_out(board: Any, words: Any) -> bool:
-    """Give every field its place in keys of len(words) words; return whether they fit.
+def lay_out(board: Board, width: tuple[int, ...]) -> bool:
+    """Give every field its place in keys of len(width) words; return whether they fit.
 
     Needs the cell order's `first` and `last` positions and the layers of the tilings.
     """
-    count = len(words)
+    count = len(width)
     types = board.types
     if types > WORD_BITS * (count // 2):
         return False
@@ -89,7 +87,7 @@ def lay_out(board: Any, words: Any) -> bool:
 
 
 @search_kernel
-def _word_with_room(used: Any, count: int, bits: int) -> int:
+def _word_with_room(used: I64, count: Int, bits: Int) -> Int:
     for w in range(count - 1, -1, -1):
         if used[w] + bits <= WORD_BITS:
             return w
@@ -97,7 +95,7 @@ def _word_with_room(used: Any, count: int, bits: int) -> int:
 
 
 @search_kernel
-def _share(board: Any, used: Any, count: int, g: int) -> bool:
+def _share(board: Board, used: I64, count: Int, g: Int) -> bool:
     # Lowest place in any word that is clear of every earlier field alive at the same time.
     bits = board.field_bits[g]
     best_word, best_shift = -1, WORD_BITS

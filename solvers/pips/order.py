@@ -9,15 +9,15 @@ estimate is large, each sweep is tried on a few thousand states.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from solvers.compiling import search_kernel
-from solvers.pips.board import EMPTY, Forest
+from solvers.compiling import Int, search_kernel
+from solvers.pips.board import EMPTY, Board
 from solvers.pips.count import count_board
 from solvers.pips.layout import lay_out
 from solvers.pips.outlook import foresee
+from solvers.pips.space import Children, Limits, Space, Table
 from solvers.pips.tilings import BUILT, build_tilings, place_cells
 
 SWEEPS = 8
@@ -32,15 +32,13 @@ FOREVER_NS = 2**62
 
 
 @search_kernel
-def choose_order(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    deadline_ns: int,
-) -> None:  # fmt: skip
+def choose_order(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
     """Choose a cell order for the board and fill the arrays that depend on it.
 
     The choice depends on the board alone, neither on parts nor, as long as the deadline holds,
-    on time. The tables are scratch.
+    on time. The forest, the table and the children are scratch.
     """
+    board = space.board
     n = board.cells
     _find_components(board)
     foresee(board)
@@ -53,45 +51,36 @@ def choose_order(
             for p in range(n):
                 board.best_order[p] = board.order[p]
     if best > PROBE_ABOVE_STATES:
-        _probe(board, forest, words, arena, index, children, moves, deadline_ns)
+        _probe(space, table, children, deadline_ns)
     for p in range(n):
         board.order[p] = board.best_order[p]
     place_cells(board)
 
 
 @search_kernel
-def _probe(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    deadline_ns: int,
-) -> None:  # fmt: skip
+def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
     # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
     # those that finish the one with the fewest states; if none starts, the estimate's stays.
-    # Plain integers: with literal ones Numba would compile the count a second time.
-    furthest, fewest = 0, 0
+    board = space.board
+    limits = Limits(np.int64(PROBE_NODES), np.int64(FOREVER_NS))
+    furthest: Int = 0
+    fewest: Int = 0
     for sweep in range(SWEEPS):
         _sweep(board, sweep)
         place_cells(board)
-        if build_tilings(board, forest, deadline_ns) != BUILT or not lay_out(board, words):
+        built = build_tilings(board, space.forest, deadline_ns)
+        if built != BUILT or not lay_out(board, space.width):
             continue
-        _code, _hi, _lo, states, _nodes, _peak, _slots, layer = count_board(
-            board,
-            forest,
-            words,
-            arena,
-            index,
-            children,
-            moves,
-            int(np.int64(PROBE_NODES)),
-            int(np.int64(FOREVER_NS)),
-        )
-        if layer > furthest or (layer == furthest and states < fewest):
-            furthest, fewest = layer, states
+        carried = count_board(space, table, children, limits).carried
+        states = carried.states + 1
+        if carried.layer > furthest or (carried.layer == furthest and states < fewest):
+            furthest, fewest = carried.layer, states
             for p in range(board.cells):
                 board.best_order[p] = board.order[p]
 
 
 @search_kernel
-def _find_components(board: Any) -> None:
+def _find_components(board: Board) -> None:
     # Flood fill with `order` as the stack.
     n = board.cells
     for i in range(n):
@@ -116,7 +105,7 @@ def _find_components(board: Any) -> None:
 
 
 @search_kernel
-def _sweep(board: Any, sweep: int) -> None:
+def _sweep(board: Board, sweep: Int) -> None:
     # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
     n = board.cells
     for i in range(n):
@@ -137,7 +126,7 @@ def _sweep(board: Any, sweep: int) -> None:
 
 
 @search_kernel
-def estimate(board: Any) -> float:
+def estimate(board: Board) -> float:
     """Estimate how many states the order in board.order leads to.
 
     After each cell: the expected number of partial arrangements that have not failed, or of

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from solvers.compiling import search_kernel
-from solvers.pips.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM
+from solvers.compiling import Int, search_kernel
+from solvers.pips.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM, Board
 
 HOPELESS = -24.0
 """log2 of the chance that stands for "never"."""
 
 
 @search_kernel
-def foresee(board: Any) -> None:
+def foresee(board: Board) -> None:
     """Fill `chance` and `variety` for every region and every number of filled cells.
 
     Pips are drawn from the halves of all dominoes: with replacement for sums, without for equal
@@ -37,7 +36,7 @@ def foresee(board: Any) -> None:
 
 
 @search_kernel
-def _foresee_sum(board: Any, g: int, at: int) -> None:
+def _foresee_sum(board: Board, g: Int, at: Int) -> None:
     kind, size, target = board.kind[g], board.size[g], board.target[g]
     values = board.values
     # Sums beyond the target are one sum; large ones are counted in coarser units.
@@ -79,7 +78,7 @@ def _foresee_sum(board: Any, g: int, at: int) -> None:
 
 
 @search_kernel
-def _foresee_equals(board: Any, size: int, at: int) -> None:
+def _foresee_equals(board: Board, size: Int, at: Int) -> None:
     total = 2.0 * board.dominoes
     for j in range(1, size + 1):
         alive, surprise = 0.0, 0.0
@@ -99,7 +98,7 @@ def _foresee_equals(board: Any, size: int, at: int) -> None:
 
 
 @search_kernel
-def _foresee_unequal(board: Any, size: int, at: int) -> None:
+def _foresee_unequal(board: Board, size: Int, at: Int) -> None:
     values = board.values
     chance, variety = 0.0, 0.0
     for j in range(1, size + 1):

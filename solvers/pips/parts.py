@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,21 @@ I64 = npt.NDArray[np.int64]
 Part = list[list[Any]]
 
 
-def part_arrays(puzzle: Puzzle, part: Part | None) -> tuple[I64, I64]:
-    """Turn a part into the arrays that kernels take: tiles (m, 2) and halves (m, 2).
+class PartArrays(NamedTuple):
+    """A part as kernels take it. Cells are numbered as they are sorted."""
+
+    tiles: I64
+    """int64[tiles, 2]: pairs of cells that share a tile."""
+    halves: I64
+    """int64[halves, 2]: cells, and the pips that lie on them."""
+
+
+NO_PART = PartArrays(tiles=np.empty((0, 2), np.int64), halves=np.empty((0, 2), np.int64))
+"""The whole board."""
+
+
+def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
+    """Turn a part into arrays.
 
     Raises PermanentError for what is no part of this puzzle.
     """
@@ -47,9 +60,9 @@ def part_arrays(puzzle: Puzzle, part: Part | None) -> tuple[I64, I64]:
         used |= {a, b}
         tiles.append((a, b))
         halves += zip((a, b), pips, strict=False)
-    return (
-        np.array(tiles, np.int64).reshape(-1, 2),
-        np.array(halves, np.int64).reshape(-1, 2),
+    return PartArrays(
+        tiles=np.array(tiles, np.int64).reshape(-1, 2),
+        halves=np.array(halves, np.int64).reshape(-1, 2),
     )
 
 

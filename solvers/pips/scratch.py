@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from solvers.pips.board import MOST_TYPES, Forest, allocate_board, allocate_forest
-from solvers.pips.count import MOST_ROWS
+from solvers.hash_table import MOST_NUMBERS
+from solvers.pips.board import BOARD, I64, MOST_TYPES
 from solvers.pips.order import PROBE_NODES
 from solvers.pips.search import STACK_COLUMNS
+from solvers.pips.space import Children, Table, Work, allocate_forest
 
 NARROW: tuple[int, ...] = (0, 0)
 """A key of two words. Kernels are compiled per key length, which they take from this tuple."""
@@ -24,58 +23,47 @@ SMALL_BYTES = 8 * 1024**2
 SMALL_NODES = 8192
 MOST_NODES = 2**22
 NODE_BYTES = 8 * (6 + 2 * 4 + 8 * 2 + 4)
-"""Memory of a forest per node, with its share of edges, open regions and index."""
+"""The most memory of a forest per node, with its share of edges, open regions and index."""
 INDEX_SHARE = 4
 """One part in so many of the table bytes goes to the hash index."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scratch:
-    """The arrays of one solve at a time."""
+def allocate(width: tuple[int, ...], table_bytes: int, nodes: int) -> Work:
+    """Allocate for one board: tables of about `table_bytes` and a forest of `nodes`.
 
-    words: tuple[int, ...]
-    board: Any
-    forest: Forest
-    arena: npt.NDArray[np.uint64]
-    index: npt.NDArray[np.uint32]
-    children: npt.NDArray[np.uint64]
-    moves: npt.NDArray[np.int64]
-
-    @classmethod
-    def allocate(cls, words: tuple[int, ...], table_bytes: int, nodes: int) -> Scratch:
-        """Allocate tables of about `table_bytes` and a forest of `nodes`.
-
-        Memory is only promised here: a page costs nothing until a kernel writes on it.
-        """
-        arena, index = allocate_tables(words, table_bytes)
-        return cls(
-            words=words,
-            board=allocate_board(),
-            forest=allocate_forest(nodes),
-            arena=arena,
-            index=index,
-            children=np.empty((MOST_CHILDREN, len(words)), np.uint64),
-            moves=np.empty((MOST_CHILDREN, 3), np.int64),
-        )
-
-    @classmethod
-    def for_budget(cls, words: tuple[int, ...], table_bytes: int, *, wide_forest: bool) -> Scratch:
-        """Allocate for one large board; a wide forest takes a quarter of the budget at most."""
-        nodes = SMALL_NODES
-        if wide_forest:
-            nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
-        return cls.allocate(words, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
+    Memory is only promised here: a page costs nothing until a kernel writes on it.
+    """
+    return Work(
+        boards=np.zeros(1, BOARD),
+        forest=allocate_forest(nodes),
+        width=width,
+        table=allocate_table(width, table_bytes),
+        children=_allocate_children(MOST_CHILDREN, width),
+    )
 
 
-def allocate_tables(
-    words: tuple[int, ...], table_bytes: int
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-    """Allocate states and their index for keys of so many words, about `table_bytes` together."""
+def allocate_for_budget(width: tuple[int, ...], table_bytes: int, *, wide_forest: bool) -> Work:
+    """Allocate for one large board; a wide forest takes a quarter of the budget at most."""
+    nodes = SMALL_NODES
+    if wide_forest:
+        nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
+    return allocate(width, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
+
+
+def allocate_table(width: tuple[int, ...], table_bytes: int) -> Table:
+    """Allocate states with their counts, and their index, about `table_bytes` together."""
     slots = 256
     while 2 * slots * 4 * INDEX_SHARE <= table_bytes:
         slots *= 2
-    rows = min(max((table_bytes - 4 * slots) // (8 * (len(words) + 2)), 16), MOST_ROWS)
-    return np.empty((rows, len(words) + 2), np.uint64), np.empty(slots, np.uint32)
+    row_words = len(width) + 2
+    rows = min(max((table_bytes - 4 * slots) // (8 * row_words), 16), MOST_NUMBERS)
+    return Table(rows=np.empty((rows, row_words), np.uint64), slots=np.empty(slots, np.uint32))
+
+
+def _allocate_children(rows: int, width: tuple[int, ...]) -> Children:
+    return Children(
+        keys=np.empty((rows, len(width)), np.uint64), moves=np.empty((rows, 3), np.int64)
+    )
 
 
 FIRST_TABLE_ROWS = 1 << 15
@@ -88,68 +76,73 @@ KEPT_DOMINOES = 32
 
 @dataclass(slots=True, kw_only=True)
 class SearchScratch:
-    """The arrays of one search, from its first solution to its last."""
+    """The memory of one search, from its first solution to its last."""
 
-    words: tuple[int, ...]
-    board: Any
-    forest: Forest
-    arena: npt.NDArray[np.uint64]
-    index: npt.NDArray[np.uint32]
-    children: npt.NDArray[np.uint64]
-    moves: npt.NDArray[np.int64]
-    stack: npt.NDArray[np.int64]
-    path: npt.NDArray[np.int64]
-    table: npt.NDArray[np.uint64]
+    work: Work
+    """Its table is for trials of cell orders; children have room for those of every depth."""
+    dead: Table
+    """Dead states. The index is that of the work's table."""
+    stack: I64
+    path: I64
+    """See solvers.pips.search.Walk."""
     nodes: int
-    own: tuple[Any, Forest] | None = None
-    """Board and forest of its own, while it works on those of counts."""
+    """Of the forest."""
+    own: Work | None = None
+    """The work with board and forest of its own, while it works on those of counts."""
 
     @classmethod
     def allocate(
-        cls, words: tuple[int, ...], dominoes: int, types: int, nodes: int
+        cls, width: tuple[int, ...], dominoes: int, types: int, nodes: int
     ) -> SearchScratch:
         """Allocate for boards of so many dominoes, domino types and tiling nodes."""
         fan = 8 * types
         depths = dominoes + 1
+        slots = np.empty(2 * FIRST_TABLE_ROWS, np.uint32)
         return cls(
-            words=words,
-            board=allocate_board(),
-            forest=allocate_forest(nodes),
-            arena=np.empty((PROBE_ROWS, len(words) + 2), np.uint64),
-            index=np.empty(2 * FIRST_TABLE_ROWS, np.uint32),
-            children=np.empty(((depths + 1) * fan, len(words)), np.uint64),
-            moves=np.empty(((depths + 1) * fan, 3), np.int64),
+            work=Work(
+                boards=np.zeros(1, BOARD),
+                forest=allocate_forest(nodes),
+                width=width,
+                table=Table(rows=np.empty((PROBE_ROWS, len(width) + 2), np.uint64), slots=slots),
+                children=_allocate_children((depths + 1) * fan, width),
+            ),
+            dead=Table(rows=np.empty((FIRST_TABLE_ROWS, len(width)), np.uint64), slots=slots),
             stack=np.zeros((depths, STACK_COLUMNS), np.int64),
             path=np.zeros(depths, np.int64),
-            table=np.empty((FIRST_TABLE_ROWS, len(words)), np.uint64),
             nodes=nodes,
         )
 
     @property
     def table_bytes(self) -> int:
         """What the tables that a budget bounds may come to."""
-        return len(self.table) * (8 * len(self.words) + 8) + self.nodes * NODE_BYTES
+        return len(self.dead.rows) * self._row_bytes + self.nodes * NODE_BYTES
+
+    @property
+    def _row_bytes(self) -> int:
+        return 8 * len(self.work.width) + 8
 
     def grow(self, table_bytes: int) -> bool:
         """Double the table of dead states and its index, if the budget allows."""
-        rows = len(self.table)
-        if self.table_bytes + rows * (8 * len(self.words) + 8) > table_bytes:
+        rows, slots = self.dead
+        more = min(len(rows), MOST_NUMBERS - len(rows))
+        if more == 0 or self.table_bytes + more * self._row_bytes > table_bytes:
             return False
-        self.table = np.concatenate([self.table, np.empty_like(self.table)])
-        self.index = np.concatenate([self.index, np.empty_like(self.index)])
+        self.dead = Table(
+            rows=np.concatenate([rows, np.empty_like(rows[:more])]),
+            slots=np.concatenate([slots, np.empty_like(slots)]),
+        )
         return True
 
 
 _kept = threading.local()
 
 
-def kept() -> Scratch:
-    """Return this thread's small scratch, allocated once."""
-    scratch: Scratch | None = getattr(_kept, "scratch", None)
-    if scratch is None:
-        scratch = Scratch.allocate(NARROW, SMALL_BYTES, SMALL_NODES)
-        _kept.scratch = scratch
-    return scratch
+def kept() -> Work:
+    """Return this thread's small memory, allocated once."""
+    work: Work | None = getattr(_kept, "work", None)
+    if work is None:
+        work = _kept.work = allocate(NARROW, SMALL_BYTES, SMALL_NODES)
+    return work
 
 
 def borrow(dominoes: int, *, eager: bool) -> SearchScratch:
@@ -165,19 +158,19 @@ def borrow(dominoes: int, *, eager: bool) -> SearchScratch:
         size = max(dominoes, KEPT_DOMINOES)
         scratch = SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
     if eager and scratch.own is None:
-        scratch.own = (scratch.board, scratch.forest)
-        scratch.board, scratch.forest = kept().board, kept().forest
+        scratch.own = scratch.work
+        scratch.work = scratch.work._replace(boards=kept().boards, forest=kept().forest)
     return scratch
 
 
 def give_back(scratch: SearchScratch) -> None:
     """Return memory that has not grown, for the next search of this thread."""
     if scratch.own is not None:
-        scratch.board, scratch.forest = scratch.own
+        scratch.work = scratch.own
         scratch.own = None
     if (
-        scratch.words is NARROW
-        and len(scratch.table) == FIRST_TABLE_ROWS
+        scratch.work.width is NARROW
+        and len(scratch.dead.rows) == FIRST_TABLE_ROWS
         and scratch.nodes == SMALL_NODES
         and len(scratch.path) == KEPT_DOMINOES + 1
     ):

@@ -7,111 +7,139 @@ are full and goes on from there at the next call.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.clock import monotonic_ns
-from solvers.compiling import kernel
-from solvers.kernel_codes import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.pips.board import POSITION, Forest
-from solvers.pips.count import (
-    CLOCK_STRIDE,
-    EMPTY,
-    SMALLEST_INDEX,
-    hash_key,
+from solvers.compiling import Int, search_kernel
+from solvers.hash_table import (
+    Words,
+    clear,
+    enter,
+    enter_new,
+    find_row,
+    hash_row,
+    is_crowded,
 )
+from solvers.kernel_codes import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.pips.board import I64
+from solvers.pips.columns import Columns
+from solvers.pips.count import CLOCK_STRIDE
 from solvers.pips.expand import examine, expand, node_of, write_root
+from solvers.pips.parts import PartArrays
 from solvers.pips.prepare import READY, prepare
+from solvers.pips.space import POSITION, Children, Limits, Space, Table, Work
+from solvers.pips.table import SMALLEST_BITS
 
 MORE = KERNEL_CODES
 """The rows for solutions are full; call again for the next ones."""
 
-# Slots of `run`, the search's registers between calls.
-DEPTH, DEAD, SLOTS, NODES, STATES, KERNEL_NS = range(6)
+# Entries of Walk.run: depth, dead states, their index's size (2^bits slots), and what was spent.
+DEPTH, DEAD, BITS, NODES, STATES, KERNEL_NS = range(6)
 REGISTERS = 8
-# Columns of `stack`, by depth: row of the state, next child, end of the children, any solution
+# Columns of Walk.stack, by depth: row of the state, next child, end of the children, any solution
 # found; slot of the index where the state belongs, and how many dead states there were then.
 AT, NEXT, END, ALIVE, SLOT, STAMP = range(6)
 STACK_COLUMNS = 6
 
 
-@kernel
+class Walk(NamedTuple):
+    """Where a search stands between two calls."""
+
+    stack: I64
+    """int64[depths, STACK_COLUMNS]"""
+    path: I64
+    """int64[depths]: nodes in the forest of tilings on the way there."""
+    run: I64
+    """int64[REGISTERS]"""
+
+
+class Found(NamedTuple):
+    """Solutions, one a row."""
+
+    pips: npt.NDArray[np.int32]
+    """int32[rows, cells]"""
+    partners: npt.NDArray[np.int32]
+    """int32[rows, cells]: the cell with which each cell shares a tile."""
+
+
+class Wanted(NamedTuple):
+    """What one call is to find."""
+
+    solutions: Int
+    """At most so many."""
+    eager: bool
+    """Whether it stops at the last one, without looking whether there is one more."""
+
+
+@search_kernel
 def begin(
-    board: Any, forest: Forest, words: Any, arena: Any, index: Any, children: Any, moves: Any,
-    columns: Any, row: int, tiles: Any, halves: Any, stack: Any, run: Any, budget_ns: int,
-) -> int:  # fmt: skip
+    work: Work, columns: Columns, row: Int, part: PartArrays, walk: Walk, budget_ns: Int
+) -> Int:
     """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board.
 
-    arena (rows, len(words) + 2) uint64 is scratch; index is that of the search to come.
+    The work's table is scratch; its index is that of the search to come.
     """
+    space = Space(work.boards[0], work.forest, work.width)
+    board, stack, run = space.board, walk.stack, walk.run
     begun = monotonic_ns(board.timespec)
     run[:] = 0
-    code = prepare(
-        board, forest, words, arena, index, children, moves, columns, row, tiles, halves,
-        begun + budget_ns,
-    )  # fmt: skip
+    code = prepare(space, work.table, work.children, columns, row, part, begun + budget_ns)
     if code == READY:
-        write_root(board, words, children, 0)
+        write_root(board, space.width, work.children.keys, np.int64(0))
         stack[0, AT] = 0
         stack[0, NEXT] = -1
         stack[0, ALIVE] = 0
         stack[0, STAMP] = -1
-        run[SLOTS] = SMALLEST_INDEX
-        index[:SMALLEST_INDEX] = EMPTY
+        run[BITS] = SMALLEST_BITS
+        clear(work.table.slots, np.int64(SMALLEST_BITS))
     run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
     return code
 
 
-@kernel
-def _find(words: Any, table: Any, index: Any, slots: int, keys: Any, at: int) -> int:
-    # The key's slot: its own, or the empty one where it belongs.
-    slot = np.int64(hash_key(words, keys, at) >> np.uint64(20)) & (slots - 1)
-    while True:
-        if index[slot] == EMPTY:
-            return slot
-        known = np.int64(index[slot])
-        same = True
-        for i in range(len(words)):
-            same = same and table[known, i] == keys[at, i]
-        if same:
-            return slot
-        slot = (slot + 1) & (slots - 1)
+@search_kernel
+def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: Words, at: Int) -> tuple[Int, Int]:
+    mixed = hash_row(width, keys, at)
+    return find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
 
 
-@kernel
-def _bury(
-    words: Any, table: Any, index: Any, run: Any, keys: Any, at: int, slot: int, stamp: int
+@search_kernel
+def _remember_dead(
+    width: tuple[int, ...], dead: Table, walk: Walk, keys: Words, depth: Int
 ) -> bool:
-    dead, slots = run[DEAD], run[SLOTS]
-    if dead >= len(table):
+    # False without room.
+    run, stack = walk.run, walk.stack
+    held, bits = run[DEAD], run[BITS]
+    at, slot, stamp = stack[depth, AT], stack[depth, SLOT], stack[depth, STAMP]
+    if held >= len(dead.rows):
         return False
-    if 2 * dead >= slots:
-        if 2 * slots > len(index):
+    if is_crowded(held + 1, bits):
+        if 2 << bits > len(dead.slots):
             return False
-        slots *= 2
-        run[SLOTS] = slots
-        index[:slots] = EMPTY
-        for known in range(dead):
-            index[_find(words, table, index, slots, table, known)] = np.uint32(known)
+        bits += 1
+        run[BITS] = bits
+        clear(dead.slots, bits)
+        for known in range(held):
+            enter_new(dead.slots, bits, hash_row(width, dead.rows, known), known)
         stamp = -1
-    if stamp != dead:
-        slot = _find(words, table, index, slots, keys, at)
-    for i in range(len(words)):
-        table[dead, i] = keys[at, i]
-    index[slot] = np.uint32(dead)
-    run[DEAD] = dead + 1
+    if stamp != held:
+        slot, _ = _find(width, dead, bits, keys, at)
+    for i in range(len(width)):
+        dead.rows[held, i] = keys[at, i]
+    enter(dead.slots, slot, hash_row(width, keys, at), held)
+    run[DEAD] = held + 1
     return True
 
 
-@kernel
-def _write_solution(
-    board: Any, forest: Forest, moves: Any, stack: Any, nodes: Any, row: int, pips: Any,
-    partners: Any,
-) -> None:  # fmt: skip
+@search_kernel
+def _write_solution(space: Space, moves: I64, walk: Walk, row: Int, into: Found) -> None:
+    board, nodes = space.board, space.forest.nodes
+    pips, partners = into.pips, into.partners
     for d in range(board.dominoes):
-        move = stack[d + 1, AT]
-        a = board.order[forest.nodes[nodes[d], POSITION]]
+        move = walk.stack[d + 1, AT]
+        a = board.order[nodes[walk.path[d], POSITION]]
         b = board.order[moves[move, 0]]
         pips[row, a] = board.pips[moves[move, 1]]
         pips[row, b] = board.pips[moves[move, 2]]
@@ -119,36 +147,33 @@ def _write_solution(
         partners[row, b] = a
 
 
-@kernel
+@search_kernel
 def search_board(
-    board: Any, forest: Forest, words: Any, children: Any, moves: Any, stack: Any,
-    path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
-    eager: bool, node_limit: int, budget_ns: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Write up to `wanted` further solutions into rows of pips and partners (rows, cells) int32.
+    work: Work, dead: Table, walk: Walk, into: Found, wanted: Wanted, node_limit: Int,
+    budget_ns: Int,
+) -> tuple[Int, Int]:  # fmt: skip
+    """Write further solutions into the rows of `into`.
 
-    children and moves have room for the children of every depth, stack (depths, STACK_COLUMNS)
-    and path (depths) int64 hold the way there, table and index the dead states. Returns (code,
-    solutions written). Code MORE means that one more solution is known to exist, or, if eager,
-    that it stopped at the last one wanted. Limits are for all calls together; after OUT_OF_BYTES
-    the search goes on with larger copies of table and index.
+    Returns (code, solutions written). Code MORE means that one more solution is known to exist,
+    or, if eager, that it stopped at the last one wanted. Both limits are for all calls together;
+    after OUT_OF_BYTES the search goes on with a larger copy of the table of dead states.
     """
-    begun = monotonic_ns(board.timespec)
-    deadline_ns = begun + budget_ns - run[KERNEL_NS]
-    code, found = _walk(
-        board, forest, words, children, moves, stack, path, table, index, run, pips, partners,
-        wanted, eager, node_limit, deadline_ns,
-    )  # fmt: skip
-    run[KERNEL_NS] += monotonic_ns(board.timespec) - begun
+    space = Space(work.boards[0], work.forest, work.width)
+    begun = monotonic_ns(space.board.timespec)
+    limits = Limits(node_limit, begun + budget_ns - walk.run[KERNEL_NS])
+    code, found = _walk(space, work.children, dead, walk, into, wanted, limits)
+    walk.run[KERNEL_NS] += monotonic_ns(space.board.timespec) - begun
     return code, found
 
 
-@kernel
+@search_kernel
 def _walk(
-    board: Any, forest: Forest, words: Any, children: Any, moves: Any, stack: Any,
-    path: Any, table: Any, index: Any, run: Any, pips: Any, partners: Any, wanted: int,
-    eager: bool, node_limit: int, deadline_ns: int,
-) -> tuple[int, int]:  # fmt: skip
+    space: Space, children: Children, dead: Table, walk: Walk, into: Found, wanted: Wanted,
+    limits: Limits,
+) -> tuple[Int, Int]:  # fmt: skip
+    board, width = space.board, space.width
+    keys, moves = children.keys, children.moves
+    stack, run = walk.stack, walk.run
     layers = board.dominoes
     found = 0
     depth = run[DEPTH]
@@ -157,48 +182,46 @@ def _walk(
     code = DONE
     while depth >= 0:
         if depth == layers:
-            if found == wanted:
+            if found == wanted.solutions:
                 code = MORE
                 break
-            _write_solution(board, forest, moves, stack, path, found, pips, partners)  # fmt: skip
+            _write_solution(space, moves, walk, found, into)
             found += 1
             depth -= 1
             stack[depth, ALIVE] = 1
-            if eager and found == wanted:
+            if wanted.eager and found == wanted.solutions:
                 code = MORE
                 break
             continue
         child, end = stack[depth, NEXT], stack[depth, END]
         if child < 0:
             expanded += 1
-            if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > deadline_ns:
+            if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > limits.deadline_ns:
                 code = OUT_OF_SECONDS
                 break
             at = stack[depth, AT]
-            node = node_of(board, children, at, depth)
-            path[depth] = node
+            node = node_of(board, keys, at, depth)
+            walk.path[depth] = node
             # Children lie right behind those of the state before, dense in the cache.
             child = end = stack[depth - 1, END] if depth > 0 else 1
             # A child was examined when it was picked, and nothing else since.
-            if depth > 0 or examine(board, forest, words, children, at, node):
-                end += expand(
-                    board, forest, words, children, at, depth, node, children, moves, child
-                )
+            if depth > 0 or examine(space, keys, at, node):
+                end += expand(space, keys, at, depth, node, children, child)
             stack[depth, END] = end
             nodes += end - child
-            if nodes > node_limit:
+            if nodes > limits.nodes:
                 code = OUT_OF_NODES
                 break
-        slot = np.int64(0)
+        slot: Int = np.int64(0)
         while child < end:
-            slot = _find(words, table, index, run[SLOTS], children, child)
-            if index[slot] == EMPTY:
+            slot, known = _find(width, dead, run[BITS], keys, child)
+            if known < 0:
                 states += 1
                 if depth + 1 == layers:
                     break
-                node = node_of(board, children, child, depth + 1)
+                node = node_of(board, keys, child, depth + 1)
                 # What is dead at a glance is seen again as fast as it is remembered.
-                if examine(board, forest, words, children, child, node):
+                if examine(space, keys, child, node):
                     break
             child += 1
         if child < end:
@@ -214,16 +237,7 @@ def _walk(
         if stack[depth, ALIVE]:
             if depth > 0:
                 stack[depth - 1, ALIVE] = 1
-        elif not _bury(
-            words,
-            table,
-            index,
-            run,
-            children,
-            stack[depth, AT],
-            stack[depth, SLOT],
-            stack[depth, STAMP],
-        ):
+        elif not _remember_dead(width, dead, walk, keys, depth):
             code = OUT_OF_BYTES
             break
         depth -= 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,18 @@ from solvers.pips.parts import Part, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
 from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
-from solvers.pips.search import KERNEL_NS, MORE, NODES, REGISTERS, STATES, begin, search_board
+from solvers.pips.search import (
+    KERNEL_NS,
+    MORE,
+    NODES,
+    REGISTERS,
+    STATES,
+    Found,
+    Walk,
+    Wanted,
+    begin,
+    search_board,
+)
 from solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024
@@ -74,14 +84,13 @@ class SolutionStream:
         while True:
             code = int(
                 begin(
-                    scratch.board, scratch.forest, scratch.words, scratch.arena, scratch.index,
-                    scratch.children, scratch.moves, columns, 0, *self._part, scratch.stack,
-                    self._run, int(self._budget.seconds * 1e9),
+                    scratch.work, columns, 0, self._part, self._walk(scratch),
+                    int(self._budget.seconds * 1e9),
                 )
             )  # fmt: skip
-            words, nodes = scratch.words, scratch.nodes
-            if code == KEY_TOO_LONG and words is NARROW:
-                words = WIDE
+            width, nodes = scratch.work.width, scratch.nodes
+            if code == KEY_TOO_LONG and width is NARROW:
+                width = WIDE
             elif code == FOREST_TOO_LARGE and self._room_for_nodes(4 * nodes):
                 nodes *= 4
             else:
@@ -89,7 +98,10 @@ class SolutionStream:
             self._spent_ns += int(self._run[KERNEL_NS])
             give_back(scratch)
             types = min(len(set(self._puzzle.dominoes)), MOST_TYPES)
-            scratch = SearchScratch.allocate(words, dominoes, types, nodes)
+            scratch = SearchScratch.allocate(width, dominoes, types, nodes)
+
+    def _walk(self, scratch: SearchScratch) -> Walk:
+        return Walk(stack=scratch.stack, path=scratch.path, run=self._run)
 
     def order(self) -> list[Cell]:
         """Return the cells in the order in which the search fills them.
@@ -106,7 +118,7 @@ class SolutionStream:
             why = ending(code)[1]
             raise PermanentError("" if why is None else why.sentence)
         cells = self._puzzle.cells
-        order = [cells[i] for i in scratch.board["order"][: len(cells)].tolist()]
+        order = [cells[i] for i in scratch.work.boards[0]["order"][: len(cells)].tolist()]
         give_back(scratch)
         return order
 
@@ -162,19 +174,21 @@ class SolutionStream:
         placements: dict[tuple[int, int, int, int], Placement] = {}
         left = UNLIMITED if self._limit is None else self._limit
         rows = min(left, ROWS_PER_CALL)
-        pips = np.empty((rows, len(cells)), np.int32)
-        partners = np.empty((rows, len(cells)), np.int32)
+        into = Found(
+            pips=np.empty((rows, len(cells)), np.int32),
+            partners=np.empty((rows, len(cells)), np.int32),
+        )
+        walk = self._walk(scratch)
         while True:
             wanted = min(left, rows)
             code, found = search_board(
-                scratch.board, scratch.forest, scratch.words, scratch.children, scratch.moves,
-                scratch.stack, scratch.path, scratch.table, scratch.index, self._run,
-                pips, partners, wanted, self._eager, self._budget.nodes,
-                int(self._budget.seconds * 1e9),
+                scratch.work, scratch.dead, walk, into, Wanted(wanted, self._eager),
+                self._budget.nodes, int(self._budget.seconds * 1e9),
             )  # fmt: skip
+            code, found = int(code), int(found)
             self._table_bytes = scratch.table_bytes
             for row in range(found):
-                yield _solution(cells, placements, pips[row], partners[row])
+                yield _solution(cells, placements, into, row)
                 if self._stopped != DONE:
                     self._end(SOLVING + self._stopped)
                     return
@@ -193,11 +207,13 @@ class SolutionStream:
 
 
 def _solution(
-    cells: tuple[Cell, ...], placements: dict[tuple[int, int, int, int], Placement], pips: Any,
-    partners: Any,
-) -> Solution:  # fmt: skip
+    cells: tuple[Cell, ...],
+    placements: dict[tuple[int, int, int, int], Placement],
+    found: Found,
+    row: int,
+) -> Solution:
     # A board has few different placements: each is made once for all its solutions.
-    values, others = pips.tolist(), partners.tolist()
+    values, others = found.pips[row].tolist(), found.partners[row].tolist()
     solution = []
     for a, b in enumerate(others):
         if a < b:

@@ -8,17 +8,16 @@ search over pips never meets a stranded cell or an odd component.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from solvers.bits import trailing_zeros
 from solvers.clock import monotonic_ns
-from solvers.compiling import search_kernel
-from solvers.pips.board import (
+from solvers.compiling import Int, search_kernel
+from solvers.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
+from solvers.pips.board import EMPTY, Board
+from solvers.pips.space import (
     CHILD,
     EDGE,
-    EMPTY,
     FREE,
     LIVE,
     OPEN,
@@ -32,6 +31,8 @@ from solvers.pips.board import (
     Forest,
 )
 
+SMALLEST_BITS = 4
+"""The index of the smallest layer has 2^4 slots."""
 CLOCK_NODES = 256
 """Nodes from which on a layer takes long enough to look at the clock before it."""
 MAX_WINDOW = 62
@@ -41,7 +42,7 @@ BUILT, NO_TILING, TOO_WIDE, TOO_MANY, TOO_SLOW = range(5)
 
 
 @search_kernel
-def place_cells(board: Any) -> int:
+def place_cells(board: Board) -> Int:
     """Fill the arrays that depend on the cell order; return the order's reach.
 
     The reach is the largest distance between the positions of two neighbours.
@@ -81,7 +82,7 @@ def place_cells(board: Any) -> int:
 
 
 @search_kernel
-def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
+def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     """Build the graph layer by layer, then drop every node from which no tiling is left.
 
     Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window), TOO_MANY (nodes exceed
@@ -100,11 +101,10 @@ def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
         start, stop = board.layer[k], board.layer[k + 1]
         if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
             return TOO_SLOW
-        slots = 16
-        while slots < 8 * (stop - start):
-            slots *= 2
-        slots = min(slots, len(forest.index))
-        forest.index[:slots] = -1
+        bits = SMALLEST_BITS
+        while 1 << bits < 8 * (stop - start) and 1 << bits < len(forest.slots):
+            bits += 1
+        clear(forest.slots, bits)
         for node in range(start, stop):
             forest.nodes[node, EDGE] = edges
             p = forest.nodes[node, POSITION]
@@ -124,7 +124,7 @@ def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
                 after = p + 1 + run
                 # In two steps: a shift by a whole word is undefined.
                 rest = (covered >> np.uint64(run)) >> np.uint64(1)
-                child = _intern(forest, slots, nodes, after, rest)
+                child = _intern(forest, bits, nodes, after, rest)
                 if child == nodes:
                     nodes += 1
                     if nodes >= capacity:
@@ -146,13 +146,13 @@ def build_tilings(board: Any, forest: Forest, deadline_ns: int) -> int:
 
 
 @search_kernel
-def _intern(forest: Forest, slots: int, nodes: int, position: int, window: np.uint64) -> int:
-    mixed = (window ^ (np.uint64(position) << np.uint64(52))) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64(mixed >> np.uint64(40)) & (slots - 1)
+def _intern(forest: Forest, bits: Int, nodes: Int, position: Int, window: np.uint64) -> Int:
+    mixed = mix_first(window ^ (np.uint64(position) << np.uint64(52)))
+    slot = first_slot(mixed, bits)
     while True:
-        node = forest.index[slot]
+        slot, node = seek(forest.slots, bits, mixed, slot)
         if node < 0:
-            forest.index[slot] = nodes
+            enter(forest.slots, slot, mixed, nodes)
             forest.nodes[nodes, POSITION] = position
             forest.nodes[nodes, WINDOW] = np.int64(window)
             return nodes
@@ -161,11 +161,11 @@ def _intern(forest: Forest, slots: int, nodes: int, position: int, window: np.ui
             and forest.nodes[node, POSITION] == position
         ):
             return node
-        slot = (slot + 1) & (slots - 1)
+        slot = next_slot(slot, bits)
 
 
 @search_kernel
-def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
+def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
     for node in range(nodes):
         forest.nodes[node, LIVE] = -1
     forest.nodes[board.layer[layers], LIVE] = 0
@@ -189,7 +189,7 @@ def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
         start = stop
     board.layer[layers + 1] = live
     edges = 0
-    opens = 0
+    opens: Int = 0
     for node in range(nodes):
         to = forest.nodes[node, LIVE]
         if to < 0:
@@ -222,7 +222,7 @@ def _keep_live(board: Any, forest: Forest, nodes: int, layers: int) -> int:
 
 
 @search_kernel
-def _count_rest(board: Any, forest: Forest, node: int, opens: int) -> int:
+def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
     # Free cells of each region at this node; a region with some of its cells filled is open.
     regions = board.regions
     board.rest[:regions] = 0
