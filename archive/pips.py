@@ -13,7 +13,8 @@ from archive.published import Fault, Published
 from archive.strict_json import Member, members_by_key, read_members, shown
 from solvers.errors import InvalidPuzzleError
 from solvers.pips.check import check_solution
-from solvers.pips.puzzle import MAX_COORDINATE, Cell, Placement, Puzzle, Solution
+from solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
+from solvers.pips.solution import Placement, Solution
 
 GAME = "pips"
 LEVELS = ("easy", "medium", "hard")

@@ -6,7 +6,8 @@ from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
 from service.boards.styled import Drawing, plain
 from service.console import plural
 from solvers.errors import PermanentError
-from solvers.pips.puzzle import Puzzle, Solution
+from solvers.pips.puzzle import Puzzle
+from solvers.pips.solution import Solution
 
 
 class PipsView:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from solvers.pips.solution import Solution
 
 DOMINOES_PER_LINE = 7
 CELL_WIDTH_CHARS = 3

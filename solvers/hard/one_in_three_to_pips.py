@@ -18,7 +18,8 @@ from itertools import pairwise
 from solvers.hard.formula import Assignment, check_assignment, exactly_one
 from solvers.hard.planar import PlanarFormula
 from solvers.hard.reduced import Reduced
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from solvers.pips.solution import Placement, Solution
 
 Tile = tuple[Cell, Cell]
 ZERO, ONE = (0, 0), (1, 1)

@@ -12,7 +12,8 @@ from collections import Counter
 
 from solvers.hard.reduced import Reduced
 from solvers.hard.subset_sum import SubsetSum, check_subset
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from solvers.pips.solution import Placement, Solution
 
 ROW = 1
 

@@ -1,15 +1,13 @@
-"""Check a Pips solution against its board, independently of how any solver finds one, and write it
-as JSON.
-"""
+"""Check a Pips solution against its board, independently of how any solver finds one."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from solvers.errors import InvalidPuzzleError
-from solvers.pips.puzzle import Cell, Domino, Placement, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from solvers.pips.solution import Placement
 
 
 def check_solution(puzzle: Puzzle, solution: Sequence[Placement], place: str = "solution") -> None:
@@ -65,19 +63,6 @@ def holds(region: Region, pips: Sequence[int]) -> bool:
             return len(set(pips)) <= 1
         case RegionType.UNEQUAL:
             return len(set(pips)) == len(pips)
-
-
-def solution_to_json(solution: Solution) -> list[list[Any]]:
-    """Write a solution as [cell, cell, pips, pips] for each tile."""
-    return [[list(p.cell_a), list(p.cell_b), p.pip_a, p.pip_b] for p in solution]
-
-
-def solution_from_json(value: Any) -> Solution:
-    """Read a solution as `solution_to_json` writes it."""
-    return tuple(
-        Placement(cell_a=(a[0], a[1]), cell_b=(b[0], b[1]), pip_a=x, pip_b=y)
-        for a, b, x, y in value
-    )
 
 
 def _domino(placement: Placement) -> Domino:

@@ -35,7 +35,6 @@ from solvers.pips.batch import (
     count_again,
     count_rows,
 )
-from solvers.pips.check import solution_from_json, solution_to_json
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from solvers.pips.count import CLOCK_STRIDE
 from solvers.pips.endings import (
@@ -48,7 +47,7 @@ from solvers.pips.endings import (
     is_capacity,
     is_refusal,
 )
-from solvers.pips.features import FEATURES, features
+from solvers.pips.features import FEATURES, cost_s, features
 from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
 from solvers.pips.layer_parts import (
     LayerPart,
@@ -58,7 +57,8 @@ from solvers.pips.layer_parts import (
 )
 from solvers.pips.layers import LayeredCount, take_up
 from solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
-from solvers.pips.puzzle import Cell, Puzzle, Solution
+from solvers.pips.puzzle import Cell, Puzzle
+from solvers.pips.solution import Solution, solution_from_json, solution_to_json
 from solvers.pips.stream import SolutionStream
 from solvers.reasons import ReasonCode, reason_code_of
 
@@ -66,13 +66,6 @@ WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
-LARGE_SIZE = 16
-"""Dominoes of the largest boards that are published."""
-LARGE_S = 0.4e-3
-"""What such a board costs on average, files and messages included."""
-SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
-"""A board with a domino fewer costs so many times less, and one with a domino more so many times
-more."""
 
 
 class PipsGame:
@@ -292,10 +285,7 @@ class PipsGame:
         ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
     ) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
-        beyond = np.minimum(arrays["size"].astype(np.float64) - LARGE_SIZE, 32.0)
-        growth = np.where(beyond < 0, SMALLER_FACTOR, LARGER_FACTOR)
-        cost: npt.NDArray[np.float64] = LARGE_S * growth**beyond
-        return cost
+        return cost_s(arrays)
 
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Tell of each row what its time depends on: dominoes, regions and what is free."""

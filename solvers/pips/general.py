@@ -12,7 +12,8 @@ from solvers.pips.general_budget import Purse
 from solvers.pips.general_dominoes import DominoSearch, kinds_of
 from solvers.pips.general_tiles import State, TileSearch
 from solvers.pips.parts import Part, part_arrays
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
+from solvers.pips.puzzle import Cell, Puzzle
+from solvers.pips.solution import Placement, Solution
 from solvers.reasons import BudgetSpentError, ReasonCode
 
 DOMINOES_MIN = 17

@@ -23,16 +23,9 @@ from solvers.pips.mix import (
     draws_of,
 )
 from solvers.pips.planting import divide, plant
-from solvers.pips.puzzle import (
-    Cell,
-    Domino,
-    Placement,
-    Puzzle,
-    Region,
-    RegionType,
-    Solution,
-)
+from solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
 from solvers.pips.shapes import Random, Tile, grow_blob, spread, tile_rectangle
+from solvers.pips.solution import Placement, Solution
 
 GENERATOR_NAME = "nightgrid generator"
 SEEDS_PER_STREAM = 2**32

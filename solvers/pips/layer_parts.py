@@ -15,7 +15,8 @@ from solvers.pips.endings import ending, is_refusal
 from solvers.pips.general import is_first_choice
 from solvers.pips.layers import LayeredCount, take_up
 from solvers.pips.prepare import UNTILEABLE
-from solvers.pips.puzzle import Puzzle, Solution
+from solvers.pips.puzzle import Puzzle
+from solvers.pips.solution import Solution
 from solvers.reasons import ReasonCode
 
 LayerPart = dict[str, Any]

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.errors import PermanentError
-from solvers.pips.puzzle import Cell, Puzzle, Solution
+from solvers.pips.puzzle import Cell, Puzzle
+from solvers.pips.solution import Solution
 
 I64 = npt.NDArray[np.int64]
 Part = list[list[Any]]

@@ -52,20 +52,6 @@ class Region:
     target: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Placement:
-    """One domino on one tile: `pip_a` lies on `cell_a`, `pip_b` on `cell_b`, cell_a < cell_b."""
-
-    cell_a: Cell
-    cell_b: Cell
-    pip_a: int
-    pip_b: int
-
-
-Solution = tuple[Placement, ...]
-"""One arrangement: a placement for every tile, sorted by `cell_a`."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puzzle:
     """A validated board with its dominoes, in canonical order, so that equal boards are equal.

@@ -15,7 +15,7 @@ from solvers.pips.endings import SOLVING, ending, is_refusal
 from solvers.pips.general import GeneralSearch, general_order, is_first_choice
 from solvers.pips.parts import Part, part_arrays
 from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Solution
+from solvers.pips.puzzle import Cell, Puzzle
 from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
 from solvers.pips.search import (
     KERNEL_NS,
@@ -29,6 +29,7 @@ from solvers.pips.search import (
     begin,
     search_board,
 )
+from solvers.pips.solution import Placement, Solution
 from solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024

@@ -23,7 +23,7 @@ from archive.puzzles import read_puzzle_table
 from archive.raw import RawArchive, index_path
 from archive.sources import FolderSource
 from archive.tables import EDITIONS, QUARANTINE
-from solvers.pips.check import solution_from_json
+from solvers.pips.solution import solution_from_json
 from solvers.registry import game
 
 DATE = dt.date(2026, 1, 2)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
 from solvers.pips.generator import generate
 from solvers.pips.mix import EASY, HARD, LOOSE, MEDIUM, Mix
-from solvers.pips.puzzle import Cell, Placement, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from solvers.pips.solution import Placement, Solution
 
 
 def region(kind: str, *cells: Cell, target: int | None = None) -> Region:

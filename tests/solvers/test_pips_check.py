@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution, holds, solution_from_json, solution_to_json
+from solvers.pips.check import check_solution, holds
 from solvers.pips.generator import generate
 from solvers.pips.mix import PRESETS
-from solvers.pips.puzzle import Placement, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Puzzle, Region, RegionType
+from solvers.pips.solution import Placement, Solution, solution_from_json, solution_to_json
 
 # A board of 2 x 2 cells whose upper row must hold 3 pips.
 SQUARE = Puzzle(

@@ -16,7 +16,8 @@ from solvers.algebra import canonical_json
 from solvers.errors import PermanentError
 from solvers.pips.generator import SEEDS_PER_STREAM, generate, generate_many, to_payload
 from solvers.pips.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType, Solution
+from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from solvers.pips.solution import Solution
 
 SEEDS = st.integers(0, 2**40)
 
