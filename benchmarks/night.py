@@ -19,9 +19,9 @@ from archive.tables import COUNTS_BY_DATE
 from benchmarks.boards import archive_folder
 from benchmarks.published import article_counts
 from benchmarks.report import Section, add_write, finish
-from flows.nightly import run_nightly
-from flows.report import NightlyReport
-from flows.settings import NightlySettings
+from flows.report import GameReport
+from flows.settings import NightGame, NightSettings
+from flows.start import run_night
 from workers.settings import Settings
 
 Key = tuple[dt.date, str]
@@ -35,7 +35,8 @@ def main() -> int:
     folder = archive_folder()
     with tempfile.TemporaryDirectory(prefix="nightgrid-night-") as place:
         workers = Settings(lake=str(Path(place) / "lake"))
-        settings = NightlySettings(source=str(folder / "pips"), workers=workers)
+        games = (NightGame(source=str(folder / "pips")),)
+        settings = NightSettings(games=games, workers=workers)
         first, first_s = _night(settings)
         second, second_s = _night(settings)
         gold = Lake.open(workers.lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
@@ -69,9 +70,10 @@ def main() -> int:
     return 1 if wrong or not counts or second.planned or first.solved != len(counts) else 0
 
 
-def _night(settings: NightlySettings) -> tuple[NightlyReport, float]:
+def _night(settings: NightSettings) -> tuple[GameReport, float]:
     begun = time.monotonic()
-    return run_nightly(settings, prefect=False), time.monotonic() - begun
+    (report,) = run_night(settings, prefect=False).games
+    return report, time.monotonic() - begun
 
 
 def _article(folder: Path) -> dict[Key, int]:

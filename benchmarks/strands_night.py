@@ -34,9 +34,9 @@ from archive.tables import RESULTS, STRANDS_RANKS
 from benchmarks.boards import archive_folder
 from benchmarks.processes import children_of, peak_bytes
 from benchmarks.report import Section, add_write, finish
-from flows.nightly import run_nightly
-from flows.report import NightlyReport
-from flows.settings import ASKS, NightlySettings
+from flows.report import GameReport
+from flows.settings import ASKS, NightGame, NightSettings
+from flows.start import run_night
 from solvers.algebra import Budget, canonical_json
 from solvers.question import question_of
 from workers.settings import Settings
@@ -50,7 +50,7 @@ class Night:
     """What became of one night."""
 
     workers: int
-    report: NightlyReport
+    report: GameReport
     jobs: int
     """One for each ask and each distinct board."""
     rows: int
@@ -105,9 +105,8 @@ def night(source: Path, folder: Path, workers: int) -> Night:
     settings = Settings(lake=str(folder), batch_processes=workers, interactive_processes=1)
     watch = _Watch(settings.side_dir)
     with watch:
-        report = run_nightly(
-            NightlySettings(source=str(source), game="strands", workers=settings), prefect=False
-        )
+        games = (NightGame(source=str(source), game="strands"),)
+        (report,) = run_night(NightSettings(games=games, workers=settings), prefect=False).games
     lake = Lake.open(settings.lake)
     results = lake.read_table("results", RESULTS)
     return Night(

@@ -1,1 +1,1 @@
-"""Prefect flows and their tasks."""
+"""Nights and counts: plain steps, and the Prefect flows that wrap them."""

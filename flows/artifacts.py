@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, ParamSpec
 
 import httpx
 from prefect.artifacts import (
@@ -17,7 +18,8 @@ from prefect.exceptions import PrefectException
 from prefect.logging import get_run_logger
 
 from flows.count_report import CountReport
-from flows.report import NightlyReport
+from flows.report import GameReport
+from flows.runs import Watch
 from workers.driver import Progress
 from workers.progress import told_of
 
@@ -34,6 +36,8 @@ COUNT_PROGRESS_KEY = "count-progress"
 COUNT_SUMMARY_KEY = "count-summary"
 COUNT_SPREAD_KEY = "count-distribution"
 CORPUS_KEY = "count-corpus"
+
+P = ParamSpec("P")
 
 
 class ShareBar:
@@ -92,32 +96,58 @@ class ProgressBar:
         self._bar(progress.jobs_done, progress.jobs_total, lambda: told_of(progress))
 
 
-def show_summary(report: NightlyReport) -> None:
-    """Make the summary and the table of figures."""
-    try:
-        create_markdown_artifact(
-            key=SUMMARY_KEY, markdown=report.to_markdown(), description=report.sentence()
-        )
-        create_table_artifact(
-            key=FIGURES_KEY,
-            table=[{"figure": name, "value": value} for name, value in report.rows()],
-            description=f"{report.game} {report.ask}",
-        )
-    except (PrefectException, httpx.HTTPError) as error:
-        get_run_logger().warning("the summary could not be shown: %s", error)
+def shown_night(watch: Watch) -> Watch:
+    """Show what a watch of a night is told, with a progress bar for each run."""
+    bars: dict[str, ProgressBar] = {}
+
+    def show(progress: Progress) -> None:
+        bars.setdefault(progress.run_id, ProgressBar())(progress)
+
+    return replace(
+        watch,
+        on_progress=_both(show, watch.on_progress),
+        on_report=_both(show_summary, watch.on_report),
+    )
+
+
+def shown_count(watch: Watch) -> Watch:
+    """Show what a watch of a count is told."""
+    return replace(
+        watch,
+        on_slices=_both(ShareBar(CORPUS_KEY, "slices of the corpus"), watch.on_slices),
+        on_progress=_both(ProgressBar(COUNT_PROGRESS_KEY), watch.on_progress),
+        on_report=_both(show_count, watch.on_report),
+    )
+
+
+def _both(one: Callable[P, None], other: Callable[P, None]) -> Callable[P, None]:
+    def tell(*args: P.args, **kwargs: P.kwargs) -> None:
+        one(*args, **kwargs)
+        other(*args, **kwargs)
+
+    return tell
+
+
+def show_summary(report: GameReport) -> None:
+    """Make the summary of a game and the table of its figures."""
+    figures = [{"figure": name, "value": value} for name, value in report.rows()]
+    _show(report, SUMMARY_KEY, FIGURES_KEY, figures)
 
 
 def show_count(report: CountReport) -> None:
     """Make the summary of a count and the table of how many puzzles have how many solutions."""
     spread = report.figures.distribution()
+    table = [{"solutions": span, "puzzles": number} for span, number in spread]
+    _show(report, COUNT_SUMMARY_KEY, COUNT_SPREAD_KEY, table)
+
+
+def _show(
+    report: GameReport | CountReport, summary_key: str, table_key: str, table: list[dict[str, Any]]
+) -> None:
     try:
         create_markdown_artifact(
-            key=COUNT_SUMMARY_KEY, markdown=report.to_markdown(), description=report.sentence()
+            key=summary_key, markdown=report.to_markdown(), description=report.sentence()
         )
-        create_table_artifact(
-            key=COUNT_SPREAD_KEY,
-            table=[{"solutions": span, "puzzles": number} for span, number in spread],
-            description=f"{report.game} {report.ask}",
-        )
+        create_table_artifact(key=table_key, table=table, description=f"{report.game} {report.ask}")
     except (PrefectException, httpx.HTTPError) as error:
         get_run_logger().warning("the summary could not be shown: %s", error)

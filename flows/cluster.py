@@ -1,55 +1,98 @@
-"""Find somebody to do the work: this process, workers that are there, or workers of our own."""
+"""Work a run: in this process, by workers that are there, or by workers of our own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
 import redis
 
-from archive.lake import Lake
-from flows.settings import ExecutorKind
-from workers.executors import CeleryExecutor, Executor, InlineExecutor
+from flows.runs import RunSettings, stopped
+from workers.driver import Progress, RunSummary, drive
+from workers.executors import CeleryExecutor, InlineExecutor
 from workers.queues import BATCH
 from workers.redis_keys import connect, living
 from workers.settings import Settings
 from workers.supervisor import SERVER, beginning_cluster, is_supervised
 
-Ready = Callable[[], object]
-"""Waits until somebody is there to do the work. Raises TransientError when nobody comes."""
+
+class OwnWorkers:
+    """Workers of our own: begun when first wanted, if any are needed.
+
+    They load the given games and serve the queue of batches alone. Workers of another supervisor
+    in our folder, such as another count's, may end before we do: ours then take their place.
+    """
+
+    def __init__(self, settings: RunSettings, games: Sequence[str], ending: ExitStack) -> None:
+        self._settings = settings
+        self._games = games
+        self._begun = ending.enter_context(ExitStack())
+        self._wait: Callable[[], object] | None = None
+
+    def begin(self) -> None:
+        """Begin to start them, unless they are begun or others do the work."""
+        workers = self._settings.workers
+        if self._wait is not None or self._settings.executor == "inline":
+            return
+        if batch_is_served(workers) and not is_supervised(workers):
+            return
+        ours = workers.model_copy(update={"games": ",".join(self._games)})
+        cluster = beginning_cluster(ours, roles=(SERVER, BATCH), standby=True)
+        self._wait = self._begun.enter_context(cluster)
+
+    def ready(self) -> None:
+        """Wait until there are workers.
+
+        Raises TransientError when none of our own come; the next call starts others.
+        """
+        self.begin()
+        if self._wait is None:
+            return
+        try:
+            self._wait()
+        except BaseException:
+            self._wait = None
+            self._begun.close()
+            raise
 
 
 @contextmanager
-def workers_ahead(kind: ExecutorKind, settings: Settings, game: str) -> Iterator[Ready]:
-    """Begin to start workers of our own where an executor would, and yield what waits for them.
-
-    Something else can be done while they start. They load that game alone and end with the block.
-    Workers of another supervisor in our folder, such as another count's, may end before we do:
-    ours then take their place.
-    """
-    if kind == "inline" or (batch_is_served(settings) and not is_supervised(settings)):
-        yield lambda: None
-    else:
-        # Nobody asks workers of our own anything else.
-        alone = settings.model_copy(update={"games": game})
-        with beginning_cluster(alone, roles=(SERVER, BATCH), standby=True) as ready:
-            yield ready
-
-
-@contextmanager
-def executor(
-    kind: ExecutorKind, lake: Lake, settings: Settings, game: str, ready: Ready | None = None
-) -> Iterator[Executor]:
-    """Open an executor for the length of a `with` block, when there is somebody to do the work.
-
-    `ready` is what `workers_ahead` gave; without it, workers of our own are started now, if any
-    are needed. Raises TransientError when they do not become ready.
-    """
+def own_workers(settings: RunSettings, games: Sequence[str]) -> Iterator[OwnWorkers]:
+    """Give workers of our own that end with the block."""
     with ExitStack() as ending:
-        (ready or ending.enter_context(workers_ahead(kind, settings, game)))()
-        hands = InlineExecutor(lake, settings) if kind == "inline" else CeleryExecutor(settings)
-        with closing(hands):
-            yield hands
+        yield OwnWorkers(settings, games, ending)
+
+
+def work_run(
+    settings: RunSettings,
+    run_id: str,
+    workers: OwnWorkers,
+    on_progress: Callable[[Progress], None],
+    check_planner: Callable[[], None] | None = None,
+) -> RunSummary:
+    """Work a run to its end, as soon as there are workers.
+
+    `check_planner` raises if a run that is still being planned is planned no more. Raises
+    TransientError when workers or lake stay away, StoppedError after a signal and for a run that
+    is cancelled.
+    """
+    workers.ready()
+    lake = settings.lake
+    inline = settings.executor == "inline"
+    with closing(
+        InlineExecutor(lake, settings.workers) if inline else CeleryExecutor(settings.workers)
+    ) as hands:
+        summary = drive(
+            lake,
+            run_id,
+            hands,
+            on_progress,
+            settings=settings.workers,
+            check_planner=check_planner,
+        )
+    if not summary.finished:
+        raise stopped(settings, run_id, cancelled=summary.cancelled)
+    return summary
 
 
 def batch_is_served(settings: Settings) -> bool:

@@ -16,7 +16,7 @@ from archive.corpus import Corpus
 from archive.memory import keep_freed
 from archive.runfiles import count_segments, has_plan, has_run
 from archive.runs import begin_run, extend_run, open_run
-from flows.cluster import Ready, workers_ahead
+from flows.cluster import OwnWorkers, own_workers
 from flows.count_settings import CountSettings, count_game, run_name
 from solvers.errors import PermanentError, TransientError
 from solvers.question import Question, question_of
@@ -54,14 +54,13 @@ class Planner:
     def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
         self._settings = settings
         self._ending = ending
-        self._workers = ending.enter_context(ExitStack())
+        self._workers: OwnWorkers | None = None
         self._pool: ProcessPoolExecutor | None = None
         if settings.executor != "inline":
             # It begins to load what planning takes while the corpus is brought.
             self._submit(_load)
         self._corpus: Corpus | None = None
         self._planning: Future[None] | None = None
-        self._ready: Ready | None = None
 
     @property
     def corpus(self) -> Corpus:
@@ -70,26 +69,13 @@ class Planner:
             raise PermanentError("there is no corpus to plan; expected one to begin with")
         return self._corpus
 
-    def ready(self) -> None:
-        """Wait until there are workers; raises TransientError when none of our own come.
-
-        Another call starts others.
-        """
-        begun = self.begin_workers()
-        try:
-            begun()
-        except BaseException:
-            self._ready = None
-            self._workers.close()
-            raise
-
-    def begin_workers(self) -> Ready:
-        """Start workers of our own, if any are needed and none were started."""
-        if self._ready is None:
-            settings, game = self._settings, self.corpus.game
-            begun = workers_ahead(settings.executor, settings.workers, game)
-            self._ready = self._workers.enter_context(begun)
-        return self._ready
+    @property
+    def workers(self) -> OwnWorkers:
+        """Workers of our own for the corpus's game; they end with the planner."""
+        if self._workers is None:
+            ours = own_workers(self._settings, [self.corpus.game])
+            self._workers = self._ending.enter_context(ours)
+        return self._workers
 
     def begin(self, corpus: Corpus) -> PlannedCount:
         """Take up the run that an earlier call has begun over this corpus, or begin it."""
@@ -99,7 +85,7 @@ class Planner:
         begun = self._submit(_begin, self._settings, corpus)
         if corpus.is_new:
             # No earlier call can have answered it: workers will be wanted.
-            self.begin_workers()
+            self.workers.begin()
         return _result_of(begun)
 
     def start(self) -> None:
@@ -169,7 +155,7 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
         # Whoever is to solve it says so.
         return planned
     planner.start()
-    planner.begin_workers()
+    planner.workers.begin()
     while not has_plan(lake, run_id) and not count_segments(lake, run_id):
         planner.check()
         time.sleep(PLAN_WAIT_S)

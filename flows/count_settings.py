@@ -8,18 +8,16 @@ from typing import Any
 from archive.corpus import Corpus
 from archive.games import bind_game
 from archive.generated import is_generator_spec
-from archive.lake import Lake
-from flows.settings import ExecutorKind
+from flows.runs import RunSettings
 from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
 from solvers.question import question_of
 from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask, check_rules
-from workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountSettings:
+class CountSettings(RunSettings):
     """One count. Raises PermanentError for a value that no count can have."""
 
     corpus: str
@@ -33,17 +31,13 @@ class CountSettings:
     """A word list for a game of words; None: the default lexicon, or a board's own words."""
     resume: bool = False
     """Go on with a run that is cancelled."""
-    executor: ExecutorKind = "celery"
-    workers: Settings = field(default_factory=Settings)
-    """Lake, server, processes, budgets."""
 
     def __post_init__(self) -> None:
+        RunSettings.__post_init__(self)
         if not self.corpus:
             raise PermanentError(
                 "the corpus is empty; expected a folder, a Parquet file, lake or a generator spec"
             )
-        if self.executor not in ("celery", "inline"):
-            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
         game = self.corpus.partition(":")[0] if is_generator_spec(self.corpus) else self.game
         if game is not None:
             self.check_question(game)
@@ -64,15 +58,9 @@ class CountSettings:
 
         check_word_list(self.lexicon)
 
-    @property
-    def lake(self) -> Lake:
-        """Open the lake."""
-        return Lake.open(self.workers.lake)
-
-    @property
-    def processes(self) -> int:
-        """Processes that work it, unless others join."""
-        return 1 if self.executor == "inline" else self.workers.batch_processes
+    def way_on(self, run_id: str, *, cancelled: bool) -> str:  # noqa: ARG002
+        """Say which command goes on."""
+        return f"the same command {'with --resume ' if cancelled else ''}goes on"
 
 
 def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:

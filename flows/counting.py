@@ -1,38 +1,26 @@
-"""The four steps of a count as plain functions: corpus, plan, solve, report.
+"""Work a count: its four steps as plain functions, and what is left of one that is begun.
 
-Each reads from the lake what is left to do, so a count that was killed anywhere is ended by the
+Each step reads from the lake what is left to do: a count that was killed anywhere is ended by the
 same call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, replace
 
 from archive.cancelling import is_cancelled, remains_of, take_up_run
-from archive.corpus import Corpus, OnSlices, open_corpus
+from archive.corpus import Corpus, open_corpus
 from archive.counted import Figures, figures_of_puzzles, figures_of_run
-from archive.lake import Lake
 from archive.runfiles import has_plan, has_run
 from archive.runs import Estimate, estimate_run, read_done
-from flows.cluster import executor
+from flows.cluster import work_run
 from flows.count_planner import PlannedCount, Planner, complete_count, plan_count, planner_of
+from flows.count_report import CountReport
 from flows.count_settings import CountSettings, count_game, run_name
-from solvers.errors import NightgridError
-from workers.driver import Progress, drive
-from workers.progress import Left, left_of
+from flows.runs import SILENT, AsStep, Watch, plain, stopped
+from workers.progress import Left, Progress, left_of
 from workers.run_status import run_status
-
-OnProgress = Callable[[Progress], None]
-
-
-class CountStoppedError(NightgridError):
-    """A signal asked the count to stop, or its run is cancelled."""
-
-    def __init__(self, message: str, run_id: str | None = None, *, cancelled: bool = False) -> None:
-        super().__init__(message)
-        self.run_id = run_id
-        self.cancelled = cancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +64,26 @@ class OpenCount:
         )
 
 
-def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> Corpus:
+def work_count(
+    settings: CountSettings, watch: Watch = SILENT, as_step: AsStep = plain
+) -> CountReport:
+    """Do the four steps and report them; a killed count is ended by the same call.
+
+    Raises TransientError when a later call may succeed, PermanentError when it will not, and
+    StoppedError when a signal asked this process to stop or the run is cancelled.
+    """
+    begun = time.monotonic()
+    with planner_of(settings) as planner:
+        corpus = as_step("corpus", bring_corpus)(settings, watch)
+        watch.on_corpus(corpus)
+        planned = as_step("plan", plan_count)(settings, corpus, planner)
+        solved = as_step("solve", solve_count)(settings, planned, planner, watch)
+    report = as_step("report", report_count)(settings, corpus, planned, solved, begun)
+    watch.on_report(report)
+    return report
+
+
+def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
     """Bring the corpus into the lake, as far as it is not there.
 
     Raises PermanentError, before anything is made, for a question that its game does not answer.
@@ -86,7 +93,7 @@ def bring_corpus(settings: CountSettings, on_slices: OnSlices | None = None) -> 
         settings.corpus,
         game=settings.game,
         processes=settings.processes,
-        on_slices=on_slices,
+        on_slices=watch.on_slices,
         check=settings.check_question,
     )
 
@@ -136,11 +143,11 @@ def solve_count(
     settings: CountSettings,
     planned: PlannedCount,
     planner: Planner,
-    on_progress: OnProgress | None = None,
+    watch: Watch = SILENT,
 ) -> SolvedCount:
     """Work the run to its end, whether it is planned already or not.
 
-    Raises TransientError when workers or lake stay away, CountStoppedError after a signal and for
+    Raises TransientError when workers or lake stay away, StoppedError after a signal and for
     a run that is cancelled.
     """
     if planned.finished:
@@ -149,23 +156,16 @@ def solve_count(
     if settings.resume:
         take_up_run(lake, run_id)
     elif is_cancelled(lake, run_id):
-        raise stopped(lake, run_id, cancelled=True)
+        raise stopped(settings, run_id, cancelled=True)
     if not has_plan(lake, run_id):
         planner.start()
     seen: list[Progress] = []
 
     def show(progress: Progress) -> None:
         seen[1:] = [progress]
-        if on_progress is not None:
-            on_progress(progress)
+        watch.on_progress(progress)
 
-    game = planner.corpus.game
-    with executor(settings.executor, lake, settings.workers, game, planner.ready) as hands:
-        summary = drive(
-            lake, run_id, hands, show, settings=settings.workers, check_planner=planner.check
-        )
-    if not summary.finished:
-        raise stopped(lake, run_id, cancelled=summary.cancelled)
+    summary = work_run(settings, run_id, planner.workers, show, planner.check)
     first, last = (seen[0], seen[-1]) if seen else (None, None)
     return SolvedCount(
         chunks_worked=summary.chunks_total - summary.chunks_resumed,
@@ -177,7 +177,44 @@ def solve_count(
     )
 
 
-def count_figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> Figures:
+def report_count(
+    settings: CountSettings,
+    corpus: Corpus,
+    planned: PlannedCount,
+    solved: SolvedCount,
+    begun_s: float,
+) -> CountReport:
+    """Report a count that began at `begun_s`, in monotonic seconds."""
+    planned = complete_count(settings, planned)
+    figures = _figures(settings, corpus, planned)
+    return CountReport(
+        corpus=corpus.name,
+        corpus_id=corpus.corpus_id,
+        game=corpus.game,
+        ask=str(settings.ask),
+        rules=planned.question.rules,
+        lexicon_id=planned.question.lexicon_id,
+        solver_version=planned.question.solver_version,
+        rows=corpus.row_count,
+        quarantined=corpus.quarantined,
+        run_id=planned.run_id if planned.job_count else None,
+        planned=planned.job_count,
+        already_known=planned.already_known,
+        resumed=planned.resumed and not planned.finished,
+        finished_before=planned.finished,
+        chunks_worked=solved.chunks_worked,
+        chunks_found=solved.chunks_found,
+        jobs_worked=solved.jobs_worked,
+        failures=solved.failures,
+        states_worked=solved.states,
+        solve_seconds=solved.seconds,
+        wall_seconds=time.monotonic() - begun_s,
+        figures=figures,
+        paths=_paths(settings, corpus, planned),
+    )
+
+
+def _figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> Figures:
     """Add up the results of the corpus, whichever runs they are from."""
     lake = settings.lake
     if planned.already_known:
@@ -185,20 +222,7 @@ def count_figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount
     return figures_of_run(lake, planned.run_id)
 
 
-def stopped(lake: Lake, run_id: str, *, cancelled: bool = False) -> CountStoppedError:
-    """Say what is done of a run that stopped, what is left, and how to go on."""
-    left = remains_of(lake, run_id)
-    more = "" if left.planned else ", and more to be planned"
-    done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
-    how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left{more}"
-    if cancelled:
-        text = f"run {run_id} is cancelled: {how}; the same command with --resume goes on"
-    else:
-        text = f"stopped run {run_id}: {how}; the same command goes on"
-    return CountStoppedError(text, run_id, cancelled=cancelled)
-
-
-def count_paths(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> dict[str, str]:
+def _paths(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> dict[str, str]:
     """Say where the tables of a count lie, as globs that DuckDB reads."""
     lake = settings.lake
     results = "results/*.parquet"
@@ -211,26 +235,3 @@ def count_paths(settings: CountSettings, corpus: Corpus, planned: PlannedCount) 
     if corpus.quarantined:
         paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
     return {name: f"{lake.url.rstrip('/')}/{path}" for name, path in paths.items()}
-
-
-__all__ = [
-    "CountSettings",
-    "CountStoppedError",
-    "OnProgress",
-    "OpenCount",
-    "PlannedCount",
-    "Planner",
-    "SolvedCount",
-    "bring_corpus",
-    "complete_count",
-    "count_figures",
-    "count_game",
-    "count_paths",
-    "estimate_count",
-    "open_count",
-    "plan_count",
-    "planner_of",
-    "run_name",
-    "solve_count",
-    "stopped",
-]

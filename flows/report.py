@@ -1,4 +1,4 @@
-"""What a nightly job did: figures, one sentence, and where the tables lie."""
+"""What a night did: figures of every game, one sentence, and where the tables lie."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from solvers.algebra import Status
+from solvers.errors import NightgridError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NightlyReport:
-    """The figures of one nightly job. The last one is kept in the lake: gold/nightly-GAME.json."""
+class GameReport:
+    """The figures of one game of a night. The last one lies in the lake: gold/nightly-GAME.json."""
 
     game: str
     ask: str
@@ -120,10 +121,10 @@ class NightlyReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GamesReport:
-    """The figures of one night over several games, a section for each in the order worked."""
+class NightReport:
+    """The figures of one night, a section for each game in the order worked."""
 
-    games: tuple[NightlyReport, ...]
+    games: tuple[GameReport, ...]
     wall_seconds: float = 0.0
 
     @property
@@ -131,7 +132,7 @@ class GamesReport:
         """Tell whether any game's night does not count as good."""
         return any(report.failed for report in self.games)
 
-    def of(self, game: str) -> NightlyReport:
+    def of(self, game: str) -> GameReport:
         """Return the section of a game."""
         return next(report for report in self.games if report.game == game)
 
@@ -156,6 +157,15 @@ class GamesReport:
         """Write the report for people, a heading for each game."""
         sections = "\n".join(f"## {r.game}\n{r.to_markdown()}" for r in self.games)
         return f"{self.sentence()}\n\n{sections}"
+
+
+class NightFailedError(NightgridError):
+    """A game failed; everything is done that could be, and `report` has a section for each."""
+
+    def __init__(self, report: NightReport) -> None:
+        why = (f"{r.game}: {r.failure or r.source_trouble}" for r in report.games if r.failed)
+        super().__init__(" ".join([report.sentence(), *why]))
+        self.report = report
 
 
 def _text(value: object) -> str:

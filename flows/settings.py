@@ -1,19 +1,21 @@
-"""What one nightly job is to do, apart from how workers work (that is workers.settings)."""
+"""What a night is to do: its games, each with a source, what is asked and when."""
 
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from archive.cancelling import cancelled_path
 from archive.fetch import REFRESH_DAYS
+from flows.runs import RunSettings
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from solvers.registry import GAMES, WORD_GAMES, check_ask
 from solvers.registry import game as game_named
-from workers.settings import Settings
 
-ExecutorKind = Literal["celery", "inline"]
 BEST_KEPT = 10
 """Best covers that a night keeps of a board of Strands, which ranks are read from, and shortest
 chains of one of Letter Boxed."""
@@ -28,8 +30,8 @@ count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NightlySettings:
-    """One nightly job of one game. Raises PermanentError for a value that no job can have."""
+class NightGame:
+    """One game of a night. Raises PermanentError for a value that no night can have."""
 
     source: str
     """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
@@ -46,11 +48,6 @@ class NightlySettings:
     """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
     refresh_days: int = REFRESH_DAYS
     """Dates this recent are asked for again although they are known."""
-    executor: ExecutorKind = "celery"
-    """`celery`: the workers that serve our server, or, when none does, workers of our own.
-    `inline`: this process by itself."""
-    workers: Settings = field(default_factory=Settings)
-    """Lake, server, processes, budgets."""
 
     def __post_init__(self) -> None:
         if not self.source:
@@ -71,5 +68,50 @@ class NightlySettings:
             raise PermanentError(f"refresh_days is {self.refresh_days}; expected 0 or more")
         if self.since and self.until and self.since > self.until:
             raise PermanentError(f"since {self.since} is after until {self.until}")
-        if self.executor not in ("celery", "inline"):
-            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightSettings(RunSettings):
+    """A night over one game or several. Raises PermanentError for no game, or one that repeats."""
+
+    games: tuple[NightGame, ...]
+    """In the order in which they are worked."""
+
+    def __post_init__(self) -> None:
+        RunSettings.__post_init__(self)
+        if not self.games:
+            raise PermanentError("a night needs a game; expected the source of at least one")
+        _check_once(game.game for game in self.games)
+
+    def way_on(self, run_id: str, *, cancelled: bool) -> str:
+        """Say that the next night goes on, and what a cancelled run waits for."""
+        if cancelled:
+            path = cancelled_path(run_id)
+            return f"nights go on with it when {path} is deleted from the lake"
+        return "the next night goes on with it"
+
+
+def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:
+    """Read the sources of a night: {game: folder or URL}, in the order of the texts.
+
+    `GAME=ADDRESS` names the game. A folder with folders that are called like games stands for
+    those, or for that of `game` alone; any other address is the source of `game`, or of Pips.
+
+    Raises PermanentError for a game that stands twice.
+    """
+    places: list[tuple[str, str]] = []
+    for text in texts:
+        name, equals, address = text.partition("=")
+        if equals and name in GAMES:
+            places.append((name, address))
+            continue
+        inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
+        places += [(name, str(Path(text) / name)) for name in inside] or [(game or "pips", text)]
+    _check_once(name for name, _ in places)
+    return dict(places)
+
+
+def _check_once(games: Iterable[str]) -> None:
+    for name, count in Counter(games).items():
+        if count > 1:
+            raise PermanentError(f"{name} has two sources; expected one for each game")

@@ -1,25 +1,28 @@
-"""The Prefect flows: one task a step, six task runs a game and night, never one a puzzle."""
+"""The Prefect flows `nightly` and `count`: one task run a step and game, never one a puzzle."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from contextvars import ContextVar
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
-from prefect import flow, task
+from prefect import Flow, State, flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.exceptions import CancelledRun, TerminationSignal
+from prefect.states import Cancelled
 
-from archive.fetch import REFRESH_DAYS
-from flows import artifacts, history, steps
-from flows.games import OnReport, check_games, work_games
-from flows.nightly import Steps, one_night, run_steps
-from flows.report import GamesReport, NightlyReport
-from flows.settings import ExecutorKind, NightlySettings
+from flows import artifacts, history
+from flows.count_report import CountReport
+from flows.count_settings import CountSettings
+from flows.counting import work_count
+from flows.night import work_night
+from flows.report import NightReport
+from flows.runs import SILENT, ExecutorKind, RunSettings, StoppedError, Watch
+from flows.settings import NightGame, NightSettings
 from solvers.algebra import Ask
 from solvers.errors import TransientError
-from workers.driver import Progress
 from workers.settings import Settings
 
 RETRIES = 2
@@ -28,13 +31,7 @@ RETRY_DELAY_S = 30
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_HERE: ContextVar[tuple[Settings, steps.OnProgress | None] | None] = ContextVar(
-    "_HERE", default=None
-)
-"""What a caller in this process hands over beside the flow's parameters: parameters are stored by
-Prefect's server, and the URL of a queue server may hold a password."""
-_ON_REPORT: ContextVar[OnReport | None] = ContextVar("_ON_REPORT", default=None)
+S = TypeVar("S", bound=RunSettings)
 
 
 def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
@@ -48,16 +45,15 @@ def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
     return False
 
 
-def _alone(workers: Settings) -> AbstractContextManager[None]:
-    """Keep other nights off the lake, unless the caller in this process does."""
-    return nullcontext() if _HERE.get() else one_night(workers)
+def as_task(name: str, step: Callable[P, R]) -> Callable[P, R]:
+    """Make a step a Prefect task that keeps no result and retries transient errors.
 
-
-def as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callable[P, R]:
-    """Make a step a Prefect task that keeps no result and retries transient errors."""
+    Runs of a step of one game are named after the step and the game.
+    """
+    by_game = "game" in inspect.signature(step).parameters
     made = task(
         name=name,
-        task_run_name=f"{name}-{{settings.game}}" if by_game else None,
+        task_run_name=f"{name}-{{game.game}}" if by_game else None,
         cache_policy=NO_CACHE,
         persist_result=False,
         retries=RETRIES,
@@ -67,146 +63,143 @@ def as_task(name: str, step: Callable[P, R], *, by_game: bool = False) -> Callab
     return cast("Callable[P, R]", made)
 
 
-def _solve(
-    settings: NightlySettings, planned: steps.Planned, on_progress: steps.OnProgress | None
-) -> steps.Solved:
-    bar = artifacts.ProgressBar()
-
-    def show(progress: Progress) -> None:
-        bar(progress)
-        if on_progress is not None:
-            on_progress(progress)
-
-    return steps.solve(settings, planned, show)
-
-
-def _report(settings: NightlySettings, figures: NightlyReport) -> NightlyReport:
-    artifacts.show_summary(figures)
-    return steps.report(settings, figures)
-
-
-def _tasks(*, by_game: bool) -> Steps:
-    return Steps(
-        fetch=as_task("fetch", steps.fetch, by_game=by_game),
-        normalise=as_task("normalise", steps.normalise, by_game=by_game),
-        plan=as_task("plan", steps.plan, by_game=by_game),
-        solve=as_task("solve", _solve, by_game=by_game),
-        aggregate=as_task("aggregate", steps.aggregate, by_game=by_game),
-        report=as_task("report", _report, by_game=by_game),
-    )
-
-
-TASKS = _tasks(by_game=False)
-TASKS_BY_GAME = _tasks(by_game=True)
-"""The same, their runs named after the step and the game."""
-
-
 @flow(name="nightly", persist_result=False)
 def nightly_flow(
-    source: str,
+    lake: str, games: list[dict[str, Any]], executor: ExecutorKind = "celery"
+) -> NightReport | State[Any]:
+    """Fetch, normalise, plan, solve, aggregate and report each game of a night.
+
+    A game is an object with `source` and, unless the default will do, `game`, `asks`, `rules`,
+    `lexicon`, `since`, `until` and `refresh_days`. How workers work is read from NIGHTGRID_* in the
+    environment. Fails at the end when a game failed; a night that is stopped is `Cancelled`.
+    """
+    night = NightSettings(
+        games=tuple(map(_read_game, games)), executor=executor, workers=Settings(lake=lake)
+    )
+    return _ended(_night, night, SILENT, [])
+
+
+@flow(name="count", persist_result=False)
+def count_flow(
+    corpus: str,
     lake: str,
-    game: str = "pips",
-    asks: list[str] | None = None,
+    game: str | None = None,
+    ask: str = "count",
     rules: str = "",
     lexicon: str | None = None,
-    since: dt.date | None = None,
-    until: dt.date | None = None,
-    refresh_days: int = REFRESH_DAYS,
     executor: ExecutorKind = "celery",
-) -> NightlyReport:
-    """Fetch, normalise, plan, solve, aggregate, report.
+    *,
+    resume: bool = False,
+) -> CountReport | State[Any]:
+    """Bring a corpus into the lake, plan, solve, report; a count that is stopped is `Cancelled`.
 
-    `asks` None asks what a night asks of the game. How workers work is read from NIGHTGRID_* in the
-    environment.
+    How workers work is read from NIGHTGRID_* in the environment.
     """
-    workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
-    history.keep(workers.flow_history_days)
-    settings = NightlySettings(
-        source=source,
+    settings = CountSettings(
+        corpus=corpus,
         game=game,
-        asks=tuple(Ask.parse(ask) for ask in asks or ()),
+        ask=Ask.parse(ask),
         rules=rules,
         lexicon=lexicon,
-        since=since,
-        until=until,
-        refresh_days=refresh_days,
+        resume=resume,
         executor=executor,
-        workers=workers,
+        workers=Settings(lake=lake),
     )
-    with _alone(workers):
-        return run_steps(settings, TASKS, on_progress)
+    return _ended(_count, settings, SILENT, [])
 
 
-@flow(name="nightly-games", persist_result=False)
-def games_flow(
-    lake: str, games: list[dict[str, Any]], executor: ExecutorKind = "celery"
-) -> GamesReport:
-    """Fetch, normalise, plan, solve, aggregate and report each of several games.
-
-    A game is what `nightly` takes, without lake and executor. Fails at the end when a game failed.
-    """
-    workers, on_progress = _HERE.get() or (Settings(lake=lake), None)
-    history.keep(workers.flow_history_days)
-    nights = [_settings(game, workers, executor) for game in games]
-    check_games(nights)
-    with _alone(workers):
-        return work_games(nights, TASKS_BY_GAME, on_progress, _ON_REPORT.get())
+def run_night_flow(night: NightSettings, watch: Watch) -> NightReport:
+    """Run the flow of a night in this process."""
+    return _run_here(nightly_flow, night_parameters(night), _night, night, watch)
 
 
-def _settings(game: dict[str, Any], workers: Settings, executor: ExecutorKind) -> NightlySettings:
-    given = {name: value for name, value in game.items() if value is not None}
+def run_count_flow(settings: CountSettings, watch: Watch) -> CountReport:
+    """Run the flow of a count in this process."""
+    return _run_here(count_flow, count_parameters(settings), _count, settings, watch)
+
+
+def night_parameters(night: NightSettings) -> dict[str, Any]:
+    """Write the parameters of the flow of a night, as JSON values."""
+    games = [
+        {
+            "source": game.source,
+            "game": game.game,
+            "asks": [str(ask) for ask in game.asks],
+            "rules": game.rules,
+            "lexicon": game.lexicon,
+            "since": game.since and game.since.isoformat(),
+            "until": game.until and game.until.isoformat(),
+            "refresh_days": game.refresh_days,
+        }
+        for game in night.games
+    ]
+    return {"lake": night.workers.lake, "games": games, "executor": night.executor}
+
+
+def _read_game(given: dict[str, Any]) -> NightGame:
+    given = {name: value for name, value in given.items() if value is not None}
     given["asks"] = tuple(Ask.parse(ask) for ask in given.get("asks", ()))
     for name in ("since", "until"):
-        if isinstance(given.get(name), str):
+        if name in given:
             given[name] = dt.date.fromisoformat(given[name])
-    return NightlySettings(workers=workers, executor=executor, **given)
+    return NightGame(**given)
 
 
-def parameters(settings: NightlySettings) -> dict[str, Any]:
-    """Write the parameters of the flow, as JSON values."""
+def count_parameters(settings: CountSettings) -> dict[str, Any]:
+    """Write the parameters of the flow of a count, as JSON values."""
     return {
-        "source": settings.source,
+        "corpus": settings.corpus,
         "lake": settings.workers.lake,
         "game": settings.game,
-        "asks": [str(ask) for ask in settings.asks],
+        "ask": str(settings.ask),
         "rules": settings.rules,
         "lexicon": settings.lexicon,
-        "since": settings.since and settings.since.isoformat(),
-        "until": settings.until and settings.until.isoformat(),
-        "refresh_days": settings.refresh_days,
         "executor": settings.executor,
+        "resume": settings.resume,
     }
 
 
-def run_flow(settings: NightlySettings, on_progress: steps.OnProgress | None) -> NightlyReport:
-    """Run the flow in this process, with these very settings."""
-    token = _HERE.set((settings.workers, on_progress))
+def _night(night: NightSettings, watch: Watch) -> NightReport:
+    return work_night(night, artifacts.shown_night(watch), as_task)
+
+
+def _count(settings: CountSettings, watch: Watch) -> CountReport:
+    return work_count(settings, artifacts.shown_count(watch), as_task)
+
+
+def _ended(
+    work: Callable[[S, Watch], R], settings: S, watch: Watch, stopped: list[StoppedError]
+) -> R | State[Any]:
+    """Work a flow run to its end; one that is stopped, as told in `stopped`, is `Cancelled`."""
+    history.keep(settings.workers.flow_history_days)
     try:
-        return cast("NightlyReport", nightly_flow(**parameters(settings)))
-    finally:
-        _HERE.reset(token)
+        return work(settings, watch)
+    except StoppedError as error:
+        stopped.append(error)
+        return Cancelled(message=str(error))
 
 
-def games_parameters(nights: Sequence[NightlySettings]) -> dict[str, Any]:
-    """Write the parameters of the flow over several games, as JSON values."""
-    games = []
-    for settings in nights:
-        game = parameters(settings)
-        lake, executor = game.pop("lake"), game.pop("executor")
-        games.append(game)
-    return {"lake": lake, "games": games, "executor": executor}
+def _run_here(
+    like: Flow[..., Any],
+    parameters: dict[str, Any],
+    work: Callable[[S, Watch], R],
+    settings: S,
+    watch: Watch,
+) -> R:
+    """Run a flow in this process, with these very settings and who watches.
 
+    Parameters cannot hold them: Prefect's server stores parameters, and the URL of a queue server
+    may hold a password.
+    """
+    stopped: list[StoppedError] = []
 
-def run_games_flow(
-    nights: Sequence[NightlySettings],
-    on_progress: steps.OnProgress | None,
-    on_report: OnReport | None,
-) -> GamesReport:
-    """Run the flow over several games in this process, with these very settings."""
-    token = _HERE.set((nights[0].workers, on_progress))
-    reporting = _ON_REPORT.set(on_report)
+    @wraps(like.fn)
+    def given(*_: Any, **__: Any) -> R | State[Any]:
+        return _ended(work, settings, watch, stopped)
+
     try:
-        return cast("GamesReport", games_flow(**games_parameters(nights)))
-    finally:
-        _ON_REPORT.reset(reporting)
-        _HERE.reset(token)
+        return cast("R", flow(name=like.name, persist_result=False)(given)(**parameters))
+    except CancelledRun as error:
+        raise (stopped or [StoppedError(str(error))])[0] from None
+    except TerminationSignal as error:
+        raise StoppedError("stopped; the same command goes on") from error

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from archive.corpus import Corpus
     from archive.runs import Estimate
     from flows.count_report import CountReport
-    from flows.counting import CountSettings, OpenCount
+    from flows.count_settings import CountSettings
+    from flows.counting import OpenCount
     from workers.progress import Left, Progress
 
 SPREAD_CHARS = 40
@@ -130,7 +131,7 @@ def _settings(
     resume: bool,
 ) -> CountSettings:
     from archive.corpus import game_of_corpus
-    from flows.counting import CountSettings
+    from flows.count_settings import CountSettings
     from solvers.algebra import Ask
     from solvers.registry import UNCOUNTED
 
@@ -173,17 +174,18 @@ def _signals_as_interrupt() -> Iterator[None]:
 
 def _bring(settings: CountSettings) -> Corpus:
     from flows.counting import bring_corpus
+    from flows.runs import Watch
 
     slices = SlicesLine()
     try:
-        return bring_corpus(settings, slices)
+        return bring_corpus(settings, Watch(on_slices=slices))
     finally:
         slices.close()
 
 
 def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
-    from flows.count import Watch, run_count
-    from flows.counting import CountStoppedError
+    from flows.runs import StoppedError, Watch
+    from flows.start import run_count
     from workers.logs import logged_to
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
@@ -217,7 +219,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
     try:
         with waiting, logged_to(settings.workers.driver_log_path):
             report = run_count(settings, watch, prefect=prefect)
-    except (CountStoppedError, KeyboardInterrupt) as error:
+    except (StoppedError, KeyboardInterrupt) as error:
         slices.close()
         progress.close()
         note(_why_stopped(settings, error, told))
@@ -234,11 +236,11 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
     """Say how far it came and how to go on, whoever obeyed the signal."""
-    from flows.counting import CountStoppedError, stopped
+    from flows.runs import StoppedError, stopped
 
-    if isinstance(error, CountStoppedError) and error.run_id is not None:
+    if isinstance(error, StoppedError) and error.run_id is not None:
         return str(error)
-    return str(stopped(settings.lake, runs[-1])) if runs else "stopped; the same command goes on"
+    return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
 
 
 def _say(report: CountReport) -> None:

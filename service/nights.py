@@ -25,8 +25,8 @@ from service.summary import counts_by_date, official_ranks, say_counts, say_runt
 from solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from flows.report import NightlyReport
-    from flows.settings import NightlySettings
+    from flows.report import GameReport
+    from flows.settings import NightGame, NightSettings
 
 SAMPLES = {
     name: Path(__file__).with_name("sample") / name for name in ("pips", "strands", "letterboxed")
@@ -105,42 +105,42 @@ def nightly(
     others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
     or something else outside failed, 3 bad input.
     """
-    from flows.sources import night_sources
+    from flows.settings import NightGame, night_sources
+    from solvers.algebra import Ask
 
     check_game(game)
     places = night_sources(source, game)
-    asks = tuple(ask or ())
     common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
-    nights = [
-        _night(
-            address,
-            name,
-            asks=asks,
+    games = [
+        NightGame(
+            source=address,
+            game=name,
+            asks=tuple(map(Ask.parse, ask or ())),
             rules=own.rules(name),
             lexicon=own.lexicon,
             since=None if from_ is None else parse_date(from_, "--from"),
             until=None if to is None else parse_date(to, "--to"),
-            hands=_hands(lake, workers, inline=inline),
             **common,
         )
         for (name, address), own in zip(places.items(), _rules_of(rules, places), strict=True)
     ]
+    night = _night(games, lake, workers, inline=inline)
 
-    def show(report: NightlyReport) -> None:
+    def show(report: GameReport) -> None:
         if json:
             emit(report.to_json())
             return
         say_table(
             ("what", "figure"),
             report.rows(),
-            title=game_title(report.game) if len(nights) > 1 else None,
+            title=game_title(report.game) if len(games) > 1 else None,
             numbers=("figure",),
         )
         say_end(report.sentence(), report.paths)
-        if len(nights) > 1:
+        if len(games) > 1:
             say()
 
-    return _run(nights, show, prefect=False if no_prefect else None)
+    return _run(night, show, prefect=False if no_prefect else None)
 
 
 def demo(
@@ -163,18 +163,21 @@ def demo(
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
     themes of Strands. Exit code: 0 done, 1 something outside failed.
     """
+    from flows.settings import NightGame
+
     check_game(game)
     if game is not None and game not in SAMPLES:
         raise PermanentError(
             f"there is no sample of {game_title(game)}; expected one of {', '.join(SAMPLES)}"
         )
-    nights = [
-        _night(str(SAMPLES[name]), name, hands=_hands(lake, workers, inline=inline))
+    games = [
+        NightGame(source=str(SAMPLES[name]), game=name)
         for name in (SAMPLES if game is None else (game,))
     ]
+    night = _night(games, lake, workers, inline=inline)
 
-    def show(report: NightlyReport) -> None:
-        store = nights[0].workers.lake
+    def show(report: GameReport) -> None:
+        store = night.workers.lake
         counts = list(counts_by_date(store, report.game))
         if json:
             for row in counts:
@@ -186,7 +189,7 @@ def demo(
         say_end(report.sentence(), report.paths)
         say()
 
-    return _run(nights, show, prefect=False if no_prefect else None)
+    return _run(night, show, prefect=False if no_prefect else None)
 
 
 def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
@@ -203,83 +206,53 @@ def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
     return rules.among(list(places))
 
 
-def _hands(lake: str | None, workers: int | None, *, inline: bool) -> dict[str, Any]:
-    """Name who solves, and where."""
-    return {
-        "executor": "inline" if inline else "celery",
-        "workers": read_settings(lake=lake, batch_processes=workers),
-    }
-
-
 def _night(
-    source: str, game: str, *, hands: dict[str, Any], asks: Sequence[str] = (), **given: Any
-) -> NightlySettings:
-    from flows.settings import NightlySettings
-    from solvers.algebra import Ask
+    games: Sequence[NightGame], lake: str | None, workers: int | None, *, inline: bool
+) -> NightSettings:
+    """Say who solves, and where."""
+    from flows.settings import NightSettings
 
-    wanted = tuple(Ask.parse(ask) for ask in asks)
-    return NightlySettings(source=source, game=game, asks=wanted, **hands, **given)
+    return NightSettings(
+        games=tuple(games),
+        executor="inline" if inline else "celery",
+        workers=read_settings(lake=lake, batch_processes=workers),
+    )
 
 
-def _run(
-    nights: Sequence[NightlySettings],
-    show: Callable[[NightlyReport], None],
-    *,
-    prefect: bool | None,
-) -> Exit:
+def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
-    from flows.steps import NightStoppedError
+    from flows.report import NightFailedError
+    from flows.runs import StoppedError, Watch
+    from flows.start import run_night
     from workers.logs import logged_to
 
-    for settings in nights:
-        hands = "this process" if settings.executor == "inline" else "Celery workers"
-        note(f"nightly: {settings.source} -> {settings.workers.lake}, solved by {hands}")
-        warm(settings.game)
+    hands = "this process" if night.executor == "inline" else "Celery workers"
+    for game in night.games:
+        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands}")
+        warm(game.game)
     progress = ProgressLine()
 
-    def tell(report: NightlyReport) -> None:
+    def tell(report: GameReport) -> None:
         progress.close()
         _note_failures(report)
         show(report)
 
+    watch = Watch(on_progress=progress, on_report=tell)
     try:
-        with logged_to(nights[0].workers.driver_log_path):
-            reports = _reports(nights, tell, progress, prefect=prefect)
-    except NightStoppedError as error:
+        with logged_to(night.workers.driver_log_path):
+            run_night(night, watch, prefect=prefect)
+    except NightFailedError:
+        return Exit.FAILED
+    except StoppedError as error:
         progress.close()
         note(str(error))
         return Exit.INTERRUPTED
     finally:
         progress.close()
-    return Exit.FAILED if any(report.failed for report in reports) else Exit.OK
+    return Exit.OK
 
 
-def _reports(
-    nights: Sequence[NightlySettings],
-    tell: Callable[[NightlyReport], None],
-    progress: ProgressLine,
-    *,
-    prefect: bool | None,
-) -> Sequence[NightlyReport]:
-    from flows.games import GamesFailedError, run_games
-    from flows.nightly import run_nightly
-    from flows.steps import SourceDownError
-
-    if len(nights) > 1:
-        try:
-            figures = run_games(nights, prefect=prefect, on_progress=progress, on_report=tell)
-        except GamesFailedError as error:
-            figures = error.report
-        return figures.games
-    try:
-        report = run_nightly(nights[0], prefect=prefect, on_progress=progress)
-    except SourceDownError as error:
-        report = error.report
-    tell(report)
-    return [report]
-
-
-def _note_failures(report: NightlyReport) -> None:
+def _note_failures(report: GameReport) -> None:
     """Tell what could not be fetched: the night goes on without it."""
     for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
         note(f"not fetched: {failure}")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flows import environment
-from flows.settings import NightlySettings
+from flows.settings import NightGame, NightSettings
 from workers.settings import Settings
 
 # Some tests here import Prefect; it reads its environment once.
@@ -41,9 +41,10 @@ def source(tmp_path: Path) -> Callable[[int], Path]:
 
 
 @pytest.fixture
-def night(tmp_path: Path) -> Callable[..., NightlySettings]:
-    def settings(source: Path, lake: str = "lake", **others: Any) -> NightlySettings:
+def night(tmp_path: Path) -> Callable[..., NightSettings]:
+    def settings(source: Path, lake: str = "lake", **others: Any) -> NightSettings:
         workers = Settings(lake=str(tmp_path / lake), games="pips")
-        return NightlySettings(source=str(source), executor="inline", workers=workers, **others)
+        games = (NightGame(source=str(source), **others),)
+        return NightSettings(games=games, executor="inline", workers=workers)
 
     return settings

@@ -6,7 +6,6 @@ Prints the report, and whether Prefect was imported, as one JSON object.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import signal
@@ -30,8 +29,11 @@ def main() -> None:
         sys.modules["prefect"] = None
 
     from archive import chunking
-    from flows import nightly, steps
-    from flows.settings import ASKS
+    from flows.night import work_night
+    from flows.report import NightFailedError
+    from flows.runs import Watch
+    from flows.settings import NightGame, NightSettings
+    from flows.start import run_night
     from workers.settings import Settings
 
     # As tests.flows.conftest has it.
@@ -40,38 +42,32 @@ def main() -> None:
     def die() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def deadly(name):
-        step = getattr(nightly.PLAIN, name)
-
+    def deadly(name, step):
         def run(*arguments):
             step(*arguments)
             die()
 
-        return run
+        return run if name == options.kill else step
 
-    def on_progress(progress: steps.Progress) -> None:
+    def on_progress(progress) -> None:
         if options.kill == "solving" and progress.chunks_done:
             die()
 
-    settings = nightly.NightlySettings(
-        source=options.source, executor="inline", workers=Settings(lake=options.lake)
+    games = [NightGame(source=options.source)]
+    if options.letters:
+        games.insert(0, NightGame(source=options.letters, game="letterboxed"))
+    settings = NightSettings(
+        games=tuple(games), executor="inline", workers=Settings(lake=options.lake)
     )
-    if options.kill and options.kill != "solving":
-        do = dataclasses.replace(nightly.PLAIN, **{options.kill: deadly(options.kill)})
-        report = nightly.run_steps(settings, do, on_progress)
-    elif options.letters:
-        from flows.games import GamesFailedError, run_games
-
-        letters = dataclasses.replace(
-            settings, source=options.letters, game="letterboxed", asks=ASKS["letterboxed"]
-        )
-        try:
-            report = run_games([letters, settings])
-        except GamesFailedError as error:
-            report = error.report
-    else:
-        prefect = True if options.prefect else None if options.without_prefect else False
-        report = nightly.run_nightly(settings, prefect=prefect, on_progress=on_progress)
+    watch = Watch(on_progress=on_progress)
+    try:
+        if options.kill and options.kill != "solving":
+            report = work_night(settings, watch, deadly)
+        else:
+            prefect = True if options.prefect else None if options.without_prefect else False
+            report = run_night(settings, watch, prefect=prefect)
+    except NightFailedError as error:
+        report = error.report
     imported = sys.modules.get("prefect") is not None
     print(json.dumps({"report": report.to_json(), "prefect": imported}))
 

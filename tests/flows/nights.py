@@ -13,24 +13,34 @@ import pyarrow as pa
 
 from archive.lake import Lake
 from archive.tables import RESULTS
-from flows.settings import NightlySettings
+from flows.report import GameReport
+from flows.runs import Watch
+from flows.settings import NightSettings
+from flows.start import run_night
 
 ROOT = Path(__file__).resolve().parents[2]
 NIGHT = Path(__file__).with_name("night.py")
 DIFFERS_BY_RUN = ("kernel_ns", "run_id")
 
 
-def results(settings: NightlySettings) -> pa.Table:
+def run_one(settings: NightSettings, **watch: Any) -> GameReport:
+    """Run a night of one game without Prefect and return the game's report."""
+    (report,) = run_night(settings, Watch(**watch), prefect=False).games
+    return report
+
+
+def results(settings: NightSettings) -> pa.Table:
     """Read every result row, without what differs from run to run."""
     table = Lake.open(settings.workers.lake).read_table("results", RESULTS)
     return table.drop_columns(list(DIFFERS_BY_RUN)).sort_by("job_id").combine_chunks()
 
 
 def in_a_process(
-    settings: NightlySettings, *options: str, **environ: str
+    settings: NightSettings, *options: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run night.py to whatever end it comes to."""
-    command = [sys.executable, str(NIGHT), settings.source, settings.workers.lake, *options]
+    source = settings.games[0].source
+    command = [sys.executable, str(NIGHT), source, settings.workers.lake, *options]
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=150, check=False

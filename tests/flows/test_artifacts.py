@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from flows import artifacts
-from flows.report import NightlyReport
+from flows.report import GameReport
 from workers.driver import Progress
 
 
@@ -95,7 +95,7 @@ def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(monkeypatch, 
     monkeypatch.setattr(artifacts, "get_run_logger", lambda: logging.getLogger("night"))
 
     artifacts.ProgressBar()(progress(1))
-    artifacts.show_summary(NightlyReport(game="pips", ask="count"))
+    artifacts.show_summary(GameReport(game="pips", ask="count"))
 
     assert [record.getMessage() for record in caplog.records] == [
         "progress could not be shown: gone",

@@ -7,10 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from archive.lake import Lake
-from flows import cluster, steps
-from flows.nightly import run_nightly
-from tests.flows.nights import results
+from flows import cluster
+from tests.flows.nights import results, run_one
 from workers import driver
 from workers.supervisor import BATCH, SERVER, local_cluster, supervisor_state
 
@@ -21,7 +19,7 @@ pytestmark = pytest.mark.cluster
 def on_celery(night, source):
     """A night of two days over Celery, and the same night inline, which it must equal."""
     inline = night(source(2), "inline")
-    run_nightly(inline, prefect=False)
+    run_one(inline)
     settings = dataclasses.replace(
         inline,
         executor="celery",
@@ -35,7 +33,7 @@ def on_celery(night, source):
 def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
     settings, inline = on_celery
 
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     assert report.solved == 6
     assert results(settings).equals(results(inline))
@@ -47,7 +45,7 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
 
     with local_cluster(settings.workers, roles=(SERVER, BATCH)):
         before = supervisor_state(settings.workers)
-        report = run_nightly(settings, prefect=False)
+        report = run_one(settings)
         assert supervisor_state(settings.workers) == before
 
     assert report.solved == 6
@@ -63,10 +61,10 @@ def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatc
         first.close()
         return driver.drive(*given, **named)
 
-    monkeypatch.setattr(steps, "drive", drive_on)
+    monkeypatch.setattr(cluster, "drive", drive_on)
     with first:
         first.enter_context(local_cluster(settings.workers, roles=(SERVER, BATCH)))
-        report = run_nightly(settings, prefect=False)
+        report = run_one(settings)
 
     assert report.solved == 6
     assert results(settings).equals(results(inline))
@@ -74,22 +72,23 @@ def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatc
 
 
 def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_celery):
-    workers = on_celery[0].workers
+    settings, _ = on_celery
+    workers = settings.workers
 
-    with cluster.workers_ahead("celery", workers, "pips") as ready:
+    with cluster.own_workers(settings, ["pips"]) as ours:
+        ours.begin()
         assert not cluster.batch_is_served(workers)
-        with cluster.executor("celery", Lake.open(workers.lake), workers, "pips", ready):
-            assert cluster.batch_is_served(workers)
+        ours.ready()
         assert cluster.batch_is_served(workers)
 
     assert not cluster.batch_is_served(workers)
 
 
 def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
-    workers = on_celery[0].workers
+    settings, _ = on_celery
 
-    with cluster.workers_ahead("celery", workers, "pips"):
-        pass
+    with cluster.own_workers(settings, ["pips"]) as ours:
+        ours.begin()
 
-    assert not cluster.batch_is_served(workers)
-    assert supervisor_state(workers) is None
+    assert not cluster.batch_is_served(settings.workers)
+    assert supervisor_state(settings.workers) is None

@@ -17,10 +17,13 @@ from archive.corpus import open_corpus
 from archive.generated import make_boards, read_generator_spec
 from archive.lake import Lake
 from archive.tables import CORPUS_ROWS, RESULTS
-from flows import count as counts
 from flows import counting
-from flows.count import CountReport, CountSettings, Watch, run_count
-from flows.counting import CountStoppedError
+from flows.count_planner import complete_count, planner_of
+from flows.count_report import CountReport
+from flows.count_settings import CountSettings, count_game
+from flows.counting import work_count
+from flows.runs import StoppedError, Watch
+from flows.start import run_count
 from solvers.algebra import Ask
 from solvers.errors import PermanentError, TransientError
 from solvers.registry import game
@@ -122,9 +125,10 @@ def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
 
 
 @pytest.mark.parametrize("step", ["plan", "solve", "solving"])
-def test_a_count_that_was_killed_is_ended_by_the_same_call(
-    settings: Count, monkeypatch: pytest.MonkeyPatch, step: str
-):
+def test_a_count_that_was_killed_is_ended_by_the_same_call(settings: Count, step: str):
+    def deadly(name: str, do: Callable[..., Any]) -> Callable[..., Any]:
+        return die if name == step else do
+
     def die(*_: Any) -> Any:
         raise Killed
 
@@ -132,11 +136,8 @@ def test_a_count_that_was_killed_is_ended_by_the_same_call(
         if progress.chunks_done == 3:
             raise Killed
 
-    with monkeypatch.context() as patch:
-        if step != "solving":
-            patch.setattr(counts, "PLAIN", replace(counts.PLAIN, **{step: die}))
-        with pytest.raises(Killed):
-            run(settings(), on_progress=die_on_the_way)
+    with pytest.raises(Killed):
+        work_count(settings(), Watch(on_progress=die_on_the_way), deadly)
     report = run(settings())
     assert report.resumed == (step != "plan")
     assert report.chunks_found == (3 if step == "solving" else 0)
@@ -149,10 +150,10 @@ def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
         if progress.chunks_done == 2:
             cancel_run(settings().lake, progress.run_id)
 
-    with pytest.raises(CountStoppedError, match="is cancelled: 2 chunks are done") as stopped:
+    with pytest.raises(StoppedError, match="is cancelled: 2 chunks are done") as stopped:
         run(settings(), on_progress=cancel)
     assert stopped.value.cancelled
-    with pytest.raises(CountStoppedError, match="the same command with --resume goes on"):
+    with pytest.raises(StoppedError, match="the same command with --resume goes on"):
         run(settings())
     assert run(settings(resume=True)).figures.statuses == {"solved": 60}
 
@@ -211,7 +212,6 @@ def test_generated_boards_of_letters_take_the_default_words():
     from types import SimpleNamespace
 
     from archive.lexicons import default_lexicon
-    from flows.counting import count_game
 
     spec = "letterboxed:n=2,seed=1"
     settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
@@ -228,12 +228,12 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
 
     environment.prepare()
     log = logging.getLogger("prefect.flow_runs")
-    for error in (CountStoppedError("stopped run x"), ValueError("a fault")):
+    for error in (StoppedError("stopped run x"), ValueError("a fault")):
         record = log.makeRecord(
             log.name, logging.ERROR, __file__, 1, "%r", (error,), (type(error), error, None)
         )
         assert log.filter(record)
-        assert (record.exc_info is None) == isinstance(error, CountStoppedError)
+        assert (record.exc_info is None) == isinstance(error, StoppedError)
 
 
 def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count):
@@ -241,7 +241,6 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
     import signal
 
     from archive.runfiles import has_plan
-    from flows.counting import planner_of
 
     count = replace(settings(), executor="celery")
     corpus = counting.bring_corpus(count)
@@ -253,14 +252,13 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
             with contextlib.suppress(TransientError):
                 planner.check()
             planner.start()
-    assert counting.complete_count(count, planned).job_count == 60
+    assert complete_count(count, planned).job_count == 60
 
 
 def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):
     import multiprocessing
 
     from benchmarks.processes import wait_for
-    from flows.counting import planner_of
 
     def ended() -> bool:
         return not set(multiprocessing.active_children()) - others

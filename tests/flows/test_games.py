@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,20 +17,20 @@ from archive.gold import COUNTS_PATH
 from archive.lake import Lake
 from archive.sources import Politeness
 from archive.tables import COUNTS_BY_DATE
-from flows import games, steps
 from flows.cluster import batch_is_served
-from flows.games import GamesFailedError, run_games
-from flows.nightly import one_night, run_nightly
-from flows.report import GamesReport
-from flows.settings import NightlySettings
-from flows.sources import night_sources
+from flows.night import work_night
+from flows.report import NightFailedError, NightReport
+from flows.runs import StoppedError, Watch
+from flows.settings import NightGame, NightSettings, night_sources
+from flows.start import run_night
 from solvers.algebra import Ask
 from solvers.errors import PermanentError, TransientError
 from tests.archive.letter_days import write_days
-from tests.flows.nights import results
+from tests.flows.nights import results, run_one
+from workers.progress import Progress
 
-Night = Callable[..., NightlySettings]
-Three = Callable[[str], list[NightlySettings]]
+Night = Callable[..., NightSettings]
+Three = Callable[[str], NightSettings]
 LETTER_DAYS = 3
 DAY = dt.date(2025, 8, 18)
 
@@ -40,13 +41,14 @@ def three(night: Night, source: Callable[[int], Path], tmp_path: Path) -> Three:
     that is given.
     """
 
-    def settings(strands: str) -> list[NightlySettings]:
+    def settings(strands: str) -> NightSettings:
         letters = write_days(tmp_path / "letters", LETTER_DAYS)
-        return [
-            night(source(1), game="pips"),
-            dataclasses.replace(night(Path(), game="strands"), source=strands),
-            night(letters, game="letterboxed"),
-        ]
+        pips = night(source(1))
+        others = (
+            NightGame(source=strands, game="strands"),
+            NightGame(source=str(letters), game="letterboxed"),
+        )
+        return dataclasses.replace(pips, games=pips.games + others)
 
     return settings
 
@@ -72,13 +74,20 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.server_close()
 
 
-def failed_night(nights: list[NightlySettings]) -> GamesReport:
-    with pytest.raises(GamesFailedError) as caught:
-        run_games(nights, prefect=False)
+@pytest.fixture
+def two(three: Three) -> NightSettings:
+    """Settings of a night over Pips and Letter Boxed."""
+    night = three("x")
+    return dataclasses.replace(night, games=(night.games[0], night.games[2]))
+
+
+def failed_night(night: NightSettings) -> NightReport:
+    with pytest.raises(NightFailedError) as caught:
+        run_night(night, prefect=False)
     return caught.value.report
 
 
-def assert_only_strands_failed(report: GamesReport, why: str) -> None:
+def assert_only_strands_failed(report: NightReport, why: str) -> None:
     assert [section.game for section in report.games] == ["pips", "strands", "letterboxed"]
     assert [section.failed for section in report.games] == [False, True, False]
     assert (report.of("pips").solved, report.of("letterboxed").solved) == (3, LETTER_DAYS)
@@ -97,9 +106,10 @@ def test_a_folder_that_is_missing_costs_its_game_alone(three: Three, tmp_path: P
 
 
 def test_a_server_that_fails_costs_its_game_alone(three: Three, refusing: str) -> None:
-    nights = three(refusing)
-    day = dataclasses.replace(nights[1], since=DAY, until=DAY)
-    report = failed_night([nights[0], day, nights[2]])
+    night = three(refusing)
+    pips, strands, letters = night.games
+    day = dataclasses.replace(strands, since=DAY, until=DAY)
+    report = failed_night(dataclasses.replace(night, games=(pips, day, letters)))
     assert_only_strands_failed(report, "gave nothing: the date asked for failed")
 
 
@@ -127,95 +137,105 @@ def test_a_reader_that_raises_costs_its_game_alone(
     folder = write_days(tmp_path / "strands", 1)
     report = failed_night(three(str(folder)))
     assert_only_strands_failed(report, "RuntimeError: the reader is broken")
-    filed = json.loads(
-        Lake.open(three("x")[0].workers.lake).read_bytes("gold/nightly-strands.json")
-    )
+    filed = json.loads(Lake.open(three("x").workers.lake).read_bytes("gold/nightly-strands.json"))
     assert filed["failure"] == "RuntimeError: the reader is broken"
 
 
 def test_games_that_all_go_well_are_what_each_alone_would_be(
-    three: Three, night: Night, tmp_path: Path
+    two: NightSettings, tmp_path: Path
 ) -> None:
-    pips, _, letters = three("x")
     seen: list[str] = []
-    report = run_games(
-        [pips, letters], prefect=False, on_report=lambda section: seen.append(section.game)
-    )
+    watch = Watch(on_report=lambda section: seen.append(section.game))
+    report = run_night(two, watch, prefect=False)
     assert seen == ["pips", "letterboxed"]
     assert not report.failed
-    alone = [
-        dataclasses.replace(
-            settings, workers=settings.workers.model_copy(update={"lake": str(tmp_path / "alone")})
-        )
-        for settings in (pips, letters)
-    ]
+    workers = two.workers.model_copy(update={"lake": str(tmp_path / "alone")})
+    alone = [dataclasses.replace(two, games=(game,), workers=workers) for game in two.games]
     for settings in alone:
-        run_nightly(settings, prefect=False)
-    assert results(pips).equals(results(alone[0]))
-    gold = Lake.open(pips.workers.lake).read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+        run_one(settings)
+    assert results(two).equals(results(alone[0]))
+    gold = two.lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     boxed = [row for row in gold if row["game"] == "letterboxed"]
     assert [(row["value"], row["official_solution_best"]) for row in boxed] == [(2, True)] * 3
     assert {row["value"] for row in gold if row["game"] == "pips"} == {None}
 
 
-def test_a_night_that_fails_midway_is_ended_by_the_next(three: Three) -> None:
-    pips, _, letters = three("x")
-
+def test_a_night_that_fails_midway_is_ended_by_the_next(two: NightSettings) -> None:
     seen = set()
 
-    def die(progress: steps.Progress) -> None:
+    def die(progress: Progress) -> None:
         seen.add(progress.run_id)
         if progress.chunks_done and len(seen) > 1:
             raise MemoryError
 
-    nights = [pips, letters]
-    with pytest.raises(GamesFailedError) as caught:
-        run_games(nights, prefect=False, on_progress=die)
+    with pytest.raises(NightFailedError) as caught:
+        run_night(two, Watch(on_progress=die), prefect=False)
     assert "MemoryError" in caught.value.report.of("letterboxed").failure
-    report = run_games(nights, prefect=False)
+    report = run_night(two, prefect=False)
     assert report.of("letterboxed").resumed
     assert report.of("letterboxed").solved == LETTER_DAYS
-    assert run_games(nights, prefect=False).of("letterboxed").planned == 0
+    assert run_night(two, prefect=False).of("letterboxed").planned == 0
 
 
-def test_a_signal_stops_the_whole_night(three: Three, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_stops_the_whole_night(two: NightSettings) -> None:
     def stop(*_: object) -> None:
-        raise steps.NightStoppedError("asked to stop")
+        raise StoppedError("asked to stop")
 
-    pips, _, letters = three("x")
-    monkeypatch.setattr(games, "PLAIN", dataclasses.replace(games.PLAIN, solve=stop))
-    with pytest.raises(steps.NightStoppedError):
-        run_games([pips, letters], prefect=False)
+    with pytest.raises(StoppedError):
+        work_night(two, as_step=lambda name, step: stop if name == "solve" else step)
 
 
-def test_nights_that_do_not_go_together_are_refused(three: Three) -> None:
-    pips, strands, letters = three("x")
-    other = dataclasses.replace(
-        letters, workers=letters.workers.model_copy(update={"lake": "/elsewhere"})
-    )
-    for nights, why in (
-        ([], "needs a game"),
-        ([pips, strands, pips], "pips has two sources"),
-        ([pips, other], "share lake, workers and executor"),
+def test_a_night_without_a_game_or_with_one_twice_is_refused(two: NightSettings) -> None:
+    for games, why in (
+        ((), "needs a game"),
+        ((*two.games, two.games[0]), "pips has two sources"),
     ):
         with pytest.raises(PermanentError, match=why):
-            run_games(nights, prefect=False)
+            dataclasses.replace(two, games=games)
+
+
+@pytest.mark.parametrize("name", ["fetch", "normalise", "solve", "aggregate", "report"])
+def test_an_error_in_any_step_costs_its_game_alone_but_ends_a_night_of_one(
+    two: NightSettings, name: str
+) -> None:
+    def broken(what: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(night: NightSettings, game: NightGame, *given: Any) -> Any:
+            if what == name and game.game == "pips":
+                raise OSError(f"no {name}")
+            return step(night, game, *given)
+
+        return run
+
+    with pytest.raises(NightFailedError, match=rf"pips: .*OSError: no {name}") as caught:
+        work_night(two, as_step=broken)
+    report = caught.value.report
+    assert [section.failed for section in report.games] == [True, False]
+    assert report.of("letterboxed").solved == LETTER_DAYS
+    with pytest.raises(OSError, match=f"no {name}"):
+        work_night(dataclasses.replace(two, games=two.games[:1]), as_step=broken)
 
 
 @pytest.mark.parametrize(("game", "ask"), [("tiles", "count"), ("pips", "best(3)")])
 def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask: str) -> None:
     with pytest.raises(PermanentError, match=rf"^{ask[:4]}.* is (not )?for "):
-        NightlySettings(source="x", game=game, asks=(Ask.parse(ask),))
+        NightGame(source="x", game=game, asks=(Ask.parse(ask),))
 
 
 def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
     tasks = pytest.importorskip("flows.tasks")
-    nights = three(str(tmp_path / "none"))
-    with one_night(nights[0].workers):
-        with pytest.raises(TransientError, match="another night is at work"):
-            tasks.games_flow.fn(**tasks.games_parameters(nights))
-        with pytest.raises(TransientError, match="another night is at work"):
-            tasks.nightly_flow.fn(**tasks.parameters(nights[0]))
+    night = three(str(tmp_path / "none"))
+    seen = []
+
+    def begin_another(_: object) -> None:
+        for games in (night.games, night.games[:1]):
+            other = dataclasses.replace(night, games=games)
+            with pytest.raises(TransientError, match="another night is at work"):
+                tasks.nightly_flow.fn(**tasks.night_parameters(other))
+            seen.append(games)
+
+    with pytest.raises(NightFailedError):
+        work_night(night, Watch(on_report=begin_another))
+    assert len(seen) == 6
 
 
 def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path) -> None:
@@ -239,11 +259,11 @@ def test_a_celery_night_over_three_games_survives_one_broken_source(
 ) -> None:
     inline = three(str(tmp_path / "nowhere"))
     failed_night(inline)
-    workers = inline[0].workers.model_copy(
+    workers = inline.workers.model_copy(
         update={"lake": str(tmp_path / "celery" / "lake"), "batch_processes": 1}
     )
-    nights = [dataclasses.replace(n, executor="celery", workers=workers) for n in inline]
-    report = failed_night(nights)
+    celery = dataclasses.replace(inline, executor="celery", workers=workers)
+    report = failed_night(celery)
     assert_only_strands_failed(report, "is not a folder")
-    assert results(nights[0]).equals(results(inline[0]))
+    assert results(celery).equals(results(inline))
     assert not batch_is_served(workers)

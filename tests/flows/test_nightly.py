@@ -14,11 +14,12 @@ from archive.lake import Lake
 from archive.pips import read_puzzles
 from archive.tables import COUNTS_BY_DATE
 from flows import steps
-from flows.nightly import run_nightly
+from flows.runs import StoppedError
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from solvers.registry import game
-from tests.flows.nights import in_a_process, results, said
+from tests.flows.nights import in_a_process, results, run_one, said
+from workers.progress import Progress
 
 DAYS_OF_SEVERAL_CHUNKS = 22
 LEVELS = 3
@@ -33,13 +34,13 @@ def files(settings) -> dict[str, int]:
 def test_a_night_answers_every_edition_and_counts_as_the_solver_counts(source, night):
     settings = night(source(2))
 
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     assert (report.fetched, report.new_payloads, report.editions) == (2, 2, 2 * LEVELS)
     assert (report.planned, report.solved, report.answered) == (6, 6, 6)
     assert report.quarantined == report.revisions == report.already_known == 0
     expected = {}
-    for path in Path(settings.source).iterdir():
+    for path in Path(settings.games[0].source).iterdir():
         for published in read_puzzles(path.read_bytes(), path.name):
             outcome = game("pips").solve(published.puzzle, Ask(kind="count"))
             expected[(path.stem, published.level)] = outcome.count
@@ -50,10 +51,10 @@ def test_a_night_answers_every_edition_and_counts_as_the_solver_counts(source, n
 
 def test_a_second_night_over_the_same_data_solves_nothing_and_says_so(source, night):
     settings = night(source(2))
-    run_nightly(settings, prefect=False)
+    run_one(settings)
     before = files(settings)
 
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     assert (report.fetched, report.new_payloads) == (2, 0)
     assert (report.planned, report.already_known, report.answered) == (0, 6, 0)
@@ -66,9 +67,9 @@ def test_a_second_night_over_the_same_data_solves_nothing_and_says_so(source, ni
 
 
 def test_a_new_day_costs_only_its_own_work(source, night):
-    run_nightly(night(source(2)), prefect=False)
+    run_one(night(source(2)))
 
-    report = run_nightly(night(source(3)), prefect=False)
+    report = run_one(night(source(3)))
 
     assert (report.new_payloads, report.planned, report.already_known) == (1, LEVELS, 6)
     assert "6 were known already" in report.sentence()
@@ -77,10 +78,10 @@ def test_a_new_day_costs_only_its_own_work(source, night):
 @pytest.mark.parametrize("step", ["fetch", "normalise", "plan", "solving", "solve", "aggregate"])
 def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(step, source, night):
     undisturbed, settings = (night(source(DAYS_OF_SEVERAL_CHUNKS), lake) for lake in ("a", "b"))
-    whole = run_nightly(undisturbed, prefect=False)
+    whole = run_one(undisturbed)
 
     killed = in_a_process(settings, "--kill", step)
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
     assert results(settings).equals(results(undisturbed))
@@ -99,7 +100,7 @@ def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(sourc
     settings = night(source(DAYS_OF_SEVERAL_CHUNKS))
     in_a_process(settings, "--kill", "solving")
 
-    report = run_nightly(night(source(DAYS_OF_SEVERAL_CHUNKS + 1)), prefect=False)
+    report = run_one(night(source(DAYS_OF_SEVERAL_CHUNKS + 1)))
 
     assert report.resumed
     assert report.chunks_found >= 1
@@ -110,14 +111,14 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
     settings = night(source(DAYS_OF_SEVERAL_CHUNKS))
     asked = []
 
-    def ask_once(progress: steps.Progress) -> None:
+    def ask_once(progress: Progress) -> None:
         if progress.chunks_done and not asked:
             asked.append(progress)
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(steps.NightStoppedError, match="the next night goes on"):
-        run_nightly(settings, prefect=False, on_progress=ask_once)
-    report = run_nightly(settings, prefect=False)
+    with pytest.raises(StoppedError, match="the next night goes on"):
+        run_one(settings, on_progress=ask_once)
+    report = run_one(settings)
 
     assert report.resumed
     assert report.chunks_found >= 1
@@ -128,7 +129,7 @@ def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, nig
     folder = source(DAYS_OF_SEVERAL_CHUNKS)
     in_a_process(night(folder), "--kill", "plan")
 
-    report = run_nightly(night(folder, asks=(Ask(kind="first"),)), prefect=False)
+    report = run_one(night(folder, asks=(Ask(kind="first"),)))
 
     assert not report.resumed
     assert (report.ask, report.solved) == ("first", DAYS_OF_SEVERAL_CHUNKS * LEVELS)
@@ -136,9 +137,9 @@ def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, nig
 
 def test_a_broken_payload_is_quarantined_and_the_night_goes_on(source, night):
     settings = night(source(2))
-    (Path(settings.source) / "2026-01-02.json").write_text("{")
+    (Path(settings.games[0].source) / "2026-01-02.json").write_text("{")
 
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     assert report.quarantined == 1
     assert report.solved == LEVELS
@@ -146,21 +147,21 @@ def test_a_broken_payload_is_quarantined_and_the_night_goes_on(source, night):
 
 def test_a_source_that_is_none_is_one_clear_error(tmp_path, night):
     with pytest.raises(PermanentError, match="is not a folder"):
-        run_nightly(night(tmp_path / "nowhere"), prefect=False)
+        run_one(night(tmp_path / "nowhere"))
 
 
 def test_dates_out_of_the_range_are_left_alone(source, night):
     days = sorted(path.stem for path in source(3).iterdir())
     settings = night(source(3), since=_date(days[1]), until=_date(days[1]))
 
-    assert run_nightly(settings, prefect=False).editions == LEVELS
+    assert run_one(settings).editions == LEVELS
 
 
 def test_a_night_from_cron_needs_no_prefect(source, night):
     answer = said(in_a_process(night(source(2)), "--without-prefect"))
 
     assert answer["prefect"] is False
-    assert answer["report"]["solved"] == 2 * LEVELS
+    assert answer["report"]["games"]["pips"]["solved"] == 2 * LEVELS
 
 
 def test_a_night_without_prefect_does_not_import_it(source, night):
@@ -170,7 +171,7 @@ def test_a_night_without_prefect_does_not_import_it(source, night):
 def test_the_report_is_kept_in_the_lake(source, night):
     settings = night(source(1))
 
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
 
     kept = json.loads((Path(settings.workers.lake) / steps.report_path("pips")).read_text())
     assert kept == json.loads(json.dumps(report.to_json()))

@@ -11,18 +11,18 @@ from archive.dictionaries import ARCHIVE_PATH
 from archive.gold import COUNTS_PATH
 from archive.lake import Lake
 from archive.tables import COUNTS_BY_DATE, SOLUTIONS
-from flows.nightly import run_nightly
-from flows.settings import NightlySettings
+from flows.settings import NightSettings
 from tests.archive.letter_days import WORDS, write_days
+from tests.flows.nights import run_one
 
-Night = Callable[..., NightlySettings]
+Night = Callable[..., NightSettings]
 
 
 def test_on_every_published_day_the_official_answer_is_among_the_shortest_chains(
     published: Path, night: Night
 ) -> None:
     settings = night(published / "letterboxed", game="letterboxed")
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
     assert (report.editions, report.quarantined, report.observations) == (332, 0, 0)
     assert (report.planned, report.solved) == (332, 332)
     lake = Lake.open(settings.workers.lake)
@@ -41,7 +41,7 @@ def test_a_word_list_takes_the_place_of_all_dictionaries(tmp_path: Path, night: 
     words = tmp_path / "words.txt"
     words.write_text("".join(f"{word}\n" for word in WORDS if word != "ENTROPY") + "ENTOPY\n")
     settings = night(folder, game="letterboxed", lexicon=str(words))
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
     assert (report.solved, report.unsolvable) == (1, 1)
     assert report.lexicon_id
     lake = Lake.open(settings.workers.lake)
@@ -58,6 +58,6 @@ def test_payloads_of_days_to_come_are_drafts(tmp_path: Path, night: Night) -> No
     (path,) = folder.iterdir()
     path.rename(path.with_name("2199-01-01.json"))
     settings = night(folder, game="letterboxed", until=dt.date(2199, 1, 1))
-    assert run_nightly(settings, prefect=False).solved == 1
+    assert run_one(settings).solved == 1
     lake = Lake.open(settings.workers.lake)
     assert lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).num_rows == 0

@@ -27,11 +27,11 @@ from flows.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
-from flows.count import CountSettings, Watch, run_count
-from flows.counting import CountStoppedError
+from flows.count_settings import CountSettings
 from flows.history import TAG
-from flows.nightly import run_nightly
-from tests.flows.nights import ROOT, in_a_process, results, said
+from flows.runs import StoppedError, Watch
+from flows.start import run_count
+from tests.flows.nights import ROOT, in_a_process, results, run_one, said
 from workers.settings import Settings
 
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
@@ -120,10 +120,10 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     plain, flow = night(folder, "plain"), night(folder, "flow")
 
     answer = said(in_a_process(flow, "--prefect", PREFECT_HOME=str(home)))
-    run_nightly(plain, prefect=False)
+    run_one(plain)
 
     assert answer["prefect"]
-    assert answer["report"]["solved"] == 6
+    assert answer["report"]["games"]["pips"]["solved"] == 6
     assert results(flow).equals(results(plain))
 
 
@@ -151,8 +151,8 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     first = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
     second = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
 
-    assert said(first)["report"]["solved"] == 6
-    assert said(second)["report"]["planned"] == 0
+    assert said(first)["report"]["games"]["pips"]["solved"] == 6
+    assert said(second)["report"]["games"]["pips"]["planned"] == 0
     flow_runs = sorted(
         (r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake),
         key=lambda run: run["start_time"],
@@ -242,7 +242,7 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, tmp_p
     spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
     count = CountSettings(corpus=spec, executor="inline", workers=Settings(lake=lake))
     watch = Watch(on_progress=lambda progress: cancel_run(count.lake, progress.run_id))
-    with pytest.raises(CountStoppedError):
+    with pytest.raises(StoppedError):
         run_count(count, watch, prefect=False)
 
     done = nightgrid(home, api, "count", spec, "--lake", lake, "--inline", "--json")
@@ -261,7 +261,9 @@ def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
     settings = night(source(1), "games")
     letters = str(tmp_path / "missing")
 
-    done = in_a_process(settings, "--letters", letters, PREFECT_HOME=str(home), PREFECT_API_URL=api)
+    done = in_a_process(
+        settings, "--prefect", "--letters", letters, PREFECT_HOME=str(home), PREFECT_API_URL=api
+    )
 
     games = said(done)["report"]["games"]
     assert (games["pips"]["solved"], games["letterboxed"]["source_failed"]) == (3, True)
@@ -283,7 +285,7 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
         "PREFECT_API_URL": api,
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-m", "flows.deploy", "--source", settings.source]
+    command = [sys.executable, "-m", "flows.deploy", "--source", settings.games[0].source]
     serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env)
     try:
         wait_for(lambda: ask(api, "deployments"), serving)

@@ -16,18 +16,18 @@ from archive.lake import Lake
 from archive.ranks import RANKS_PATH
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, STRANDS_RANKS
 from flows import steps
-from flows.nightly import run_nightly
-from flows.settings import NightlySettings
+from flows.report import GameReport
+from flows.settings import NightSettings
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
-from tests.flows.nights import ROOT
+from tests.flows.nights import ROOT, run_one
 
 SAMPLE = ROOT / "service" / "sample" / "strands"
 DAYS = 3
 TO_COME = dt.date(2199, 1, 1)
 BEST = Ask(kind="best", limit=10)
 
-Night = Callable[..., NightlySettings]
+Night = Callable[..., NightSettings]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def boards(tmp_path: Path) -> Path:
 
 def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words: str) -> None:
     settings = night(boards, game="strands", lexicon=words)
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
     assert (report.fetched, report.editions, report.quarantined) == (DAYS, DAYS, 0)
     assert (report.planned, report.solved, report.ask) == (DAYS, DAYS, "best(10)")
     assert report.rules.startswith("spangram=required words=given")
@@ -77,11 +77,11 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
 def test_a_second_night_works_only_what_other_rules_ask(
     boards: Path, night: Night, words: str
 ) -> None:
-    run_nightly(night(boards, game="strands", lexicon=words), prefect=False)
-    again = run_nightly(night(boards, game="strands", lexicon=words), prefect=False)
+    run_one(night(boards, game="strands", lexicon=words))
+    again = run_one(night(boards, game="strands", lexicon=words))
     assert (again.planned, again.already_known) == (0, DAYS)
     other = night(boards, game="strands", lexicon=words, rules="words=any")
-    report = run_nightly(other, prefect=False)
+    report = run_one(other)
     assert (report.planned, report.already_known, report.ask) == (DAYS, 0, "best(10)")
     assert "words=any" in report.rules
 
@@ -90,10 +90,10 @@ def test_rules_that_mean_the_same_are_not_worked_twice(
     boards: Path, night: Night, words: str
 ) -> None:
     rules = "spangram=off words=any"
-    first = run_nightly(night(boards, game="strands", lexicon=words, rules=rules), prefect=False)
+    first = run_one(night(boards, game="strands", lexicon=words, rules=rules))
     assert (first.planned, first.already_known) == (DAYS, 0)
     same = f"{rules} compound_parts=2 part_centizipf=100 compound_centibels=900"
-    again = run_nightly(night(boards, game="strands", lexicon=words, rules=same), prefect=False)
+    again = run_one(night(boards, game="strands", lexicon=words, rules=same))
     assert (again.planned, again.already_known) == (0, DAYS)
     assert again.rules == first.rules
 
@@ -110,11 +110,11 @@ def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
     foretell(sample[0])
     settings = night(boards, game="strands", lexicon=words)
     lake = Lake.open(settings.workers.lake)
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
     assert (report.editions, report.planned, report.solved) == (DAYS + 1, DAYS + 1, DAYS + 1)
     # The draft is changed before its day has come: only the new board is work.
     foretell(sample[1])
-    report = run_nightly(settings, prefect=False)
+    report = run_one(settings)
     assert (report.new_payloads, report.revisions, report.planned) == (1, 1, 1)
     editions = lake.read_table(editions_path("strands"), EDITIONS).to_pylist()
     drafts = [(row["date"], row["revision"]) for row in editions if row["draft"]]
@@ -130,11 +130,12 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
 ) -> None:
     pips, strands = night(source(2)), night(boards, game="strands", lexicon=words)
     for settings in (pips, strands):
-        steps.fetch(settings)
-        steps.normalise(settings)
-        steps.plan(settings)
-    assert run_nightly(pips, prefect=False).resumed
-    report = run_nightly(strands, prefect=False)
+        (of,) = settings.games
+        report = GameReport(game=of.game, ask="")
+        steps.normalise(settings, of, steps.fetch(settings, of, report))
+        steps.plan(settings, of)
+    assert run_one(pips).resumed
+    report = run_one(strands)
     assert (report.resumed, report.planned) == (True, DAYS)
     lake = Lake.open(pips.workers.lake)
     for game in ("pips", "strands"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from flows.report import NightlyReport
+from flows.report import GameReport
 
 
-def night(**figures) -> NightlyReport:
-    return NightlyReport(game="pips", ask="count", **figures)
+def night(**figures) -> GameReport:
+    return GameReport(game="pips", ask="count", **figures)
 
 
 def test_the_sentence_names_every_way_in_which_jobs_ended():

@@ -9,7 +9,7 @@ import pytest
 
 from flows import environment
 from flows.cluster import batch_is_served
-from flows.settings import NightlySettings
+from flows.settings import NightGame, NightSettings
 from solvers.errors import PermanentError
 from workers.settings import Settings
 
@@ -29,8 +29,15 @@ from workers.settings import Settings
 )
 def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp_path):
     workers = Settings(lake=str(tmp_path))
+    executor = values.get("executor", "inline")
+    of = {name: value for name, value in values.items() if name != "executor"}
+
+    def settings() -> NightSettings:
+        games = (NightGame(**{"source": "payloads"} | of),)
+        return NightSettings(games=games, executor=executor, workers=workers)
+
     with pytest.raises(PermanentError, match=sentence):
-        NightlySettings(**{"source": "payloads", "workers": workers} | values)
+        settings()
 
 
 def test_no_worker_serves_a_server_that_is_not_there(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from archive.sources import Politeness
-from flows.report import NightlyReport
+from flows.report import GameReport
 from service.console import PIPED_WIDTH_CHARS
 from service.nights import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
 from service.progress import ProgressLine, describe
@@ -180,7 +180,7 @@ def test_source_that_is_down_is_no_good_night(
 
 def test_failures_are_named_up_to_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
     failures = tuple(f"day {n}: gone" for n in range(MAX_FAILURES_SHOWN + 1200))
-    _note_failures(NightlyReport(game="pips", ask="count", fetch_failures=failures))
+    _note_failures(GameReport(game="pips", ask="count", fetch_failures=failures))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "not fetched: day 0: gone"
     assert lines[MAX_FAILURES_SHOWN:] == ["not fetched: 1,200 more dates"]

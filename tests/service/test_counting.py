@@ -89,12 +89,12 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
     from archive import chunking
-    from flows import counting
+    from flows import cluster
     from workers.progress import Progress
 
     whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)
-    drive = counting.drive
+    drive = cluster.drive
 
     def stop_after_two(lake: Lake, run_id: str, hands: Any, show: Any, **others: Any) -> None:
         def shown(progress: Progress) -> None:
@@ -106,7 +106,7 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 
     with monkeypatch.context() as patch:
         patch.setattr(chunking, "CHUNK_MIN_S", 1e-4)
-        patch.setattr(counting, "drive", stop_after_two)
+        patch.setattr(cluster, "drive", stop_after_two)
         assert invoke("count", SPEC, *PLAIN)[0] == 130
     plan = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (plan["chunks_done"], plan["cancelled"], plan["planned"]) == (2, False, True)
@@ -123,13 +123,13 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 
 
 def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
-    from flows import counting
+    from flows import cluster
 
     def stopped(*_args: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(counting, "drive", stopped)
+        patch.setattr(cluster, "drive", stopped)
         code, _, err = invoke("count", SPEC, *PLAIN)
     assert code == 130
     assert "the same command goes on" in err
@@ -209,14 +209,14 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
 def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    from flows import counting
+    from flows import cluster
     from workers import driver, reconciler
 
     def troubled(*given: Any, **named: Any) -> driver.RunSummary:
         reconciler.log.warning("driver waits", error="no server")
         return driver.drive(*given, **named)
 
-    monkeypatch.setattr(counting, "drive", troubled)
+    monkeypatch.setattr(cluster, "drive", troubled)
     code, _, err = invoke("count", folder, *PLAIN)
     assert code == 0
     assert "driver waits" not in err

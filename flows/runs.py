@@ -1,0 +1,98 @@
+"""What a night and a count share: settings, steps, who is told, and how a run is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+
+from archive.cancelling import remains_of
+from archive.lake import Lake
+from solvers.errors import NightgridError, PermanentError
+from workers.settings import Settings
+
+ExecutorKind = Literal["celery", "inline"]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class AsStep(Protocol):
+    """Makes a step of a plain function: itself, or a task of a flow engine."""
+
+    def __call__(self, name: str, step: Callable[P, R]) -> Callable[P, R]:
+        """Give the function to call in place of `step`, which takes and returns the same."""
+
+
+def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
+    """Leave a step as it is."""
+    return step
+
+
+def ignore(*_: object) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Who is told how a night or a count goes."""
+
+    on_slices: Callable[[int, int], None] = ignore
+    """While a corpus is made: slices done, slices in all."""
+    on_corpus: Callable[[Any], None] = ignore
+    """When the corpus (`archive.corpus.Corpus`) is there."""
+    on_progress: Callable[[Any], None] = ignore
+    """While a run is worked, with a `workers.progress.Progress`."""
+    on_report: Callable[[Any], None] = ignore
+    """When a game of a night, or a count, is done: with its report."""
+
+
+SILENT = Watch()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Where runs lie and who works them. Raises PermanentError for an unknown executor."""
+
+    executor: ExecutorKind = "celery"
+    """`celery`: the workers that serve our server, or, when none does, workers of our own.
+    `inline`: this process by itself."""
+    workers: Settings = field(default_factory=Settings)
+    """Lake, server, processes, budgets."""
+
+    def __post_init__(self) -> None:
+        if self.executor not in ("celery", "inline"):
+            raise PermanentError(f"unknown executor {self.executor!r}; expected celery or inline")
+
+    @property
+    def lake(self) -> Lake:
+        """Open the lake."""
+        return Lake.open(self.workers.lake)
+
+    @property
+    def processes(self) -> int:
+        """Processes that work a run, unless others join."""
+        return 1 if self.executor == "inline" else self.workers.batch_processes
+
+    def way_on(self, run_id: str, *, cancelled: bool) -> str:
+        """Say how to go on with a run that was stopped or cancelled."""
+        raise NotImplementedError
+
+
+class StoppedError(NightgridError):
+    """A signal asked a night or a count to stop, or its run is cancelled."""
+
+    def __init__(self, message: str, run_id: str | None = None, *, cancelled: bool = False) -> None:
+        super().__init__(message)
+        self.run_id = run_id
+        self.cancelled = cancelled
+
+
+def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> StoppedError:
+    """Say what is done of a run that stopped, what is left, and how to go on."""
+    left = remains_of(settings.lake, run_id)
+    more = "" if left.planned else ", and more to be planned"
+    done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
+    how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left{more}"
+    what = f"run {run_id} is cancelled" if cancelled else f"stopped run {run_id}"
+    way_on = settings.way_on(run_id, cancelled=cancelled)
+    return StoppedError(f"{what}: {how}; {way_on}", run_id, cancelled=cancelled)
