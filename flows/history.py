@@ -23,7 +23,8 @@ from prefect.runtime import flow_run
 
 TAG = "nightgrid"
 FLOWS = ["nightly", "nightly-games", "count"]
-"""What is deleted bears the tag and is a run of one of these: either may be others' too."""
+"""What is deleted bears the tag and is a run of one of these: either may be others' too.
+`nightly-games` was the flow of a night over several games in earlier versions."""
 DELETE_RUNS = 100
 """As many at most at the beginning of a flow run: each takes the server about 20 ms."""
 
