@@ -15,19 +15,18 @@ from archive import gold
 from archive import normalise as normalising
 from archive.editions import editions_path
 from archive.games import bind_game
-from archive.lake import Lake
 from archive.observations import observations_path
 from archive.puzzles import read_puzzle_table
 from archive.ranks import RANKS_PATH
 from archive.runfiles import folder, read_json, write_json
-from archive.runs import open_run, plan_run, read_done
+from archive.runs import Run, open_run, plan_run, read_done
 from archive.sources import open_source
 from flows.cluster import OwnWorkers, work_run
 from flows.report import GameReport
 from flows.runs import Watch
 from flows.settings import NightGame, NightSettings
 from solvers.algebra import Ask, Game, Status
-from solvers.question import question_of
+from solvers.question import Question, question_of
 from solvers.registry import OWN_WORDS
 
 
@@ -50,7 +49,7 @@ class PlannedRun:
     """The run that answers one ask."""
 
     run_id: str
-    ask: Ask
+    question: Question
     job_count: int
     already_known: int
     resumed: bool
@@ -62,8 +61,6 @@ class Planned:
     """The runs to work, one for each ask."""
 
     runs: tuple[PlannedRun, ...]
-    rules: str
-    lexicon_id: str
 
     @property
     def job_count(self) -> int:
@@ -72,10 +69,11 @@ class Planned:
 
     def in_report(self, report: GameReport) -> GameReport:
         """Add what is planned to the game's report."""
+        question = self.runs[0].question
         return replace(
             report,
-            rules=self.rules,
-            lexicon_id=self.lexicon_id,
+            rules=question.rules,
+            lexicon_id=question.lexicon_id,
             planned=self.job_count,
             already_known=sum(run.already_known for run in self.runs),
             resumed=any(run.resumed for run in self.runs),
@@ -136,15 +134,14 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
 def plan(night: NightSettings, game: NightGame) -> Planned:
     """Take up the runs that an earlier night has begun, or plan all jobs that are not answered."""
     bound = _bound(night, game)
-    runs = tuple(_plan(night, bound, ask) for ask in game.asks)
-    return Planned(runs=runs, rules=bound.rules, lexicon_id=bound.lexicon_id)
+    return Planned(runs=tuple(_plan(night, bound, ask) for ask in game.asks))
 
 
 def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
-    lake = night.lake
-    begun = _begun_run(lake, night, game, ask)
+    begun = _begun_run(night, question_of(game, ask))
     if begun is not None:
         return begun
+    lake = night.lake
     run_id = plan_run(
         lake,
         game,
@@ -156,13 +153,7 @@ def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
     run = open_run(lake, run_id)
     if run.job_count:
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
-    return PlannedRun(
-        run_id=run_id,
-        ask=ask,
-        job_count=run.job_count,
-        already_known=run.answered_count,
-        resumed=False,
-    )
+    return _planned(run, resumed=False)
 
 
 def solve(
@@ -183,10 +174,10 @@ def solve(
         run = first
         while run.job_count:
             summaries.append(work_run(night, run.run_id, workers, watch.on_progress))
-            night.lake.delete(open_run_path(game.game, run.ask))
+            night.lake.delete(open_run_path(game.game, run.question.ask))
             if not run.resumed:
                 break
-            run = _plan(night, _bound(night, game), run.ask)
+            run = _plan(night, _bound(night, game), run.question.ask)
     statuses: Counter[str] = Counter()
     for summary in summaries:
         statuses.update(summary.statuses)
@@ -240,22 +231,24 @@ def _bound(night: NightSettings, game: NightGame) -> Game[Any, Any]:
     return bind_game(game.game, game.rules, game.lexicon, night.lake)
 
 
-def _begun_run(
-    lake: Lake, night: NightSettings, game: Game[Any, Any], ask: Ask
-) -> PlannedRun | None:
+def _begun_run(night: NightSettings, question: Question) -> PlannedRun | None:
     """Find the run that a killed night has left, if it still answers what this night asks."""
-    note = read_json(lake, open_run_path(game.name, ask))
+    lake = night.lake
+    note = read_json(lake, open_run_path(question.game, question.ask))
     if note is None or not lake.exists(f"{folder(note['run_id'])}/plan.json"):
         return None
     run = open_run(lake, note["run_id"])
-    if (run.question, run.budget) != (question_of(game, ask), night.workers.budget):
+    if (run.question, run.budget) != (question, night.workers.budget):
         return None
-    if read_done(lake, run.run_id) is not None:
-        return None
+    done = read_done(lake, run.run_id)
+    return _planned(run, resumed=True) if done is None else None
+
+
+def _planned(run: Run, *, resumed: bool) -> PlannedRun:
     return PlannedRun(
         run_id=run.run_id,
-        ask=ask,
+        question=run.question,
         job_count=run.job_count,
         already_known=run.answered_count,
-        resumed=True,
+        resumed=resumed,
     )
