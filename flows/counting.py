@@ -132,7 +132,7 @@ def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
     return estimate_run(
         settings.lake,
         count_game(settings, corpus),
-        corpus.tables(),
+        corpus.tables,
         settings.ask,
         settings.workers.budget,
         worker_count=settings.workers.batch_processes,

@@ -14,6 +14,7 @@ from archive.lake import Lake
 from archive.pips import read_puzzles
 from archive.tables import COUNTS_BY_DATE
 from flows import steps
+from flows.report import NightFailedError
 from flows.runs import StoppedError
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
@@ -143,6 +144,17 @@ def test_a_broken_payload_is_quarantined_and_the_night_goes_on(source, night):
 
     assert report.quarantined == 1
     assert report.solved == LEVELS
+
+
+def test_a_source_of_which_nothing_can_be_read_fails_the_night_every_time(source, night):
+    settings = night(source(1))
+    (payload,) = Path(settings.games[0].source).iterdir()
+    payload.write_text("{")
+
+    for _ in range(2):
+        with pytest.raises(NightFailedError, match=r"pips failed.*in quarantine") as caught:
+            run_one(settings)
+        assert caught.value.report.of("pips").source_failed
 
 
 def test_a_source_that_is_none_is_one_clear_error(tmp_path, night):
