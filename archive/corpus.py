@@ -24,13 +24,12 @@ from archive.conforming import conform
 from archive.corpus_inputs import Inputs, game_of_spec, read_inputs
 from archive.corpus_slices import folder, make_slice, slice_path
 from archive.lake import Lake
+from archive.plugs import archive_plug
 from archive.puzzles import puzzles_folder
-from archive.readers import DEFAULT_GAME
 from archive.runfiles import read_json, write_json
-from archive.tables import PUZZLES
 from solvers.algebra import digest
 from solvers.errors import PermanentError, TransientError
-from solvers.registry import GAMES
+from solvers.registry import DEFAULT_GAME, game_plug
 
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
@@ -62,7 +61,7 @@ class Corpus:
 
         Each has at most archive.lake.ROW_GROUP_ROWS rows.
         """
-        schema = PUZZLES[self.game]
+        schema = archive_plug(self.game).puzzles()
         for path in self.paths:
             for i, rows in enumerate(self.lake.row_groups(path)):
                 if rows:
@@ -99,8 +98,8 @@ def open_corpus(
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.
     """
-    if game is not None and game not in GAMES:
-        raise PermanentError(f"unknown game {game!r:.40}; expected one of {', '.join(GAMES)}")
+    if game is not None:
+        game_plug(game)  # Raises for a game that is none.
     if spec == LAKE:
         check(game or DEFAULT_GAME)
         return _puzzles_of(lake, game or DEFAULT_GAME)

@@ -14,11 +14,13 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from archive.generated import is_generator_spec, read_generator_spec
-from archive.readers import DEFAULT_GAME, game_found_in
-from archive.tables import CORPUS_INPUTS, PUZZLES
+from archive.generated import EXAMPLE, is_generator_spec, read_generator_spec
+from archive.plugs import archive_plug, has_plug
+from archive.readers import game_found_in
+from archive.tables import CORPUS_INPUTS
 from solvers.algebra import digest
 from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES
 
 LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
 """Of each kind of inputs, raised whenever the same ones would give other tables."""
@@ -92,7 +94,7 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
 
 def needed_columns(game: str) -> tuple[str, ...]:
     """Name the columns that a Parquet file of puzzles must have."""
-    return tuple(name for name in PUZZLES[game].names if name not in DERIVED)
+    return tuple(name for name in archive_plug(game).puzzles().names if name not in DERIVED)
 
 
 def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
@@ -101,7 +103,7 @@ def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
     if not path.exists():
         raise PermanentError(
             f"corpus {spec!r:.200} does not exist; expected a folder of payloads, a Parquet file or"
-            " folder, lake, or a generator spec such as pips:n=1000,seed=7"
+            f" folder, lake, or a generator spec such as {EXAMPLE}"
         )
     base, paths = (path.parent, [path]) if path.is_file() else (path, _files(path))
     tables = [p for p in paths if p.suffix == ".parquet"]
@@ -212,7 +214,7 @@ def _inputs(
 def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     """Tell the game of a table of puzzles by its columns; the first file decides for all."""
     has = set(schema.names)
-    fits = [name for name in PUZZLES if has.issuperset(needed_columns(name))]
+    fits = [name for name in GAMES if has_plug(name) and has.issuperset(needed_columns(name))]
     if game is None and len(fits) == 1:
         return fits[0]
     if game in fits:

@@ -22,8 +22,8 @@ from archive.corpus_inputs import (
     unreadable,
 )
 from archive.dictionaries import MissingDictionaryError
+from archive.plugs import archive_plug
 from archive.published import Fault, Published
-from archive.tables import PUZZLES
 from solvers.algebra import Game
 from solvers.errors import InvalidPuzzleError, PermanentError
 
@@ -87,7 +87,7 @@ def _batches(file: pq.ParquetFile, path: Path, group: int, wanted: list[str]) ->
 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
     """Validate every row of a batch, as if it were a payload."""
-    schema = PUZZLES[game.name]
+    schema = archive_plug(game.name).puzzles()
     columns: dict[str, pa.Array] = {}
     broken: dict[int, Fault] = {}
     for name in needed_columns(game.name):

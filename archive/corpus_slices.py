@@ -24,15 +24,16 @@ from archive.dictionaries import (
 from archive.games import open_game
 from archive.generated import make_boards, read_generator_spec
 from archive.lake import ROW_GROUP_ROWS, Lake
+from archive.plugs import archive_plug
 from archive.published import Fault, Published
 from archive.puzzles import puzzles_table
 from archive.readers import game_found_in, reader
 from archive.runfiles import read_json
 from archive.strict_json import shown
-from archive.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS, PUZZLES
+from archive.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
 from solvers.algebra import Game
 from solvers.errors import PermanentError
-from solvers.registry import OWN_WORDS
+from solvers.registry import game_plug
 
 
 def folder(corpus_id: str) -> str:
@@ -73,7 +74,9 @@ def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
         if held:
             yield pa.concat_tables(held)
 
-    lake.write_row_groups(slice_path(corpus_id, "puzzles", number), puzzles(), PUZZLES[game.name])
+    lake.write_row_groups(
+        slice_path(corpus_id, "puzzles", number), puzzles(), archive_plug(game.name).puzzles()
+    )
     told = pa.concat_tables([CORPUS_ROWS.empty_table(), *rows])
     broken = pa.concat_tables([CORPUS_QUARANTINE.empty_table(), *faults])
     if broken.num_rows:
@@ -86,7 +89,7 @@ def _tables(
     lake: Lake, game: Game[Any, Any], batch: list[CorpusRow]
 ) -> tuple[pa.Table, pa.Table, pa.Table]:
     sound = [row.item for row in batch if isinstance(row.item, Published)]
-    if game.name in OWN_WORDS:
+    if game_plug(game.name).own_words:
         _keep_words(lake, [item.puzzle for item in sound])
     made = puzzles_table(game, [item.puzzle for item in sound])
     names = iter(made.column("puzzle_id").to_pylist())

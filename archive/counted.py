@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from archive.lake import Lake
+from archive.plugs import archive_plug
 from archive.results import find_results_of
 from archive.runfiles import read_done
-from archive.tables import PUZZLES
 from solvers.question import Question
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
@@ -101,7 +101,7 @@ def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> 
 
     Takes about 150 bytes of memory a puzzle.
     """
-    schema = PUZZLES[question.game]
+    schema = archive_plug(question.game).puzzles()
     names = [lake.read_table(path, schema, ["puzzle_id"]).column("puzzle_id") for path in paths]
     wanted = pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
     found = find_results_of(lake, question, _TOGETHER)

@@ -26,7 +26,7 @@ class MissingDictionaryError(PermanentError):
 class LakeDictionaries:
     """Gives the words of a dictionary by its id.
 
-    Is what `solvers.letterboxed.columns.Dictionaries` wants.
+    Is what `solvers.plugs.Dictionaries` wants.
     Keeps what was read: a dictionary never changes. An id that is not known makes it look again.
     """
 

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from archive.lake import Lake
 from archive.tables import EDITIONS
+from solvers.registry import DEFAULT_GAME
 
 
 def editions_path(game: str) -> str:
@@ -14,7 +15,7 @@ def editions_path(game: str) -> str:
     return f"editions/{game}.parquet"
 
 
-def current_editions(lake: Lake, game: str = "pips") -> pa.Table:
+def current_editions(lake: Lake, game: str = DEFAULT_GAME) -> pa.Table:
     """Read the current revision of every (date, level), sorted by date and level.
 
     One that is a draft, seen before its date only, is left out.

@@ -11,6 +11,7 @@ from archive.raw import RawArchive, Sighting, Validators
 from archive.readers import reader
 from archive.sources import Answer, AnswerKind, Source
 from archive.tables import QUARANTINE
+from solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14
 """How many days back a payload is asked for again, because endpoints are mutable."""
@@ -58,7 +59,7 @@ def fetch(
     lake: Lake,
     source: Source,
     *,
-    game: str = "pips",
+    game: str = DEFAULT_GAME,
     first: dt.date | None = None,
     last: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from solvers.algebra import Game
 from solvers.errors import PermanentError
-from solvers.letterboxed.columns import Dictionaries
 from solvers.lexicon.lexicon import Lexicon
+from solvers.plugs import Dictionaries
 from solvers.question import Question
-from solvers.registry import OWN_WORDS, WORD_GAMES
 from solvers.registry import game as game_named
+from solvers.registry import game_plug
 
 if TYPE_CHECKING:
     # Binding a game takes no lake, and none of the library that reads one.
@@ -35,8 +35,9 @@ def bind_game(
     PermanentError for an unknown game, for rules that it does not have, and for words given to a
     game without.
     """
-    own_words = name in OWN_WORDS and lexicon is None
-    if name in WORD_GAMES and not own_words and not isinstance(lexicon, Lexicon):
+    plug = game_plug(name)
+    own_words = plug.own_words and lexicon is None
+    if plug.words and not own_words and not isinstance(lexicon, Lexicon):
         # Before the words, which may take long to compile: wrong rules are told at once.
         game_named(name, rules)
         from archive.lexicons import default_lexicon, lexicon_from_file
@@ -51,8 +52,9 @@ def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexic
     """Choose the lexicon for one puzzle: the one given, else none if it needs none, else the
     default one.
     """
-    own_words = name in OWN_WORDS and puzzle.dictionary is not None
-    if name not in WORD_GAMES or own_words or lexicon is not None:
+    plug = game_plug(name)
+    own_words = plug.own_words and puzzle.dictionary is not None
+    if not plug.words or own_words or lexicon is not None:
         return lexicon
     from archive.lexicons import default_lexicon
 
@@ -83,7 +85,7 @@ def game_of(lake: Lake, question: Question) -> Game[Any, Any]:
 
 
 def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
-    if lake is None or name not in OWN_WORDS:
+    if lake is None or not game_plug(name).own_words:
         return None
     from archive.dictionaries import LakeDictionaries
 

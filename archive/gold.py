@@ -14,8 +14,9 @@ from archive.columns import arrays_of
 from archive.editions import current_editions, editions_path
 from archive.lake import Lake
 from archive.official import is_valid, worth
+from archive.plugs import archive_plug
 from archive.puzzles import read_puzzle_table
-from archive.ranks import RANKS_PATH, strands_ranks
+from archive.ranks import official_ranks, ranks_path
 from archive.results import find_results, find_results_of
 from archive.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
 from solvers.algebra import Ask, Game, Status
@@ -42,8 +43,8 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     _put(lake, COUNTS_PATH, counts_by_date(lake, game, editions, asks), game.name)
     _put(lake, RUNTIMES_PATH, runtimes(lake, game, asks), game.name)
     best = next((ask for ask in asks if ask.kind == "best"), None)
-    if best is not None and game.name == "strands":
-        _put(lake, RANKS_PATH, strands_ranks(lake, game, editions, best), game.name)
+    if best is not None and archive_plug(game.name).ranked:
+        _put(lake, ranks_path(game.name), official_ranks(lake, game, editions, best), game.name)
 
 
 def counts_by_date(

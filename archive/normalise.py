@@ -26,6 +26,7 @@ from archive.readers import PayloadReader, reader
 from archive.tables import EDITIONS, QUARANTINE
 from solvers.algebra import Game, canonical_json
 from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME
 from solvers.registry import game as game_named
 
 BATCH_DATES = 2_000
@@ -61,7 +62,7 @@ def quarantine_path(game: str) -> str:
 
 
 def normalise(
-    lake: Lake, *, game: str = "pips", rebuild: bool = False, batch_dates: int = BATCH_DATES
+    lake: Lake, *, game: str = DEFAULT_GAME, rebuild: bool = False, batch_dates: int = BATCH_DATES
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 

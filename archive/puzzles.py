@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from archive.conforming import conform
 from archive.lake import Lake
-from archive.tables import PUZZLES
+from archive.plugs import archive_plug
 from solvers.algebra import Game
 
 SEGMENT_ROWS = 131_072
@@ -24,7 +24,7 @@ def puzzles_folder(game: str) -> str:
 
 def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
     """Lay puzzles of a game out as rows of its puzzles table, in the order given."""
-    schema = PUZZLES[game.name]
+    schema = archive_plug(game.name).puzzles()
     arrays = game.to_arrays(puzzles)
     columns: list[pa.Array] = []
     for field in schema:
@@ -43,7 +43,7 @@ def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read every board of a game that the lake has."""
-    return lake.read_table(puzzles_folder(game), PUZZLES[game], columns)
+    return lake.read_table(puzzles_folder(game), archive_plug(game).puzzles(), columns)
 
 
 def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
@@ -52,7 +52,7 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     They are taken in the order of their puzzle_id, so that an interrupted call that is made again
     leaves the same files as one that went through.
     """
-    schema = PUZZLES[game]
+    schema = archive_plug(game).puzzles()
     table = _new_rows(lake, game, conform(table, schema))
     added = len(table)
     number, last = _last_segment(lake, game)
@@ -79,9 +79,9 @@ def _new_rows(lake: Lake, game: str, table: pa.Table) -> pa.Table:
 def _last_segment(lake: Lake, game: str) -> tuple[int, pa.Table]:
     names = [name for name in lake.list(puzzles_folder(game)) if "/seg-" in name]
     if not names:
-        return 0, PUZZLES[game].empty_table()
+        return 0, archive_plug(game).puzzles().empty_table()
     number = int(names[-1].removesuffix(".parquet")[-5:])
-    return number, lake.read_table(names[-1], PUZZLES[game])
+    return number, lake.read_table(names[-1], archive_plug(game).puzzles())
 
 
 def _segment_path(game: str, number: int) -> str:

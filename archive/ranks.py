@@ -1,4 +1,4 @@
-"""Ranks: where the official solution of Strands stands among the best covers of its board."""
+"""Ranks: where official solutions stand among the best ones of their boards."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from typing import Any
 import pyarrow as pa
 
 from archive.lake import Lake
-from archive.official import is_same_cover
+from archive.plugs import archive_plug
 from archive.results import find_results, solutions_of
-from archive.tables import STRANDS_RANKS
+from archive.tables import ranks_schema
 from solvers.algebra import Ask, Game, Status
 from solvers.question import question_of
 
-RANKS_PATH = "gold/strands_ranks.parquet"
+
+def ranks_path(game: str) -> str:
+    """Name the table of a game's ranks."""
+    return f"gold/{game}_ranks.parquet"
 
 
-def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
-    """Look every official solution up among the covers that `best(k)` found, 1 for the first.
+def official_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
+    """Look every official solution up among those that `best(k)` found, 1 for the first.
 
-    Two covers with the same words on the same cells are the same, whatever their paths; of a word
-    that the payload does not place, the word alone counts. An edition whose board was not solved
-    has no rank and its status says why.
+    The game tells which solutions are the same. An edition whose board was not solved has no rank
+    and its status says why.
     """
     rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
     question = question_of(game, ask)
     jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
     results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
-    covers = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
+    solutions = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
     found = []
     for edition in rows:
         job = jobs[edition["puzzle_id"]]
         status = results[job]["status"] if job in results else "pending"
-        best = covers.get(job, [])
+        best = solutions.get(job, [])
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
         row |= {
             "ask": str(ask),
@@ -42,12 +44,13 @@ def strands_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask
             "official_rank": _rank(game, json.loads(edition["official_solution"]), best),
         }
         found.append(row)
-    return pa.Table.from_pylist(found, schema=STRANDS_RANKS)
+    return pa.Table.from_pylist(found, schema=ranks_schema(game.name))
 
 
 def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
     wanted = game.solution_from_json(official)
+    is_same = archive_plug(game.name).is_same
     for rank, text in enumerate(best, 1):
-        if is_same_cover(wanted, game.solution_from_json(json.loads(text))):
+        if is_same(wanted, game.solution_from_json(json.loads(text))):
             return rank
     return None

@@ -1,55 +1,20 @@
-"""The readers of payloads, by game."""
+"""Read payloads of any game: look the reader up, or tell the game by what an input holds."""
 
 from __future__ import annotations
 
-import datetime as dt
-from importlib import import_module
-from typing import Protocol, cast
+from collections.abc import Iterator
 
-from archive.published import Fault, Published
+from archive.plugs import ArchivePlug, PayloadReader, archive_plug, has_plug
+from archive.published import Published
 from archive.strict_json import read_members
-from solvers.errors import PermanentError
-from solvers.registry import GAMES
+from solvers.registry import DEFAULT_GAME, GAMES
 
-_MODULES = {
-    "pips": "archive.pips",
-    "strands": "archive.strands",
-    "letterboxed": "archive.letterboxed",
-    "tiles": "archive.tiles",
-}
-DEFAULT_GAME = "pips"
-_GAME_OF_KEY = {"startingBoard": "strands", "sides": "letterboxed", "tiles": "tiles"}
-"""Keys that boards of one game have and no other."""
-_LETTER_BOXED_PAGE = b"gameData"
-"""What the page of Letter Boxed calls its payload."""
-
-
-class PayloadReader(Protocol):
-    """A module that reads the payloads of one game."""
-
-    GAME: str
-    FIRST_DATE: dt.date
-    """The day of the first published puzzle."""
-    LEVELS: tuple[str, ...]
-    """The levels that every published payload has."""
-
-    def read_payload(self, data: bytes, date: dt.date) -> list[Published | Fault]:
-        """Read the payload that stands for a date, in the order of its levels."""
-
-    def read_puzzles(self, data: bytes, name: str) -> list[Published | Fault]:
-        """Read a payload, or a puzzle by itself; `name` is what the input is called."""
+__all__ = ["PayloadReader", "game_found_in", "game_of", "reader"]
 
 
 def reader(game: str) -> PayloadReader:
-    """Look up who reads a game's payloads.
-
-    Raises PermanentError for a game that is not published.
-    """
-    if game not in _MODULES:
-        known = ", ".join(sorted(_MODULES))
-        raise PermanentError(f"nobody reads payloads of {game!r}; expected one of {known}")
-    # Imported on first use: a game's puzzle types are loaded only where it is played.
-    return cast("PayloadReader", import_module(_MODULES[game]))
+    """Look up what reads a game's payloads. Raises PermanentError for a game without a plug."""
+    return archive_plug(game).reader()
 
 
 def game_found_in(data: bytes, name: str) -> str | None:
@@ -60,24 +25,30 @@ def game_found_in(data: bytes, name: str) -> str | None:
 
 
 def game_of(data: bytes) -> str:
-    """Tell a game by the form of its boards.
+    """Tell a game by the form of its boards; the default one where no game claims them.
 
-    Dominoes and regions are of Pips, rows of letters of Strands, sides of Letter Boxed, and tiles
-    or a board of objects of Tiles.
+    A JSON object is the game's that it names, else the one that claims the first member which any
+    claims.
     """
     text = data.lstrip()
-    if text[:1] not in (b"[", b"{") and _LETTER_BOXED_PAGE in text:
-        return "letterboxed"
+    found: str | None = None
     if text[:1] == b"[":
-        return "tiles" if text[1:].lstrip()[:1] in (b"{", b"[") else "strands"
-    if text[:1] == b"{":
+        first = text[1:].lstrip()[:1]
+        found = next((plug.name for plug in _plugs() if plug.claims_list(first)), None)
+    elif text[:1] == b"{":
         for member in read_members(data):
             if member.key == "game" and member.value in GAMES:
                 return str(member.value)
-            if member.key in _GAME_OF_KEY:
-                return _GAME_OF_KEY[member.key]
-            if member.key == "board":
-                rows = member.value
-                objects = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
-                return "tiles" if objects else "strands"
-    return DEFAULT_GAME
+            claims = (
+                plug.name for plug in _plugs() if plug.claims_member(member.key, member.value)
+            )
+            found = next(claims, None)
+            if found is not None:
+                break
+    else:
+        found = next((plug.name for plug in _plugs() if plug.claims_page(text)), None)
+    return found or DEFAULT_GAME
+
+
+def _plugs() -> Iterator[ArchivePlug]:
+    return (archive_plug(name) for name in GAMES if has_plug(name))

@@ -1,4 +1,7 @@
-"""Every table of the lake: explicit Arrow schemas, units in column names, never inferred."""
+"""Every table of the lake: explicit Arrow schemas, units in column names, never inferred.
+
+The columns of a game's boards stand with the game, in archive.plugs.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ def _schema(name: str, *fields: pa.Field, delta_coded: str | None = None) -> pa.
     return pa.schema(fields, metadata=metadata)
 
 
-def _list(item: pa.DataType) -> pa.ListType:
+def list_of(item: pa.DataType) -> pa.ListType:
+    """Name the type of a list without nulls."""
     return pa.list_(pa.field("item", item, nullable=False))
 
 
@@ -48,76 +52,25 @@ before it, or shows on its date that a draft was final (`sequence` runs from 1 f
 body lies under raw/, named by sha256.
 `fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
-PIPS_PUZZLES = _schema(
-    "puzzles.pips",
-    pa.field("puzzle_id", pa.string(), nullable=False),
-    pa.field("game", pa.string(), nullable=False),
-    pa.field("cell_row", _list(pa.int32()), nullable=False),
-    pa.field("cell_col", _list(pa.int32()), nullable=False),
-    pa.field("cell_region", _list(pa.int32()), nullable=False),
-    pa.field("region_type", _list(pa.uint8()), nullable=False),
-    pa.field("region_target", _list(pa.int64()), nullable=False),
-    pa.field("domino_a", _list(pa.int32()), nullable=False),
-    pa.field("domino_b", _list(pa.int32()), nullable=False),
-    pa.field("size", pa.int32(), nullable=False),
-)
-"""One row per board. cell_* run over the board's cells (sorted by row, then column), region_*
-over its regions (codes of solvers.pips.puzzle.REGION_TYPES; target 0 where there is none),
-domino_* over its dominoes; `size` is the number of dominoes."""
 
-STRANDS_PUZZLES = _schema(
-    "puzzles.strands",
-    pa.field("puzzle_id", pa.string(), nullable=False),
-    pa.field("game", pa.string(), nullable=False),
-    pa.field("row_count", pa.int32(), nullable=False),
-    pa.field("column_count", pa.int32(), nullable=False),
-    pa.field("letter", _list(pa.int32()), nullable=False),
-    pa.field("theme_word_count", pa.int32(), nullable=False),
-    pa.field("size", pa.int32(), nullable=False),
-)
-"""One row per board. `letter` holds the code point of each cell, row by row; theme_word_count is
--1 where the number of words beside the spangram is not known; `size` is the number of cells."""
+def puzzles_schema(game: str, *columns: pa.Field) -> pa.Schema:
+    """Build the schema of a game's puzzles table from the columns of its boards.
 
-LETTERBOXED_PUZZLES = _schema(
-    "puzzles.letterboxed",
-    pa.field("puzzle_id", pa.string(), nullable=False),
-    pa.field("game", pa.string(), nullable=False),
-    pa.field("letter", _list(pa.int32()), nullable=False),
-    pa.field("side_size", _list(pa.int32()), nullable=False),
-    pa.field("dictionary_id", pa.string(), nullable=False),
-    pa.field("size", pa.int32(), nullable=False),
-)
-"""One row per board. `letter` holds the code points of the letters, side by side, `side_size` how
-many each side has; `dictionary_id` names the board's own words in the table of dictionaries, ""
-for a board without; `size` is the number of letters."""
+    One row a board: puzzle_id and game come first, and `size`, which grows with the board, last.
+    """
+    return _schema(
+        f"puzzles.{game}",
+        pa.field("puzzle_id", pa.string(), nullable=False),
+        pa.field("game", pa.string(), nullable=False),
+        *columns,
+        pa.field("size", pa.int32(), nullable=False),
+    )
 
-TILES_PUZZLES = _schema(
-    "puzzles.tiles",
-    pa.field("puzzle_id", pa.string(), nullable=False),
-    pa.field("game", pa.string(), nullable=False),
-    pa.field("feature", _list(pa.int32()), nullable=False),
-    pa.field("tile_size", _list(pa.int32()), nullable=False),
-    pa.field("name_letter", _list(pa.int32()), nullable=False),
-    pa.field("name_size", _list(pa.int32()), nullable=False),
-    pa.field("size", pa.int32(), nullable=False),
-)
-"""One row per board. `feature` holds the features of each tile in turn, as numbers in order of
-first appearance, `tile_size` how many each tile has. The names of features follow in the same
-order: `name_letter` has their code points, `name_size` how many letters each has.
-`size` is the number of tiles."""
-
-PUZZLES: dict[str, pa.Schema] = {
-    "pips": PIPS_PUZZLES,
-    "strands": STRANDS_PUZZLES,
-    "letterboxed": LETTERBOXED_PUZZLES,
-    "tiles": TILES_PUZZLES,
-}
-"""The puzzles table of each game."""
 
 DICTIONARIES = _schema(
     "dictionaries",
     pa.field("dictionary_id", pa.string(), nullable=False),
-    pa.field("words", _list(pa.string()), nullable=False),
+    pa.field("words", list_of(pa.string()), nullable=False),
     delta_coded="words.list.element",
 )
 """The words that boards bring along, once per content and sorted; the id is the hash of them."""
@@ -322,8 +275,7 @@ COUNTS_BY_DATE = _schema(
 in games that ask for the fewest of something how few that is and whether the official solution
 needs no more."""
 
-STRANDS_RANKS = _schema(
-    "gold.strands_ranks",
+RANKS_COLUMNS = (
     pa.field("game", pa.string(), nullable=False),
     pa.field("date", pa.date32(), nullable=False),
     pa.field("level", pa.string(), nullable=False),
@@ -334,9 +286,17 @@ STRANDS_RANKS = _schema(
     pa.field("best_count", pa.int64()),
     pa.field("official_rank", pa.int64()),
 )
-"""For people: where the official solution stands among the best covers; 1 is the best one, null is
-not among them. `best_count` is how many of them there are, at most the k of the ask. Current
-revisions with an official solution, no drafts."""
+
+
+def ranks_schema(game: str) -> pa.Schema:
+    """Build the schema of a game's ranks.
+
+    For people: where the official solution stands among the best ones; 1 is the best one, null is
+    not among them. `best_count` is how many of them there are, at most the k of the ask. Current
+    revisions with an official solution, no drafts.
+    """
+    return _schema(f"gold.{game}_ranks", *RANKS_COLUMNS)
+
 
 RUNTIMES = _schema(
     "gold.runtimes",

@@ -28,19 +28,21 @@ from archive.editions import current_editions
 from archive.games import bind_game
 from archive.lake import Lake
 from archive.puzzles import read_puzzle_table
-from archive.ranks import RANKS_PATH
+from archive.ranks import ranks_path
 from archive.results import find_results, solutions_of
-from archive.tables import RESULTS, STRANDS_RANKS
+from archive.tables import RESULTS, ranks_schema
 from benchmarks.boards import archive_folder
 from benchmarks.processes import children_of, peak_bytes
 from benchmarks.report import Section, add_write, finish
 from flows.report import GameReport
-from flows.settings import ASKS, NightGame, NightSettings
+from flows.settings import NightGame, NightSettings
 from flows.start import run_night
 from solvers.algebra import Budget, canonical_json
 from solvers.question import question_of
+from solvers.registry import game_plug
 from workers.settings import Settings
 
+ASKS = game_plug("strands").night_asks
 SAMPLE_S = 0.5
 MB = 1024**2
 
@@ -112,7 +114,7 @@ def night(source: Path, folder: Path, workers: int) -> Night:
     return Night(
         workers=workers,
         report=report,
-        jobs=len(ASKS["strands"]) * read_puzzle_table(lake, "strands").num_rows,
+        jobs=len(ASKS) * read_puzzle_table(lake, "strands").num_rows,
         rows=len(pc.unique(results.column("job_id"))),
         kernel_s=pc.sum(results.column("kernel_ns")).as_py() / 1e9,
         parts=pc.sum(results.column("parts")).as_py(),
@@ -174,10 +176,10 @@ def tell(options: argparse.Namespace, nights: list[Night], lake: Lake) -> Sectio
             for found in nights
         ],
     )  # fmt: skip
-    ranks = lake.read_table(RANKS_PATH, STRANDS_RANKS)
+    ranks = lake.read_table(ranks_path("strands"), ranks_schema("strands"))
     places = [rank for rank in ranks.column("official_rank").to_pylist() if rank is not None]
     section.say(
-        f"One job a board: {ASKS['strands'][0]}, which counts all covers as well. Wall seconds are "
+        f"One job a board: {ASKS[0]}, which counts all covers as well. Wall seconds are "
         f"those of the whole night: payloads, server, workers, words, gold. Tables may take "
         f"{Budget().table_bytes / MB:.0f} MB a job. Of {ranks.num_rows} official solutions "
         f"{places.count(1)} are first and {len(places)} among the best that were kept."
@@ -210,7 +212,7 @@ def _rows(game: Any, table: pa.Table) -> list[Any]:
 
 
 def _differs(game: Any, lake: Lake, puzzle: Any) -> bool:
-    for ask in ASKS["strands"]:
+    for ask in ASKS:
         job = question_of(game, ask).job_id(puzzle.puzzle_id)
         (row,) = find_results(lake, [job]).to_pylist()
         outcome = game.solve(puzzle, ask)

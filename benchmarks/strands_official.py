@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from archive.lexicons import default_lexicon
-from archive.official import is_same_cover
+from archive.plugs.strands.official import is_same_cover
 from archive.published import Published
 from archive.strands import read_payload
 from benchmarks.boards import published_files

@@ -85,7 +85,7 @@ def draw(name: str, arguments: list[str]) -> None:
 def draw_strands(date: str) -> None:
     """Draw a published board with its best cover, and say whether that is the official answer."""
     from archive.games import bind_game
-    from archive.official import is_same_cover
+    from archive.plugs.strands.official import is_same_cover
     from archive.published import Published
     from archive.strands import read_payload
     from service.boards.strands_svg import draw_svg

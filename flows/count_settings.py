@@ -13,7 +13,7 @@ from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
 from solvers.question import question_of
-from solvers.registry import OWN_WORDS, WORD_GAMES, check_ask, check_rules
+from solvers.registry import check_ask, check_rules, game_plug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class CountSettings(RunSettings):
         check_rules(self.rules, game)
         if self.lexicon is None:
             return
-        if game not in WORD_GAMES:
+        if not game_plug(game).words:
             raise PermanentError(f"{game} is not played with words; expected no lexicon")
         from archive.lexicons import check_word_list
 
@@ -66,7 +66,7 @@ class CountSettings(RunSettings):
 def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
     """Bind the corpus's game to the rules and words of the count."""
     words: Lexicon | str | None = settings.lexicon
-    if words is None and corpus.game in OWN_WORDS and is_generator_spec(corpus.name):
+    if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
         # Generated boards bring no words of their own.
         from archive.lexicons import default_lexicon
 

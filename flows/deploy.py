@@ -9,10 +9,10 @@ import argparse
 
 from flows import environment
 from flows.settings import NightGame, NightSettings, night_sources
-from solvers.registry import GAMES
+from solvers.registry import DEFAULT_GAME, GAMES
 
 DEPLOYMENT = "nightly"
-"""Name of the schedule for Pips or several games; a game alone adds its name to it."""
+"""Name of the schedule for the default game or several games; another game alone adds its name."""
 CRON = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""
 
@@ -28,7 +28,9 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
 
     games = [game.game for game in night.games]
     nightly_flow.serve(
-        name=f"{DEPLOYMENT}-{games[0]}" if len(games) == 1 and games != ["pips"] else DEPLOYMENT,
+        name=f"{DEPLOYMENT}-{games[0]}"
+        if len(games) == 1 and games != [DEFAULT_GAME]
+        else DEPLOYMENT,
         parameters=night_parameters(night),
         cron=cron,
         # Prefect's default pauses the schedule for good when the process stops.

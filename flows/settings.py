@@ -13,20 +13,8 @@ from archive.fetch import REFRESH_DAYS
 from flows.runs import RunSettings
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
-from solvers.registry import GAMES, WORD_GAMES, check_ask
+from solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from solvers.registry import game as game_named
-
-BEST_KEPT = 10
-"""Best covers that a night keeps of a board of Strands, which ranks are read from, and shortest
-chains of one of Letter Boxed."""
-ASKS: dict[str, tuple[Ask, ...]] = {
-    "pips": (Ask(kind="count"),),
-    "strands": (Ask(kind="best", limit=BEST_KEPT),),
-    "letterboxed": (Ask(kind="best", limit=BEST_KEPT),),
-    "tiles": (Ask(kind="first"),),
-}
-"""What a night asks of each game unless told otherwise. The best come with the
-count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +23,10 @@ class NightGame:
 
     source: str
     """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
-    game: str = "pips"
+    game: str = DEFAULT_GAME
     asks: tuple[Ask, ...] = ()
-    """What is asked of every puzzle, each ask a run of its own; empty: what ASKS has."""
+    """What is asked of every puzzle, each ask a run of its own; empty: what the game has
+    for a night."""
     rules: str = ""
     """Rules that differ from the game's own, as name=value with spaces between them."""
     lexicon: str | None = None
@@ -52,14 +41,13 @@ class NightGame:
     def __post_init__(self) -> None:
         if not self.source:
             raise PermanentError("source is empty; expected a folder or an http(s) URL")
-        if self.game not in GAMES:
-            raise PermanentError(f"unknown game {self.game!r}; expected one of {', '.join(GAMES)}")
+        plug = game_plug(self.game)
         if self.rules:
             game_named(self.game, self.rules)
-        if self.lexicon is not None and self.game not in WORD_GAMES:
+        if self.lexicon is not None and not plug.words:
             raise PermanentError(f"{self.game} is not played with words; expected no lexicon")
         if not self.asks:
-            object.__setattr__(self, "asks", ASKS[self.game])
+            object.__setattr__(self, "asks", plug.night_asks)
         for ask in self.asks:
             check_ask(ask, self.game)
         if len(set(self.asks)) < len(self.asks):
@@ -95,7 +83,8 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
     """Read the sources of a night: {game: folder or URL}, in the order of the texts.
 
     `GAME=ADDRESS` names the game. A folder with folders that are called like games stands for
-    those, or for that of `game` alone; any other address is the source of `game`, or of Pips.
+    those, or for that of `game` alone; any other address is the source of `game`, or of the default
+    game.
 
     Raises PermanentError for a game that stands twice.
     """
@@ -106,7 +95,9 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
             places.append((name, address))
             continue
         inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
-        places += [(name, str(Path(text) / name)) for name in inside] or [(game or "pips", text)]
+        places += [(name, str(Path(text) / name)) for name in inside] or [
+            (game or DEFAULT_GAME, text)
+        ]
     _check_once(name for name, _ in places)
     return dict(places)
 

@@ -17,7 +17,7 @@ from archive.editions import editions_path
 from archive.games import bind_game
 from archive.observations import observations_path
 from archive.puzzles import read_puzzle_table
-from archive.ranks import RANKS_PATH
+from archive.ranks import ranks_path
 from archive.runfiles import folder, read_json, write_json
 from archive.runs import Run, open_run, plan_run, read_done
 from archive.sources import open_source
@@ -27,7 +27,7 @@ from flows.runs import Watch
 from flows.settings import NightGame, NightSettings
 from solvers.algebra import Ask, Game, Status
 from solvers.question import Question, question_of
-from solvers.registry import OWN_WORDS
+from solvers.registry import game_plug
 
 
 def open_run_path(game: str, ask: Ask) -> str:
@@ -199,9 +199,9 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
     places = {
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
-        **({"ranks": RANKS_PATH} if game.game == "strands" else {}),
+        "ranks": ranks_path(game.game),
         "results": "results",
-        **({"dictionaries": "dictionaries"} if game.game in OWN_WORDS else {}),
+        **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
         "editions": editions_path(game.game),
         "quarantine": normalising.quarantine_path(game.game),
         "observations": observations_path(game.game),

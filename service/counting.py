@@ -96,9 +96,11 @@ def count(
             raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
         return _cancel(cancel, lake, json=json)
     if corpus is None:
+        from archive.generated import EXAMPLE
+
         raise PermanentError(
             "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
-            "as pips:n=1000,seed=7"
+            f"as {EXAMPLE}"
         )
     check_game(game)
     # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
@@ -133,18 +135,16 @@ def _settings(
     from archive.corpus import game_of_corpus
     from flows.count_settings import CountSettings
     from solvers.algebra import Ask
-    from solvers.registry import UNCOUNTED
+    from solvers.registry import game_plug
 
     rules.check()
     # Which asks and rules there are depends on the game. What is wrong is told at once: not after
     # Prefect's server has started, nor after a million boards have been made.
     of = game_of_corpus(corpus, game)
-    if ask is None:
-        ask = "first" if of in UNCOUNTED else "count"
     return CountSettings(
         corpus=corpus,
         game=of,
-        ask=Ask.parse(ask),
+        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
         rules=rules.rules(of),
         lexicon=rules.lexicon,
         resume=resume,

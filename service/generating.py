@@ -4,48 +4,35 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator, Mapping
-from json import dumps as json_text
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from service.console import emit, note, plural, say
 from service.exits import Exit
-from service.option_games import refuse_others
-from service.options import Json, check_game, parse_date
+from service.option_games import collect, refuse_others, with_options
+from service.options import Json, check_game, game_title, one_of, parse_date
+from service.plugs import service_plug
 from solvers.errors import PermanentError
-
-if TYPE_CHECKING:
-    from solvers.tiles.generator import Form
+from solvers.registry import DEFAULT_GAME, GAMES
 
 SAMPLE_START = dt.date(2026, 1, 1)
-SAMPLE_DAYS = {"pips": 30, "strands": 5, "letterboxed": 5, "tiles": 5}
-SAMPLE_SEED = {"pips": 2026, "strands": 56, "letterboxed": 5, "tiles": 2026}
-"""The bundled archive of a game is what `nightgrid generate` writes when nothing else is said."""
 MAX_DAYS = 100_000
-BOARDS_A_SEED = 2**32
-"""Boards of Tiles have seeds of their own: those of one --seed are no other's."""
-
-_SHAPE = ("sides", "letters", "vowels")
-GAMES_OF: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("level", "dominoes", "rows", "unconstrained", "max_pip", "duplicates"), ("pips",)
-    ),
-    **dict.fromkeys((*_SHAPE, "lexicon"), ("letterboxed",)),
-    **dict.fromkeys(("tiles", "layers", "shapes"), ("tiles",)),
-}
-"""The games that each option is for which says what boards look like."""
+SHAPE_OPTIONS = collect(lambda plug: plug.shape_options)
+"""Options that say what boards look like."""
+with_shapes = with_options("shape", SHAPE_OPTIONS)
+"""Give a command these options in the place of its parameter `shape`."""
 
 
+@with_shapes
 def generate(
+    *,
     game: Annotated[
         str,
-        typer.Option(
-            "--game", metavar="GAME", help="pips (the default), strands, letterboxed or tiles."
-        ),
-    ] = "pips",
+        typer.Option("--game", metavar="GAME", help=f"{one_of(GAMES)}."),
+    ] = DEFAULT_GAME,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -79,67 +66,7 @@ def generate(
             show_default=False,
         ),
     ] = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--level",
-            "-l",
-            metavar="LEVEL",
-            help="Pips: mix of a board of every payload: easy, medium, hard or loose; may be "
-            "given several times. Without it: easy, medium and hard.",
-            show_default=False,
-        ),
-    ] = None,
-    dominoes: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Pips: dominoes a board, instead of the mix's."),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Pips: make every board a rectangle of N rows."),
-    ] = None,
-    unconstrained: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="Pips: share of cells without a constraint, 0 to 1."),
-    ] = None,
-    max_pip: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Pips: highest pip of the set of dominoes."),
-    ] = None,
-    duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="Pips: let a board hold a domino several times.")
-    ] = False,
-    sides: Annotated[
-        int | None, typer.Option(metavar="N", help="Letter Boxed: sides. Default: 4.")
-    ] = None,
-    letters: Annotated[
-        int | None, typer.Option(metavar="N", help="Letter Boxed: letters a side. Default: 3.")
-    ] = None,
-    vowels: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Letter Boxed: least number of vowels. Default: as many as sides."
-        ),
-    ] = None,
-    lexicon: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Letter Boxed: a word list to take the dictionaries from. Default: the common "
-            "words of wordfreq.",
-            show_default=False,
-        ),
-    ] = None,
-    tiles: Annotated[
-        int | None, typer.Option(metavar="N", help="Tiles: tiles a board. Default: 30.")
-    ] = None,
-    layers: Annotated[
-        int | None, typer.Option(metavar="N", help="Tiles: layers a tile. Default: 3.")
-    ] = None,
-    shapes: Annotated[
-        str | None,
-        typer.Option(metavar="N|N-N", help="Tiles: shapes a layer. Default: 6-12."),
-    ] = None,
+    shape: Mapping[str, Any],
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that hold something else.")
     ] = False,
@@ -154,28 +81,16 @@ def generate(
     two words will do, or the best of many boards is taken. Those of Tiles have no date.
     """
     check_game(game)
-    shaping = {
-        "level": level or None,
-        "dominoes": dominoes,
-        "rows": rows,
-        "unconstrained": unconstrained,
-        "max_pip": max_pip,
-        "duplicates": duplicates or None,
-        "sides": sides,
-        "letters": letters,
-        "vowels": vowels,
-        "lexicon": lexicon,
-        "tiles": tiles,
-        "layers": layers,
-        "shapes": shapes,
-    }
-    said = {name: value for name, value in shaping.items() if value is not None}
-    refuse_others(said, game, GAMES_OF)
+    said = {name: value for name, value in shape.items() if value is not False and value != []}
+    refuse_others(said, game, SHAPE_OPTIONS)
+    plug = service_plug(game)
+    if plug.sample_days is None:
+        raise PermanentError(f"boards of {game_title(game)} are not generated")
     first = parse_date(start, "--start")
-    days = SAMPLE_DAYS[game] if days is None else days
-    seed = SAMPLE_SEED[game] if seed is None else seed
+    days = plug.sample_days if days is None else days
+    seed = plug.sample_seed if seed is None else seed
     _check_days(first, days)
-    payloads, levels = _payloads(game, said, first, days, seed)
+    payloads, levels = plug.payloads(said, first, days, seed)
     if out is None:
         for _, text in payloads:
             say(text)
@@ -185,7 +100,7 @@ def generate(
         path = out / f"{name}.json"
         _write(path, f"{text}\n".encode("ascii"), force=force)
         if json:
-            date = None if game == "tiles" else name
+            date = name if plug.dated else None
             emit({"path": str(path), "date": date, "levels": levels})
     if not json:
         of = plural(len(levels) or 1, "board")
@@ -196,60 +111,6 @@ def generate(
 def _check_days(start: dt.date, days: int) -> None:
     if days > (dt.date.max - start).days + 1:
         raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
-
-
-def _payloads(
-    game: str, said: Mapping[str, Any], start: dt.date, days: int, seed: int
-) -> tuple[Iterator[tuple[str, str]], list[str]]:
-    """Make payloads, each with the name of its file, and name their levels."""
-    if game == "tiles":
-        return _numbered(_form(said), days, seed), []
-    if game == "strands":
-        from archive.themes import strands_payloads
-
-        return _dated(strands_payloads(start, days, seed)), ["daily"]
-    if game == "letterboxed":
-        from archive.lexicons import default_lexicon, lexicon_from_file
-        from service.letter_boards import Shape, letter_payloads
-
-        shape = Shape(**{name: said[name] for name in _SHAPE if name in said})
-        file = said.get("lexicon")
-        lexicon = default_lexicon() if file is None else lexicon_from_file(file)
-        return _dated(letter_payloads(shape, lexicon, start, days, seed)), ["daily"]
-    from service.pips_mixes import chosen_mixes, pips_payloads
-
-    mixes = chosen_mixes(said)
-    return _dated(pips_payloads(mixes, start, days, seed)), list(mixes)
-
-
-def _dated(payloads: Iterator[tuple[dt.date, str]]) -> Iterator[tuple[str, str]]:
-    return ((date.isoformat(), text) for date, text in payloads)
-
-
-def _form(said: Mapping[str, Any]) -> Form:
-    from solvers.tiles.generator import Form
-
-    given = {name: said[name] for name in ("tiles", "layers") if name in said}
-    if "shapes" in said:
-        least, _, most = said["shapes"].partition("-")
-        numbers = (least, most or least)
-        if not all(n.isascii() and n.isdecimal() and len(n) <= 8 for n in numbers):
-            raise PermanentError(
-                f"--shapes is {said['shapes']!r:.40}; expected a number or two, such as 6-12"
-            )
-        given |= {"shapes_min": int(numbers[0]), "shapes_max": int(numbers[1])}
-    return Form(**given)
-
-
-def _numbered(form: Form, boards: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Make boards of Tiles as the page holds them; they have numbers instead of dates."""
-    from solvers.tiles.generator import generate as generate_tiles
-    from solvers.tiles.generator import to_page
-
-    for i in range(boards):
-        board = generate_tiles(form, seed * BOARDS_A_SEED + i)
-        text = json_text(to_page(board), separators=(",", ":"))
-        yield f"{i + 1:0{len(str(boards))}}", text
 
 
 def _write(path: Path, data: bytes, *, force: bool) -> None:

@@ -16,21 +16,22 @@ from service.options import (
     LakeOption,
     check_game,
     game_title,
+    one_of,
     parse_date,
     read_settings,
 )
+from service.plugs import ALL
 from service.progress import ProgressLine, warm
 from service.rule_options import GameRules, with_game_rules
 from service.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES
 
 if TYPE_CHECKING:
     from flows.report import GameReport
     from flows.settings import NightGame, NightSettings
 
-SAMPLES = {
-    name: Path(__file__).with_name("sample") / name for name in ("pips", "strands", "letterboxed")
-}
+SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
 MAX_FAILURES_SHOWN = 10
@@ -77,8 +78,8 @@ def nightly(
         str | None,
         typer.Option(
             metavar="GAME",
-            help="pips, strands or letterboxed: the game of a --source that names none. Default: "
-            "those that the source has sub-folders of, else pips.",
+            help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
+            f"the source has sub-folders of, else {DEFAULT_GAME}.",
             show_default=False,
         ),
     ] = None,
@@ -150,7 +151,7 @@ def demo(
     game: Annotated[
         str | None,
         typer.Option(
-            metavar="GAME", help="pips, strands or letterboxed alone. Default: all in one night."
+            metavar="GAME", help=f"{one_of(list(SAMPLES))} alone. Default: all in one night."
         ),
     ] = None,
     workers: BatchProcesses = None,
@@ -198,11 +199,8 @@ def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
     Raises PermanentError for a rule that is of none of them.
     """
     rules.check()
-    strands = "strands" in places
-    if strands and rules.words not in (None, "any", "given"):
-        raise PermanentError(
-            f"--words is {rules.words}; expected any or given, since every board has its own number"
-        )
+    for game in places:
+        rules.check_night(game)
     return rules.among(list(places))
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.boards import view
 from service.console import complain, duration, emit, plural, say, say_drawing
 from service.exits import Exit, exit_for
+from service.option_games import with_typed_boards
 from service.options import (
     Best,
     Count,
@@ -21,13 +22,13 @@ from service.options import (
     Json,
     LakeOption,
     Levels,
-    Sides,
     chosen_ask,
     read_settings,
 )
+from service.plugs import view
 from service.rooms import Rooms
 from service.rule_options import GameRules, with_game_rules
-from solvers.registry import check_ask
+from solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
     from solvers.algebra import Ask, Game
@@ -49,11 +50,12 @@ Job = Annotated[
 ]
 
 
+@with_typed_boards
 @with_game_rules
 def submit(
     *,
     files: Files = None,
-    sides: Sides = None,
+    typed: Mapping[str, str],
     level: Levels = None,
     game: GameName = None,
     ask: Annotated[
@@ -82,7 +84,6 @@ def submit(
     from archive.published import Fault
     from service.answers import bound_json, fault_json, head_json
     from service.reading import read_sources
-    from solvers.algebra import Ask
     from solvers.errors import TransientError
     from workers import ondemand, server
 
@@ -93,10 +94,9 @@ def submit(
     store = Lake.open(settings.lake)
     rooms = Rooms(rules, warmed=False)
     worst = Exit.OK
-    for found in read_sources(files or [], level or (), game, sides):
+    for found in read_sources(files or [], level or (), game, typed):
         item = found.item
-        # A board of Tiles is solved and not counted.
-        wanted = chosen or Ask(kind="first" if found.game == "tiles" else "count")
+        wanted = chosen or game_plug(found.game).usual_ask
         if isinstance(item, Fault):
             complain(str(item))
             if json:

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from solvers.errors import PermanentError
+from solvers.registry import GAMES, game_plug
 
 if TYPE_CHECKING:
     from solvers.algebra import Ask
     from workers.settings import Settings
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-TITLES = {
-    "pips": "Pips",
-    "strands": "Strands",
-    "letterboxed": "Letter Boxed",
-    "tiles": "Tiles",
-}
-"""What people call the games."""
+
+
+def one_of(names: Sequence[str]) -> str:
+    """Write names as in a sentence: "a, b or c"."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
 
 Json = Annotated[
     bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
@@ -50,16 +51,7 @@ GameName = Annotated[
     typer.Option(
         "--game",
         metavar="GAME",
-        help="pips, strands, letterboxed or tiles. Default: what the file holds.",
-        show_default=False,
-    ),
-]
-Sides = Annotated[
-    str | None,
-    typer.Option(
-        "--sides",
-        metavar="SIDES",
-        help="Letter Boxed: a board by its sides, for example TAP,ERD,NIL,YCO, instead of files.",
+        help=f"{one_of(GAMES)}. Default: what the file holds.",
         show_default=False,
     ),
 ]
@@ -109,13 +101,11 @@ LakeOption = Annotated[
 
 def game_title(game: str) -> str:
     """Write what people call a game."""
-    return TITLES.get(game, game.capitalize())
+    return game_plug(game).title
 
 
 def check_game(name: str | None) -> None:
     """Raise PermanentError for a name of --game that is none; None is nothing said."""
-    from solvers.registry import GAMES
-
     if name is not None and name not in GAMES:
         raise PermanentError(f"--game is {name!r:.40}; expected one of {', '.join(GAMES)}")
 
@@ -157,17 +147,6 @@ def chosen_ask(
     if not chosen or search:
         return None
     return Ask(kind="count" if count else "all" if all_ else "first", limit=limit)
-
-
-def default_ask(game: str) -> Ask:
-    """Name the answer that says most about a puzzle and is quick to have.
-
-    That is the best solution of a game of words, and any solution of the others.
-    """
-    from solvers.algebra import Ask
-    from solvers.registry import WORD_GAMES
-
-    return Ask(kind="best", limit=1) if game in WORD_GAMES else Ask(kind="first")
 
 
 def parse_date(text: str, option: str) -> dt.date:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.boards import view
+from service.plugs import ALL, service_plug
 from solvers.errors import PermanentError
+from solvers.registry import titles
 
 if TYPE_CHECKING:
     from service.reading import Found
@@ -34,7 +35,10 @@ def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
     for found in sources:
         if svg is not None and isinstance(found.item, Published):
             seen += 1
-            view(found.game).check_svg()
+            if not service_plug(found.game).draws_svg:
+                drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
+                title = titles([found.game])
+                raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
             if seen > 1:
                 raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
         yield found

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from archive.published import Fault, Published
-from archive.readers import DEFAULT_GAME, game_of, reader
+from archive.readers import game_of, reader
 from service.console import note
+from service.option_games import BOARD_OPTIONS, option
 from service.options import check_game, game_title
-from solvers.errors import InvalidPuzzleError, PermanentError
+from service.plugs import service_plug
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
@@ -33,24 +35,19 @@ def read_sources(
     files: Sequence[str],
     levels: Sequence[str] = (),
     game: str | None = None,
-    sides: str | None = None,
+    typed: Mapping[str, str] | None = None,
 ) -> Iterator[Found]:
     """Read every puzzle of every file.
 
     No file, and the file "-", mean standard input. `game` None: the game is told by what the file
     holds. With `levels`, only puzzles of these are given, in whatever case they are named, and a
-    file that lacks one of them is a fault. A file that cannot be read is a fault. `sides` is a
-    board of Letter Boxed as a person types it, and stands instead of files. Raises PermanentError
-    for a game that is none, and for sides beside files.
+    file that lacks one of them is a fault. A file that cannot be read is a fault. `typed` has a
+    board as a person types it, by the name of a BOARD_OPTIONS, and stands instead of files. Raises
+    PermanentError for a game that is none, and for a typed board beside files.
     """
     check_game(game)
-    if sides is not None:
-        if files or levels or game not in (None, "letterboxed"):
-            beside = "FILE" if files else "--level" if levels else game_title(str(game))
-            raise PermanentError(
-                f"--sides is a board of Letter Boxed by itself; it excludes {beside}"
-            )
-        yield _typed(sides)
+    if typed:
+        yield _typed(typed, files, levels, game)
         return
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
@@ -67,18 +64,21 @@ def read_sources(
             yield Found(source=name, game=of, item=item)
 
 
-def _typed(sides: str) -> Found:
-    """Read the sides of a board of Letter Boxed, with commas or spaces between them."""
-    from solvers.letterboxed.puzzle import Puzzle
-
-    item: Published | Fault
-    try:
-        puzzle = Puzzle(sides=tuple(re.split(r"\s*,\s*|\s+", sides.strip())))
-        item = Published(date=None, level=None, puzzle=puzzle)
-    except InvalidPuzzleError as error:
-        place = error.place.replace("sides", "--sides", 1)
-        item = Fault(level=None, rule=error.rule, place=place, message=error.detail)
-    return Found(source=sides, game="letterboxed", item=item)
+def _typed(
+    typed: Mapping[str, str], files: Sequence[str], levels: Sequence[str], game: str | None
+) -> Found:
+    """Read a board as a person types it."""
+    if len(typed) > 1:
+        raise PermanentError(f"{' and '.join(map(option, typed))} exclude one another; give one")
+    ((name, text),) = typed.items()
+    games = BOARD_OPTIONS[name].games
+    of = game if game in games else games[0]
+    if files or levels or game not in (None, of):
+        beside = "FILE" if files else "--level" if levels else game_title(str(game))
+        raise PermanentError(
+            f"{option(name)} is a board of {game_title(of)} by itself; it excludes {beside}"
+        )
+    return Found(source=text, game=of, item=service_plug(of).typed(text))
 
 
 def _read(file: str) -> tuple[bytes, str]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.boards import view
 from service.console import duration, emit, note, plural, say, say_drawing
 from service.exits import Exit, exit_for
 from service.options import Json, check_range
 from service.pictures import SvgFile, check_picture, write_picture
+from service.plugs import service_plug, view
 from service.progress import warm
 from solvers.errors import PermanentError
+from solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
     from solvers.algebra import Outcome
@@ -125,8 +126,9 @@ def reduce(
     chosen = catalogue.reduction(reduction)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
     check_picture(svg)
-    if lexicon_out is not None and chosen.game != "strands":
-        raise PermanentError("--lexicon-out is for Strands; a Letter Boxed board has its words")
+    if lexicon_out is not None and not _takes_lexicon(chosen.game):
+        takers = titles([name for name in GAMES if _takes_lexicon(name)])
+        raise PermanentError(f"--lexicon-out is for {takers}; boards of others need no word list")
     made = catalogue.make(
         chosen,
         _instance(chosen, file, random, seed, planted=not any_),
@@ -156,6 +158,12 @@ def reduce(
     if outcome.status is Status.OVER_BUDGET:
         note(outcome.reason)
     return exit_for(outcome.status)
+
+
+def _takes_lexicon(game: str) -> bool:
+    """Tell whether boards of a game bring no words of their own, and need some."""
+    plug = game_plug(game)
+    return plug.words and not plug.own_words
 
 
 def _instance(
@@ -211,16 +219,7 @@ def picture(made: Made, solution: Any | None) -> str:
     """Draw a board, with a solution if there is one, as the text of an SVG file."""
     reduced = made.reduced
     title = f"{made.reduction.name}: {_describe(made)}"
-    if reduced.game == "pips":
-        from service.boards.pips_svg import draw_svg as draw_pips
-
-        return draw_pips(reduced.puzzle, solution, title)
-    if reduced.game == "strands":
-        from service.boards.gadgets_svg import draw_svg as draw_gadgets
-        from solvers.hard.one_in_three_to_strands import BLANK
-
-        return draw_gadgets(reduced.puzzle, solution, title, BLANK)
-    return view(reduced.game).svg(reduced.puzzle, solution, title)
+    return service_plug(reduced.game).reduced_svg(reduced.puzzle, solution, title)
 
 
 def _describe(made: Made) -> str:

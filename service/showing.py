@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from service.answers import fault_json, head_json, say_board
-from service.boards import view
 from service.console import complain, emit, say, say_drawing
 from service.exits import Exit
-from service.options import Files, GameName, Json, Levels, Sides
+from service.option_games import with_typed_boards
+from service.options import Files, GameName, Json, Levels
 from service.pictures import SvgFile, check_picture, one_picture, write_picture
+from service.plugs import view
 
 if TYPE_CHECKING:
     from archive.published import Published
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from solvers.algebra import Ask
 
 
+@with_typed_boards
 def show(
+    *,
     files: Files = None,
-    sides: Sides = None,
+    typed: Mapping[str, str],
     level: Levels = None,
     game: GameName = None,
     solution: Annotated[
@@ -40,7 +43,7 @@ def show(
 
     check_picture(svg)
     return each_puzzle(
-        one_picture(read_sources(files or [], level or (), game, sides), svg),
+        one_picture(read_sources(files or [], level or (), game, typed), svg),
         lambda found, published: _show_one(found, published, solution=solution, svg=svg, json=json),
         ask=None,
         json=json,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,9 +18,15 @@ from service.answers import (
     say_list_end,
     say_solutions,
 )
-from service.boards import view
 from service.console import emit, emit_end, emit_item, emit_start, say, say_drawing
 from service.exits import Exit, exit_for
+from service.option_games import (
+    collect,
+    option,
+    refuse_others,
+    with_options,
+    with_typed_boards,
+)
 from service.options import (
     All,
     Best,
@@ -30,38 +37,39 @@ from service.options import (
     Json,
     Levels,
     Limit,
-    Sides,
     check_range,
     chosen_ask,
-    default_ask,
-    game_title,
     read_settings,
 )
 from service.pictures import SvgFile, check_picture, one_picture, write_picture
+from service.plugs import service_plug, view
 from service.progress import spangram_bar
 from service.rooms import Rooms
 from service.rule_options import GameRules, with_game_rules
 from service.showing import each_puzzle
-from solvers.errors import PermanentError
-from solvers.registry import check_ask
+from solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
     from archive.published import Published
-    from service.chain_sets import Search
     from service.reading import Found
     from solvers.algebra import Ask, Budget, Game, Outcome
-    from solvers.letterboxed.game import LetterBoxedGame
 
 MB_BYTES = 1024**2
-CHAINS_SHOWN = 20
-"""Chains that are listed of those that a search has found."""
+SOLUTIONS_SHOWN = 20
+"""Solutions that are listed of those that a search has found."""
+SEARCH_OPTIONS = collect(lambda plug: plug.search_options)
+"""Flags that search otherwise than an ask does."""
+with_searches = with_options("searches", SEARCH_OPTIONS)
+"""Give a command these flags in the place of its parameter `searches`."""
 
 
+@with_typed_boards
+@with_searches
 @with_game_rules
 def solve(
     *,
     files: Files = None,
-    sides: Sides = None,
+    typed: Mapping[str, str],
     level: Levels = None,
     game: GameName = None,
     first: First = False,
@@ -69,20 +77,7 @@ def solve(
     all_: All = False,
     limit: Limit = None,
     best: Best = None,
-    greedy: Annotated[
-        bool,
-        typer.Option(
-            "--greedy",
-            help="Letter Boxed: find what the greedy search of the article finds, for comparison.",
-        ),
-    ] = False,
-    disjoint: Annotated[
-        bool,
-        typer.Option(
-            "--disjoint",
-            help="Letter Boxed: find a largest set of chains of which no two share a word.",
-        ),
-    ] = False,
+    searches: Mapping[str, Any],
     rules: GameRules,
     nodes: Annotated[
         int | None,
@@ -120,15 +115,14 @@ def solve(
     """
     from service.reading import read_sources
 
-    searches: dict[Search, bool] = {"greedy": greedy, "disjoint": disjoint}
-    search: Search | None = next((name for name, given in searches.items() if given), None)
+    search = next(iter(searches), None)
     chosen = chosen_ask(
         first=first,
         count=count,
         all_=all_,
         limit=limit,
         best=best,
-        search=[f"--{name}" for name, given in searches.items() if given],
+        search=list(map(option, searches)),
     )
     budget = _budget(nodes, table_mb, seconds)
     rules.check()
@@ -136,12 +130,9 @@ def solve(
     rooms = Rooms(rules, warmed=True)
 
     def work(found: Found, published: Published) -> Exit:
-        ask = chosen or default_ask(found.game)
+        ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
-        if search is not None and found.game != "letterboxed":
-            raise PermanentError(
-                f"--{search} is for Letter Boxed; this is {game_title(found.game)}"
-            )
+        refuse_others(searches, found.game, SEARCH_OPTIONS)
         rules.rules(found.game)
         puzzle = rules.puzzle(found.game, published.puzzle)
         job = _Solve(
@@ -155,8 +146,10 @@ def solve(
         )
         return job.run(json=json) if search is None else job.search(search, json=json)
 
-    sources = one_picture(read_sources(files or [], level or (), game, sides), svg)
-    return each_puzzle(sources, work, ask=lambda name: chosen or default_ask(name), json=json)
+    sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
+    return each_puzzle(
+        sources, work, ask=lambda name: chosen or game_plug(name).quick_ask, json=json
+    )
 
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
@@ -192,36 +185,32 @@ class _Solve:
             say_board(self.found.source, self.published, self.puzzle, view(self.found.game))
         return self._list_all(json=json) if self.ask.kind == "all" else self._answer(json=json)
 
-    def search(self, search: Search, *, json: bool) -> Exit:
-        """Search chains of Letter Boxed otherwise than an ask does."""
-        from service.chain_sets import search_chains
-
+    def search(self, search: str, *, json: bool) -> Exit:
+        """Search otherwise than an ask does."""
         shown = view(self.found.game)
         if not json:
             say_board(self.found.source, self.published, self.puzzle, shown)
-        room = cast("LetterBoxedGame", self.game)
-        found = search_chains(room, self.puzzle, search, self.budget)
+        plug = service_plug(self.found.game)
+        found = plug.search(search, self.game, self.puzzle, self.budget)
         if json:
-            emit(head_json(self.found, self.puzzle) | found.to_json(room))
+            emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
         else:
             say(found.sentence())
-            say_best(shown, self.puzzle, found.chains[:CHAINS_SHOWN])
-            if len(found.chains) > CHAINS_SHOWN:
-                say(f"and {len(found.chains) - CHAINS_SHOWN:,} more; --json has all of them")
-        self._draw(found.chains[:1])
+            say_best(shown, self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
+            if len(found.solutions) > SOLUTIONS_SHOWN:
+                say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
+        self._draw(found.solutions[:1])
         return exit_for(found.status)
 
     def _answer(self, *, json: bool) -> Exit:
-        from solvers.algebra import Ask, Status
+        from solvers.algebra import Status
 
         shown = view(self.found.game)
         outcome = self._solve(self.ask)
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
         if solved and self.ask.kind == "count" and (self.svg is not None or not json):
-            # The best cover of Strands says most; of chains any one will do.
-            ask = default_ask("strands") if self.found.game == "strands" else Ask(kind="first")
-            sample = self._solve(ask).solutions
+            sample = self._solve(game_plug(self.found.game).sample_ask).solutions
         if json:
             emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
         elif solved:
@@ -245,9 +234,9 @@ class _Solve:
     def _list_all(self, *, json: bool) -> Exit:
         """List solutions as they are found: there may be millions, so only the first is kept."""
         from solvers.algebra import Outcome
-        from solvers.letterboxed.game import LetterBoxedGame
 
-        shown = view(self.found.game)
+        plug = service_plug(self.found.game)
+        shown = plug.view()
         count = 0
         kept: tuple[Any, ...] = ()
         if json:
@@ -259,8 +248,7 @@ class _Solve:
                 bar.give_way()
                 if json:
                     emit_item(self.game.solution_to_json(solution), first=count == 1)
-                elif count > 1 and self.found.game == "letterboxed":
-                    # Chains are read as words: one drawing shows how they run.
+                elif count > 1 and plug.lists_lines:
                     say(f"{count:,}: {shown.line(solution)}")
                 else:
                     say(f"{count:,}:")
@@ -273,8 +261,7 @@ class _Solve:
             statistics=stream.statistics,
             reason_code=stream.reason_code,
             reason=stream.reason,
-            # Chains come best first. Other games compare nothing that is listed.
-            value=self.game.value_of(kept) if isinstance(self.game, LetterBoxedGame) else None,
+            value=plug.listed_value(self.game, kept),
         )
         if json:
             tail = outcome_json(self.game, self.ask, outcome)

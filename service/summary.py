@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from service.boards import view
 from service.console import duration, say_table
 from service.options import game_title
+from service.plugs import view
 
 
 def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
@@ -29,12 +29,13 @@ def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
 def official_ranks(lake: str, game: str) -> dict[str, str]:
     """Say of every date where its official solution stands among the best; {} without ranks."""
     from archive.lake import Lake
-    from archive.ranks import RANKS_PATH
-    from archive.tables import STRANDS_RANKS
+    from archive.plugs import archive_plug
+    from archive.ranks import ranks_path
+    from archive.tables import ranks_schema
 
-    if game != "strands":
+    if not archive_plug(game).ranked:
         return {}
-    table = Lake.open(lake).read_table(RANKS_PATH, STRANDS_RANKS)
+    table = Lake.open(lake).read_table(ranks_path(game), ranks_schema(game))
     return {
         row["date"].isoformat(): f"{row['official_rank'] or '-'} of {row['best_count'] or 0}"
         for row in table.to_pylist()
@@ -47,7 +48,7 @@ def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str
     In a game that asks for the fewest of something also how few that is, and whether the official
     solution needs no more; and ranks where given.
     """
-    levels = sorted({row["level"] for row in counts}, key=_level_rank)
+    levels = sorted({row["level"] for row in counts}, key=_level_rank(game))
     by_date: dict[str, dict[str, dict[str, Any]]] = {}
     for row in counts:
         by_date.setdefault(row["date"], {})[row["level"]] = row
@@ -91,10 +92,12 @@ def _official(row: dict[str, Any]) -> str:
     return "-" if best is None else "yes" if best else "no"
 
 
-def _level_rank(level: str) -> tuple[int, str]:
-    from solvers.pips.mix import LEVELS
+def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
+    """Sort levels as payloads have them, others after those by name."""
+    from archive.readers import reader
 
-    return (LEVELS.index(level) if level in LEVELS else len(LEVELS), level)
+    known = reader(game).LEVELS
+    return lambda level: (known.index(level) if level in known else len(known), level)
 
 
 def say_runtimes(lake: str, game: str) -> None:
@@ -104,7 +107,8 @@ def say_runtimes(lake: str, game: str) -> None:
 
     table = Lake.open(lake).read_table("gold/runtimes.parquet", RUNTIMES)
     mine = (row for row in table.to_pylist() if row["game"] == game)
-    rows = sorted(mine, key=lambda row: (_level_rank(row["level"]), row["ask"] or ""))
+    rank = _level_rank(game)
+    rows = sorted(mine, key=lambda row: (rank(row["level"]), row["ask"] or ""))
     headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
     say_table(
         headings,

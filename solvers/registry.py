@@ -1,51 +1,62 @@
-"""The games that nightgrid solves, by name."""
+"""The games that nightgrid solves, by name; what solves them is loaded when it is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
-from solvers.letterboxed.columns import Dictionaries
 from solvers.lexicon.lexicon import Lexicon
+from solvers.plugs import Dictionaries, GamePlug, Plugs
 
-GAMES: tuple[str, ...] = ("pips", "strands", "letterboxed", "tiles")
-WORD_GAMES: frozenset[str] = frozenset({"strands", "letterboxed"})
-"""The games that are solved with words."""
-OWN_WORDS: frozenset[str] = frozenset({"letterboxed"})
-"""Those of them whose boards may bring a dictionary of their own. Bound to no lexicon, such a game
-is played with it."""
-UNCOUNTED: frozenset[str] = frozenset({"tiles"})
-"""The games whose solutions are neither counted nor listed."""
+PLUGS: Plugs[GamePlug] = Plugs(__name__.rpartition(".")[0], "nightgrid.solvers")
+_KNOWN = {
+    plug.name: plug for _, plug in sorted(PLUGS.every(), key=lambda named: named[1].order)
+}  # A plug is a few words and loads no kernel.
+
+GAMES: tuple[str, ...] = tuple(_KNOWN)
+"""All games, in the order in which they are listed."""
+DEFAULT_GAME = GAMES[0]
+"""The game that is meant where none is named."""
+
+
+def game_plug(name: str) -> GamePlug:
+    """Look up what is known of a game. Raises PermanentError for a name that is not in GAMES."""
+    if name not in _KNOWN:
+        raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
+    return _KNOWN[name]
+
+
+def titles(names: Sequence[str]) -> str:
+    """Write what people call games, as in a sentence: "A, B and C"."""
+    called = [game_plug(name).title for name in names]
+    return " and ".join([*([", ".join(called[:-1])] if called[1:] else []), *called[-1:]])
 
 
 def check_ask(ask: Ask, name: str) -> None:
     """Raise PermanentError for an ask that a game does not answer."""
-    if ask.kind == "best" and name == "pips":
-        raise PermanentError(
-            "best(K) is for Strands, Letter Boxed and Tiles; solutions of Pips have no score"
-        )
-    if name in UNCOUNTED and str(ask) not in ("first", "best(1)"):
-        raise PermanentError(
-            f"{ask} is not for Tiles, whose solutions are neither counted nor listed; expected "
-            "first or best(1), the fewest moves"
-        )
+    plug = game_plug(name)
+    if plug.answers(ask):
+        return
+    if ask.kind == "best" and "best" not in plug.asks:
+        ranked = titles([name for name, plug in _KNOWN.items() if "best" in plug.asks])
+        raise PermanentError(f"best(K) is for {ranked}; solutions of {plug.title} have no score")
+    limits = {"best": f"best({plug.best_max or 'K'})"}
+    expected = [limits.get(kind, kind) for kind in ("first", "best", "all", "count")]
+    unlisted = plug.asks.isdisjoint(("count", "all"))
+    why = ", whose solutions are neither counted nor listed" if unlisted else ""
+    raise PermanentError(
+        f"{ask} is not for {plug.title}{why}; expected "
+        f"{' or '.join(text for text in expected if text.partition('(')[0] in plug.asks)}"
+    )
 
 
 def check_rules(rules: str, name: str) -> None:
     """Raise PermanentError for rules that a game does not have; loads nothing that solves."""
-    if name == "strands":
-        from solvers.strands.rules import Rules
-
-        Rules.parse(rules)
-    elif name == "letterboxed":
-        from solvers.letterboxed.rules import Rules as ChainRules
-
-        ChainRules.parse(rules)
-    elif name == "tiles":
-        from solvers.tiles.rules import Rules as TrailRules
-
-        TrailRules.parse(rules)
+    check = game_plug(name).check_rules
+    if check is not None:
+        check(rules)
     elif rules:
         raise PermanentError(f"{name} has no rules to switch; expected none, got {rules!r:.40}")
 
@@ -62,28 +73,8 @@ def game(
     a name that is not in GAMES, for rules that the game does not have, and for a lexicon or rules
     given to a game without.
     """
-    # Imported on first use: a process that only reads the lake never loads Numba.
-    if name == "pips":
-        from solvers.pips.game import PIPS
-
-        if rules or lexicon is not None:
-            raise PermanentError("Pips has neither rules to switch nor a lexicon")
-        return PIPS
-    if name == "strands":
-        from solvers.strands.game import StrandsGame
-        from solvers.strands.rules import Rules
-
-        return StrandsGame(Rules.parse(rules), lexicon)
-    if name == "letterboxed":
-        from solvers.letterboxed.game import LetterBoxedGame
-        from solvers.letterboxed.rules import Rules as ChainRules
-
-        return LetterBoxedGame(ChainRules.parse(rules), lexicon, dictionaries)
-    if name == "tiles":
-        from solvers.tiles.game import TilesGame
-        from solvers.tiles.rules import Rules as TrailRules
-
-        if lexicon is not None:
-            raise PermanentError("Tiles is not played with words")
-        return TilesGame(TrailRules.parse(rules))
-    raise PermanentError(f"unknown game {name!r}; expected one of {', '.join(GAMES)}")
+    plug = game_plug(name)
+    check_rules(rules, name)
+    if lexicon is not None and not plug.words:
+        raise PermanentError(f"{name} is not played with words; expected no lexicon")
+    return plug.bind(rules, lexicon, dictionaries)

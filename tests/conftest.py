@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
-WAITING_FOLDERS = ("tests/workers", "tests/flows")
+WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
 ALONE = frozenset({"driver", "letterboxed_runs", "open_plans", "pips_runs", "strands_runs"})
 """Long files of tests/workers whose tests start no workers."""
 

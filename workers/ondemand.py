@@ -37,7 +37,7 @@ from solvers.errors import NightgridError, PermanentError, TransientError
 from solvers.lexicon.lexicon import Lexicon
 from solvers.question import QUESTION_FIELDS, Question, question_of
 from solvers.reasons import Reason, ReasonCode
-from solvers.registry import check_ask
+from solvers.registry import DEFAULT_GAME, check_ask
 from workers.app import SOLVE_ONDEMAND, client_app
 from workers.chunks import invalid_outcome
 from workers.messages import send as publish
@@ -75,7 +75,7 @@ def submit(
     puzzle: Any,
     ask: Ask,
     *,
-    game: str = "pips",
+    game: str = DEFAULT_GAME,
     rules: str = "",
     lexicon: Lexicon | None = None,
     budget: Budget | None = None,

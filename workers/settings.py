@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis."""
 
-    games: str = "pips,strands,letterboxed,tiles"
+    games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
     It solves the others too, and loads them when the first is asked for."""
     celery_app: str = "workers.app"

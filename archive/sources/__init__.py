@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from archive.plugs import archive_plug
 from archive.sources.answers import Answer, AnswerKind, Source
 from archive.sources.folder import FolderSource
 from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME
 
 if TYPE_CHECKING:
     from archive.sources.page import PageSource
@@ -35,18 +37,10 @@ def __getattr__(name: str) -> Any:
 
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
-PUBLISHED_AT = {
-    "pips": "/svc/pips/v1",
-    "strands": "/svc/strands/v2",
-    "letterboxed": "/svc/letter-boxed/v1",
-}
-"""Where a host that publishes several games keeps the payloads of each."""
-PAGES = {"letterboxed": "/puzzles/letter-boxed"}
-"""Where such a host has a game's page, for games whose page holds the payload of the day."""
 
 
 def open_source(
-    address: str, politeness: Politeness | None = None, *, game: str = "pips"
+    address: str, politeness: Politeness | None = None, *, game: str = DEFAULT_GAME
 ) -> Source:
     """Open a base URL (http or https) or a folder of payloads.
 
@@ -59,15 +53,15 @@ def open_source(
         from archive.sources.page import PageSource
         from archive.sources.web import HttpSource, Politeness
 
-        if game not in PUBLISHED_AT:
+        plug = archive_plug(game)
+        if plug.endpoint is None:
             # The address is left out: it may hold a password.
             raise PermanentError(
                 f"nobody publishes {game} day by day; expected a folder, not a URL"
             )
         if _HOST_ALONE.fullmatch(address):
-            address = address.rstrip("/") + PUBLISHED_AT[game]
-        page = PAGES.get(game)
-        if page is not None and address.rstrip("/").endswith(page):
+            address = address.rstrip("/") + plug.endpoint
+        if plug.page is not None and address.rstrip("/").endswith(plug.page):
             return PageSource(address, politeness or Politeness())
         return HttpSource(address, politeness or Politeness())
     return FolderSource(address)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from service.boards.styled import Drawing
-from solvers.errors import PermanentError
 
 
 class View(Protocol):
@@ -30,25 +28,5 @@ class View(Protocol):
     def value(self, value: int, rules: str) -> str:
         """Write what a solution is worth under the rules: "2 words"."""
 
-    def check_svg(self) -> None:
-        """Raise PermanentError for a game that is not drawn as SVG."""
-
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file."""
-
-
-_VIEWS = {
-    "pips": ("service.boards.pips", "PipsView"),
-    "strands": ("service.boards.strands", "StrandsView"),
-    "letterboxed": ("service.boards.letterboxed", "LetterBoxedView"),
-    "tiles": ("service.boards.tiles", "TilesView"),
-}
-
-
-def view(game: str) -> View:
-    """Look up how a game is shown."""
-    if game not in _VIEWS:
-        raise PermanentError(f"nobody draws boards of {game!r}")
-    # Imported on first use: a process that shows one game does not load the others.
-    module, name = _VIEWS[game]
-    return cast("View", getattr(import_module(module), name)())

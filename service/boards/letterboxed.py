@@ -40,9 +40,6 @@ class LetterBoxedView:
         """Write a number of words, or of letters where the fewest of these were asked for."""
         return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
 
-    def check_svg(self) -> None:
-        """Do nothing: Letter Boxed is drawn as SVG."""
-
     def svg(self, puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
         """Draw the polygon and the strokes."""
         if solution is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
+from service.boards.pips_svg import draw_svg
 from service.boards.styled import Drawing, plain
 from service.console import plural
-from solvers.errors import PermanentError
 from solvers.pips.puzzle import Puzzle
 from solvers.pips.solution import Solution
 
@@ -34,11 +34,6 @@ class PipsView:
         """Write a value; solutions of Pips have none."""
         return str(value)
 
-    def check_svg(self) -> None:
-        """Refuse: Pips is drawn in characters."""
-        raise PermanentError("--svg is for Strands, Letter Boxed and Tiles; this board is of Pips")
-
-    def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:  # noqa: ARG002 - refused
-        """Refuse as well."""
-        self.check_svg()
-        raise AssertionError("refused")
+    def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
+        """Draw tinted regions, and the dominoes with their pips."""
+        return draw_svg(puzzle, solution, title)

@@ -39,9 +39,6 @@ class StrandsView:
         """Write a value; covers have a score instead."""
         return str(value)
 
-    def check_svg(self) -> None:
-        """Do nothing: Strands is drawn as SVG."""
-
     def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
         """Draw circles and strokes."""
         return draw_svg(puzzle, solution, title)

@@ -41,9 +41,6 @@ class TilesView:
         """Write a number of moves."""
         return plural(value, "move")
 
-    def check_svg(self) -> None:
-        """Do nothing: Tiles is drawn as SVG."""
-
     def svg(self, puzzle: Puzzle, solution: Walk | None, title: str | None) -> str:
         """Draw the figures, and the numbers of the moves."""
         return draw_svg(puzzle, solution, title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +12,7 @@ import numpy.typing as npt
 from solvers.algebra import Arrays
 from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.letterboxed.puzzle import Puzzle
-
-Dictionaries = Callable[[str], tuple[str, ...]]
-"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
-their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
+from solvers.plugs import Dictionaries
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:

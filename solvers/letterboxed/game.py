@@ -23,7 +23,7 @@ from solvers.algebra import (
 from solvers.errors import PermanentError
 from solvers.kernel_codes import OUT_OF_BYTES
 from solvers.letter_features import LETTER_FEATURES, letter_features
-from solvers.letterboxed.columns import Dictionaries, from_arrays, to_arrays
+from solvers.letterboxed.columns import from_arrays, to_arrays
 from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.growing_tables import warm as warm_tables
 from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
@@ -35,6 +35,7 @@ from solvers.letterboxed.search import Search
 from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
+from solvers.plugs import Dictionaries
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 
 BOARD_S = 0.01

@@ -17,8 +17,9 @@ from archive import corpus_inputs
 from archive.corpus import Corpus, open_corpus
 from archive.generated import make_boards, read_generator_spec
 from archive.lake import Lake
+from archive.plugs.pips.tables import PIPS_PUZZLES
 from archive.puzzles import puzzles_table
-from archive.tables import CORPUS_QUARANTINE, CORPUS_ROWS, PIPS_PUZZLES
+from archive.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from solvers.errors import PermanentError
 from solvers.pips.generator import generate_many
 from solvers.pips.mix import LEVELS, PRESETS

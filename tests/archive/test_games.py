@@ -49,7 +49,7 @@ def test_a_word_game_is_bound_to_the_words_given(words: str) -> None:
     [
         ("chess", "", None, "unknown game 'chess'"),
         ("pips", "", "words.txt", "pips is not played with words"),
-        ("pips", "words=any", None, "neither rules"),
+        ("pips", "words=any", None, "pips has no rules to switch"),
         ("strands", "colour=red", None, "rule 'colour=red'"),
         ("strands", "", "nowhere.txt", "nowhere.txt"),
     ],

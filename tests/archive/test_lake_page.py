@@ -10,13 +10,19 @@ import pyarrow as pa
 import pytest
 
 from archive import tables
+from archive.plugs import archive_plug
 from solvers.reasons import ReasonCode
+from solvers.registry import GAMES
 
 PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\*\*([\w.]+)\*\*.*?```json\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE))
 SCHEMAS = {
     value.metadata[b"nightgrid.table"].decode(): value
-    for value in vars(tables).values()
+    for value in (
+        *vars(tables).values(),
+        *(archive_plug(game).puzzles() for game in GAMES),
+        *(tables.ranks_schema(game) for game in GAMES if archive_plug(game).ranked),
+    )
     if isinstance(value, pa.Schema) and value.metadata
 }
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from archive.official import is_same_cover, is_valid
+from archive.official import is_valid
+from archive.plugs.strands.official import is_same_cover
 from archive.published import Published
 from archive.strands import read_puzzles
 from solvers.registry import game

@@ -8,8 +8,8 @@ import pytest
 
 from archive.columns import arrays_of
 from archive.lake import Lake
+from archive.plugs.pips.tables import PIPS_PUZZLES
 from archive.puzzles import add_puzzles, puzzles_folder, puzzles_table, read_puzzle_table
-from archive.tables import PIPS_PUZZLES
 from solvers.pips.columns import from_arrays
 from solvers.pips.game import PIPS
 from solvers.pips.generator import generate

@@ -16,9 +16,9 @@ from archive.fetch import fetch
 from archive.gold import write_gold
 from archive.lake import Lake
 from archive.normalise import normalise
-from archive.ranks import RANKS_PATH
+from archive.ranks import ranks_path
 from archive.sources import FolderSource
-from archive.tables import RESULTS, SOLUTIONS, STRANDS_RANKS
+from archive.tables import RESULTS, SOLUTIONS, ranks_schema
 from solvers.algebra import Ask
 from solvers.question import question_of
 from solvers.registry import game
@@ -77,7 +77,7 @@ def test_a_rank_is_found_whatever_path_a_word_takes_and_is_null_where_there_is_n
     put(filled, editions[1], "solved", [official[0]], "r1")
     put(filled, editions[2], "over_budget", [], "r2")
     write_gold(filled, STRANDS, ASKS)
-    ranks = filled.read_table(RANKS_PATH, STRANDS_RANKS)
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
     found = [(r["status"], r["best_count"], r["official_rank"]) for r in ranks.to_pylist()]
     assert found == [
         ("solved", 3, 2),
@@ -93,10 +93,10 @@ def test_solutions_of_another_run_of_the_same_job_are_not_mixed_in(filled: Lake)
     put(filled, edition, "solved", [json.loads(edition["official_solution"])], "r0")
     put(filled, edition, "solved", [json.loads(other["official_solution"])] * 2, "r1")
     write_gold(filled, STRANDS, ASKS)
-    ranks = filled.read_table(RANKS_PATH, STRANDS_RANKS)
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
     assert ranks.to_pylist()[0]["best_count"] == 1
 
 
 def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
     write_gold(filled, STRANDS)
-    assert not filled.exists(RANKS_PATH)
+    assert not filled.exists(ranks_path("strands"))

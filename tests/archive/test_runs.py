@@ -20,9 +20,10 @@ from archive.columns import arrays_of, slice_arrays
 from archive.finishing import child_path, path_key
 from archive.lake import Lake
 from archive.planning import estimate_run
+from archive.plugs.pips.tables import PIPS_PUZZLES
 from archive.runfiles import ChunkRef, SegmentTakenError, add_segment
 from archive.runs import finish_run, open_run, plan_run, read_done
-from archive.tables import PARTS, PIPS_PUZZLES, RESULTS, manifest_schema
+from archive.tables import PARTS, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
 from solvers.question import question_of

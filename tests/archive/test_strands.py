@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from archive.plugs.strands.themes import THEMES
 from archive.published import Fault, Published
 from archive.strands import read_payload, read_puzzles
-from archive.themes import THEMES
 from solvers.strands.generator import generate, to_payload
 from solvers.strands.solution import Cover
 

@@ -13,8 +13,8 @@ import pytest
 from archive.editions import editions_path
 from archive.gold import COUNTS_PATH
 from archive.lake import Lake
-from archive.ranks import RANKS_PATH
-from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, STRANDS_RANKS
+from archive.ranks import ranks_path
+from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
 from flows import steps
 from flows.report import GameReport
 from flows.settings import NightSettings
@@ -67,7 +67,7 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
     for row in lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist():
         assert (row["status"], row["official_solution_valid"]) == ("solved", True)
         assert row["count"] >= 1
-    ranks = lake.read_table(RANKS_PATH, STRANDS_RANKS).to_pylist()
+    ranks = lake.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
     assert len(ranks) == DAYS
     assert all(1 <= row["official_rank"] <= row["best_count"] <= 10 for row in ranks)
     assert all(Path(path).exists() for path in report.paths.values())
@@ -119,7 +119,10 @@ def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
     editions = lake.read_table(editions_path("strands"), EDITIONS).to_pylist()
     drafts = [(row["date"], row["revision"]) for row in editions if row["draft"]]
     assert drafts == [(TO_COME, 1), (TO_COME, 2)]
-    for path, schema in ((COUNTS_PATH, COUNTS_BY_DATE), (RANKS_PATH, STRANDS_RANKS)):
+    for path, schema in (
+        (COUNTS_PATH, COUNTS_BY_DATE),
+        (ranks_path("strands"), ranks_schema("strands")),
+    ):
         dates = [row["date"] for row in lake.read_table(path, schema).to_pylist()]
         assert len(dates) == DAYS
         assert TO_COME not in dates
@@ -150,7 +153,7 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
     [
         ({"rules": "colour=red"}, "rule 'colour=red'"),
         ({"game": "pips", "lexicon": "words.txt"}, "pips is not played with words"),
-        ({"game": "pips", "rules": "words=any"}, "neither rules"),
+        ({"game": "pips", "rules": "words=any"}, "pips has no rules to switch"),
         ({"asks": (BEST, BEST)}, "expected each once"),
     ],
 )

@@ -10,8 +10,8 @@ import pytest
 
 from archive import strands
 from archive.pips import read_payload, read_puzzles
+from archive.plugs.strands.themes import THEMES
 from archive.published import Published
-from archive.themes import THEMES
 from service.nights import SAMPLES
 from solvers.pips.check import check_solution
 from solvers.strands.placing import place_words

@@ -14,13 +14,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from archive.games import bind_game
+from archive.plugs.strands.themes import THEMES
 from archive.strands import read_puzzles
-from archive.themes import THEMES
 from service import progress
 from service.boards.strands_grid import draw_cover, draw_letters
 from service.boards.styled import text_of
 from service.nights import SAMPLES
-from service.rule_options import GameRules
+from service.rule_options import OPTIONS, GameRules
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.strands.game import StrandsGame
@@ -407,7 +407,7 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
     from service import nights, ondemand, solving
 
-    names = [field.name for field in dataclasses.fields(GameRules)]
+    names = list(OPTIONS)
     for command in (solving.solve, ondemand.submit, nights.nightly):
         parameters = list(inspect.signature(command).parameters)
         at = parameters.index("lexicon")

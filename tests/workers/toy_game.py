@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from toy_layers import ToyLayers
 
-from archive.tables import PIPS_PUZZLES
+from archive.plugs.pips.tables import PIPS_PUZZLES
 from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode

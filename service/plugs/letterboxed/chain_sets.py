@@ -35,7 +35,7 @@ class ChainSet:
 
     search: Search
     status: Status
-    chains: tuple[Chain, ...] = ()
+    solutions: tuple[Chain, ...] = ()
     at_most: int | None = None
     """Of `disjoint`: how many chains there can be in such a set; None where that is not known."""
     of: int | None = None
@@ -46,17 +46,17 @@ class ChainSet:
 
     def sentence(self) -> str:
         """Say what was found."""
-        if not self.chains:
+        if not self.solutions:
             return self.reason
         took = duration(self.took_ns)
         if self.search == "greedy":
-            best = plural(len(self.chains[0].words), "word")
-            chains = plural(len(self.chains), "chain")
+            best = plural(len(self.solutions[0].words), "word")
+            chains = plural(len(self.solutions), "chain")
             return f"The greedy search finds {chains} in {took}, the best of {best}:"
         proven = self.status is Status.SOLVED
         largest = "no set is larger" if proven else f"no set has more than {self.at_most:,}"
         return (
-            f"{plural(len(self.chains), 'chain')} of {self.of:,} share no word; {largest}. "
+            f"{plural(len(self.solutions), 'chain')} of {self.of:,} share no word; {largest}. "
             f"Found in {took}:"
         )
 
@@ -66,15 +66,15 @@ class ChainSet:
             "search": self.search,
             **bound_json(game),
             "status": str(self.status),
-            "count": len(self.chains),
-            "value": len(self.chains[0].words) if self.chains else None,
+            "count": len(self.solutions),
+            "value": len(self.solutions[0].words) if self.solutions else None,
             "wall_ns": self.took_ns,
             "reason_code": self.reason_code,
             "reason": self.reason,
         }
         if self.search == "disjoint":
             value |= {"at_most": self.at_most, "of": self.of}
-        return value | {"solutions": [game.solution_to_json(chain) for chain in self.chains]}
+        return value | {"solutions": [game.solution_to_json(chain) for chain in self.solutions]}
 
 
 def search_chains(
@@ -110,7 +110,7 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
     return ChainSet(
         search="disjoint",
         status=Status.SOLVED if best.proven else Status.OVER_BUDGET,
-        chains=best.chains,
+        solutions=best.chains,
         at_most=best.bound,
         of=len(every),
         reason_code=None if best.proven else ReasonCode.UNPROVEN,
@@ -143,5 +143,5 @@ def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
     return ChainSet(
         search="greedy",
         status=Status.SOLVED,
-        chains=tuple(sorted(chains, key=lambda chain: chain.order)),
+        solutions=tuple(sorted(chains, key=lambda chain: chain.order)),
     )

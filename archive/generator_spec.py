@@ -1,0 +1,80 @@
+"""A generator spec such as `pips:n=1000,seed=7` as a value, and how its options are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from solvers.errors import PermanentError
+
+SEEDS_PER_STREAM = 2**32
+"""Boards of a game that are drawn one by one: those of one seed are no other's."""
+
+
+class Board(NamedTuple):
+    """One generated board, and what it is drawn from."""
+
+    puzzle: Any
+    level: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generated:
+    """A generator spec, read and checked."""
+
+    game: str
+    boards: int
+    seed: int
+    options: tuple[tuple[str, str], ...]
+    """Everything but n and seed, sorted by name."""
+
+    def __str__(self) -> str:
+        """Write the spec in its one canonical form."""
+        named = (f"{name}={value}" for name, value in self.options)
+        return f"{self.game}:{','.join((f'n={self.boards}', *named, f'seed={self.seed}'))}"
+
+
+Make = Callable[[int, int], Iterator[Board]]
+"""Makes the boards from one number to before another; the same whatever slice they are made in."""
+
+
+def read_number(name: str, text: str, least: int, most: int) -> int:
+    """Read an option that is a whole number. Raises PermanentError that names the option."""
+    if text.isascii() and text.isdecimal() and len(text) <= 12 and least <= int(text) <= most:
+        return int(text)
+    raise PermanentError(
+        f"generator spec: {name} is {text!r:.40}; expected a number from {least:,} to {most:,}"
+    )
+
+
+def read_span(name: str, text: str, largest: int = 2**24) -> tuple[int, int]:
+    """Read an option that is a number, or two with a dash between them. Raises as above."""
+    least, _, most = text.partition("-")
+    first = read_number(name, least, 1, largest)
+    last = read_number(name, most or least, 1, largest)
+    if first > last:
+        raise PermanentError(
+            f"generator spec: {name} is {text!r:.40}; expected a number, or a smaller and a larger"
+        )
+    return first, last
+
+
+def read_share(name: str, text: str) -> float:
+    """Read an option that is a share, 0 to 1. Raises as above."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise PermanentError(f"generator spec: {name} is {text!r:.40}; expected 0 to 1")
+    return value
+
+
+def read_choice(name: str, text: str, known: tuple[str, ...]) -> str:
+    """Read an option that is one of some words. Raises as above."""
+    if text not in known:
+        raise PermanentError(
+            f"generator spec: {name} is {text!r:.40}; expected one of {', '.join(known)}"
+        )
+    return text

@@ -1,0 +1,1 @@
+"""Tiles in the archive: its plug, the puzzles table, boards of corpora."""

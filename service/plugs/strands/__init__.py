@@ -1,0 +1,1 @@
+"""Strands at the doors: its plug."""

@@ -1,0 +1,1 @@
+"""Tiles at the doors: its plug, and random boards."""

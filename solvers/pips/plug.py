@@ -1,0 +1,19 @@
+"""Plug Pips in: domino tilings under sums, counted exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from solvers.algebra import Game
+from solvers.lexicon.lexicon import Lexicon
+from solvers.plugs import Dictionaries, GamePlug
+
+
+def _bind(_rules: str, _lexicon: Lexicon | None, _words: Dictionaries | None) -> Game[Any, Any]:
+    # Imported on first use: a process that only reads the lake never loads Numba.
+    from solvers.pips.game import PIPS
+
+    return PIPS
+
+
+PLUG = GamePlug(name="pips", title="Pips", order=10, bind=_bind)

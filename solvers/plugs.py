@@ -1,0 +1,147 @@
+"""What a game is plugged in with on this floor, and how the plugs of any floor are found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any, Generic, TypeVar
+
+from solvers.algebra import Ask, AskKind, Game
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import Lexicon
+
+MODULE, ATTRIBUTE = "plug", "PLUG"
+"""A package of this project that plugs a game in has a module of this name with this attribute."""
+LAST = 100
+"""Place of a game that does not say where it stands among the others."""
+FIRST, COUNT = Ask(kind="first"), Ask(kind="count")
+
+Dictionaries = Callable[[str], tuple[str, ...]]
+"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
+their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
+Bind = Callable[[str, Lexicon | None, Dictionaries | None], Game[Any, Any]]
+"""Makes a game of rules, words and dictionaries. It imports what solves, and nothing before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlug:
+    """What every floor knows of a game before anything is solved. Making one loads no kernel."""
+
+    name: str
+    """What the game is called in commands, messages and tables: letters and digits."""
+    title: str
+    """What people call it."""
+    order: int = LAST
+    """Place in lists of games, the lowest first. The first game is meant where none is named."""
+    bind: Bind
+    check_rules: Callable[[str], object] | None = None
+    """Raises PermanentError for rules that the game does not have. None: it has none."""
+    words: bool = False
+    """Whether it is played with words."""
+    own_words: bool = False
+    """Whether boards may bring a dictionary of their own, as `puzzle.dictionary`. Bound to no
+    lexicon, the game is played with it."""
+    asks: frozenset[AskKind] = frozenset({"first", "all", "count"})
+    """What may be asked of a puzzle."""
+    best_max: int | None = None
+    """The largest k of `best(k)`; None for any."""
+    night_asks: tuple[Ask, ...] = (COUNT,)
+    """What a night asks of every puzzle unless told otherwise."""
+    quick_ask: Ask = FIRST
+    """What says most about a puzzle and is quick to have: asked unless told otherwise by commands
+    that answer at once."""
+    sample_ask: Ask = FIRST
+    """What finds one solution to be shown beside a count."""
+
+    @property
+    def usual_ask(self) -> Ask:
+        """What a count, or a job on demand, asks unless told otherwise."""
+        return COUNT if "count" in self.asks else FIRST
+
+    def answers(self, ask: Ask) -> bool:
+        """Tell whether the game answers an ask."""
+        within = ask.kind != "best" or self.best_max is None or (ask.limit or 1) <= self.best_max
+        return ask.kind in self.asks and within
+
+
+P = TypeVar("P")
+
+
+class Plugs(Generic[P]):
+    """The plugs of one floor by the name of their game, each loaded when it is first asked for.
+
+    A game of this project is a sub-package of `package` with a module `plug`, named like the game.
+    A game of another distribution is an entry point of the group `group`, named like the game.
+    """
+
+    def __init__(self, package: str, group: str) -> None:
+        """Look for nothing yet."""
+        self._package = package
+        self._group = group
+        self._loaded: dict[str, P] = {}
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        path = import_module(self._package).__path__
+        folders = [found.name for found in iter_modules(path) if found.ispkg]
+        return frozenset(name for name in folders if find_spec(self._module(name)) is not None)
+
+    @cached_property
+    def _others(self) -> dict[str, EntryPoint]:
+        return {
+            found.name: found
+            for found in entry_points(group=self._group)
+            if found.name not in self._own
+        }
+
+    def _module(self, name: str) -> str:
+        return f"{self._package}.{name}.{MODULE}"
+
+    def has(self, name: str) -> bool:
+        """Tell whether a game has a plug on this floor."""
+        return name in self._own or name in self._others
+
+    def plug(self, name: str) -> P:
+        """Load a game's plug.
+
+        Raises PermanentError for a game without one, and for one of another distribution that
+        cannot be loaded.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> P:
+        if name in self._own:
+            found: P = getattr(import_module(self._module(name)), ATTRIBUTE)
+            return found
+        if name not in self._others:
+            raise PermanentError(f"no plug of {name!r:.40} is in {self._package} or {self._group}")
+        try:
+            loaded: P = self._others[name].load()
+        except Exception as error:
+            value = self._others[name].value
+            raise PermanentError(
+                f"game {name!r:.40} of {value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+        return loaded
+
+    def every(self) -> Iterator[tuple[str, P]]:
+        """Load all plugs, with the names of their games, sorted by these.
+
+        Leaves out, with a warning, those of other distributions that cannot be loaded: the other
+        games are not at fault.
+        """
+        for name in sorted({*self._own, *self._others}):
+            try:
+                found = self.plug(name)
+            except PermanentError as error:
+                warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+                continue
+            yield name, found

@@ -1,0 +1,58 @@
+"""Plug Coins into the archive: entry point of the group nightgrid.archive."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from archive.generator_spec import Board, Generated, Make, read_number
+from archive.plugs import ArchivePlug, PayloadReader
+from solvers.algebra import Game
+
+from .puzzle import Puzzle, check_choice
+from .rules import Rules
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class CoinsInArchive(ArchivePlug):
+    name = "coins"
+    corpus_options = ("coins",)
+
+    def reader(self) -> PayloadReader:
+        from . import payload
+
+        return payload
+
+    def puzzles(self) -> pa.Schema:
+        import pyarrow as pa
+
+        from archive.tables import list_of, puzzles_schema
+
+        return puzzles_schema(
+            self.name,
+            pa.field("coin", list_of(pa.int32()), nullable=False),
+            pa.field("total", pa.int64(), nullable=False),
+        )
+
+    def claims_member(self, key: str | None, value: Any) -> bool:
+        return key == "coins"
+
+    def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool:
+        return check_choice(puzzle, solution, Rules.parse(game.rules).most)
+
+    def corpus_maker(self, spec: Generated) -> Make:
+        coins = read_number("coins", dict(spec.options).get("coins", "8"), 1, 24)
+        return lambda start, stop: (
+            Board(random_puzzle(f"{spec.seed}/{i}", coins), None) for i in range(start, stop)
+        )
+
+
+def random_puzzle(seed: str, coins: int) -> Puzzle:
+    rng = random.Random(seed)
+    purse = [rng.randint(1, 9) for _ in range(coins)]
+    return Puzzle(coins=tuple(purse), total=rng.randint(1, sum(purse)))
+
+
+PLUG = CoinsInArchive()

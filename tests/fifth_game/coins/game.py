@@ -1,0 +1,197 @@
+"""Coins behind the contract of solvers.algebra: ask, split, solve, merge.
+
+A part is a list of choices for the first coins: [true, false] takes the first and not the second.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import (
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    Statistics,
+    Status,
+    failure_of,
+)
+from solvers.reasons import Reason, ReasonCode
+
+from .puzzle import Choice, Puzzle
+from .rules import Rules
+
+ALL = Ask(kind="all")
+CLOCK_STRIDE = 1024
+"""Nodes between two looks at the clock."""
+
+
+class CoinsGame:
+    name = "coins"
+    solver_version = "coins-1"
+    reasons = (None, *(Reason(code=code) for code in (ReasonCode.NODES, ReasonCode.SECONDS)))
+    lexicon_id = ""
+
+    def __init__(self, rules: Rules) -> None:
+        self.bound_rules = rules
+        self.rules = str(rules)
+
+    def puzzle_from_json(self, value: object) -> Puzzle:
+        return Puzzle.from_json(value)
+
+    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
+        return puzzle.to_json()
+
+    def puzzle_id(self, puzzle: Puzzle) -> str:
+        return puzzle.puzzle_id
+
+    def solution_to_json(self, solution: Choice) -> list[int]:
+        return list(solution)
+
+    def solution_from_json(self, value: Any) -> Choice:
+        return tuple(value)
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Any, into: int) -> list[Any]:
+        parts = [list(part or [])]
+        while len(parts) < into and len(parts[0]) < len(puzzle.coins):
+            parts = [[*part, taken] for part in parts for taken in (True, False)]
+        return parts
+
+    def solve(
+        self, puzzle: Puzzle, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> Outcome[Choice]:
+        stream = self.stream(puzzle, ALL if ask.kind == "count" else ask, part, budget)
+        found = tuple(stream)
+        over = stream.reason_code is not None
+        return Outcome(
+            status=stream.status,
+            count=None if over else len(found),
+            solutions=() if over or ask.kind == "count" else found,
+            truncated=stream.truncated,
+            statistics=stream.statistics,
+            reason_code=stream.reason_code,
+        )
+
+    def stream(
+        self, puzzle: Puzzle, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> ChoiceStream:
+        most = 1 if ask.kind == "first" else ask.limit
+        return ChoiceStream(puzzle, self.bound_rules.most, part or [], most, budget or Budget())
+
+    def merge(
+        self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Choice]]
+    ) -> Outcome[Choice]:
+        failure = failure_of(outcomes)
+        if failure is not None:
+            return failure
+        found = [choice for outcome in outcomes for choice in outcome.solutions]
+        most = 1 if ask.kind == "first" else ask.limit
+        count = sum(outcome.count or 0 for outcome in outcomes)
+        if ask.kind != "count":
+            count = len(found[:most])
+        return Outcome(
+            status=Status.SOLVED if count else Status.UNSOLVABLE,
+            count=count,
+            solutions=tuple(found[:most]),
+            truncated=ask.kind == "all" and count < len(found),
+            statistics=sum((outcome.statistics for outcome in outcomes), Statistics()),
+        )
+
+    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, Any]:
+        sizes = np.array([len(puzzle.coins) for puzzle in puzzles], np.int32)
+        return {
+            "coin.values": np.array([coin for p in puzzles for coin in p.coins], np.int32),
+            "coin.offsets": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+            "total": np.array([puzzle.total for puzzle in puzzles], np.int64),
+            "size": sizes,
+        }
+
+    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
+        start, stop = arrays["coin.offsets"][row : row + 2]
+        coins = tuple(arrays["coin.values"][start:stop].tolist())
+        return Puzzle(coins=coins, total=int(arrays["total"][row]))
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, Any]:
+        rows = len(arrays["size"])
+        columns: dict[str, Any] = {
+            name: np.zeros(rows, np.int64)
+            for name in ("states", "nodes", "kernel_ns", "table_bytes")
+        }
+        columns |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
+        columns |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
+        for row in range(rows):
+            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
+            columns["status"][row] = STATUS_CODES.index(outcome.status)
+            columns["count_lo"][row] = outcome.count or 0
+            columns["reason"][row] = [r and r.code for r in self.reasons].index(outcome.reason_code)
+            columns["nodes"][row] = outcome.statistics.nodes
+            columns["states"][row] = outcome.statistics.states
+        return columns
+
+    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
+        return None
+
+    def cost_s(self, arrays: Arrays, ask: Ask) -> Any:
+        return 1e-6 * np.exp2(np.minimum(arrays["size"], 20)).astype(np.float64)
+
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], Any]:
+        return ("size",), arrays["size"][:, None].astype(np.float64)
+
+    def warm(self) -> None:
+        """Nothing is compiled."""
+
+
+class ChoiceStream:
+    """Solutions one by one, each coin taken before it is left; ends where the budget does."""
+
+    def __init__(
+        self, puzzle: Puzzle, coins_max: int, part: list[bool], most: int | None, budget: Budget
+    ) -> None:
+        self.status = Status.UNSOLVABLE
+        self.reason_code: ReasonCode | None = None
+        self.reason = ""
+        self.truncated = False
+        self._puzzle, self._coins_max, self._part = puzzle, coins_max, part
+        self._most, self._budget = most, budget
+        self._states = self._nodes = 0
+        self._deadline = time.monotonic() + budget.seconds
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(states=self._states, nodes=self._nodes)
+
+    def __iter__(self) -> Iterator[Choice]:
+        choices = self._choices(0, self._puzzle.total, ())
+        for choice in islice(choices, self._most):
+            self.status = Status.SOLVED
+            self._states += 1
+            yield choice
+        if self.reason_code is None and self._most not in (None, 1):
+            self.truncated = next(choices, None) is not None
+        if self.reason_code is not None:
+            self.status, self.reason = Status.OVER_BUDGET, self.reason_code.sentence
+
+    def _choices(self, at: int, left: int, taken: Choice) -> Iterator[Choice]:
+        self._nodes += 1
+        if self._nodes > self._budget.nodes:
+            self.reason_code = ReasonCode.NODES
+        elif self._nodes % CLOCK_STRIDE == 0 and time.monotonic() > self._deadline:
+            self.reason_code = ReasonCode.SECONDS
+        if self.reason_code is not None:
+            return
+        coins = self._puzzle.coins
+        if at == len(coins):
+            if not left:
+                yield taken
+            return
+        for take in (True, False) if at >= len(self._part) else (self._part[at],):
+            if not take:
+                yield from self._choices(at + 1, left, taken)
+            elif coins[at] <= left and len(taken) < self._coins_max:
+                yield from self._choices(at + 1, left - coins[at], (*taken, at))

@@ -1,0 +1,59 @@
+"""Plug Coins in at the doors: entry point of the group nightgrid.service."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+
+from service.boards import View
+from service.plugs import GameOption, Payload, ServicePlug
+from service.plugs.base import Said
+
+
+class CoinsAtDoors(ServicePlug):
+    name = "coins"
+    draws_svg = False
+    sample_days = 3
+    rule_options = (
+        GameOption(
+            name="most_coins",
+            rule="most",
+            kind=int,
+            metavar="N",
+            help="most coins that may be taken. Default: any number.",
+        ),
+    )
+
+    def view(self) -> View:
+        from .view import CoinsView
+
+        return CoinsView()
+
+    def rule_line(self, said: Said) -> str:
+        from .rules import Rules
+
+        return str(Rules(most=said["most_coins"]) if "most_coins" in said else Rules())
+
+    def payloads(
+        self, said: Said, start: dt.date, days: int, seed: int
+    ) -> tuple[Iterator[Payload], list[str]]:
+        from solvers.algebra import Ask
+
+        from .archive_plug import random_puzzle
+        from .game import CoinsGame
+        from .rules import Rules
+
+        def make() -> Iterator[Payload]:
+            for day in range(days):
+                puzzle = random_puzzle(f"day/{seed}/{day}", 6)
+                solutions = CoinsGame(Rules()).solve(puzzle, Ask(kind="first")).solutions
+                official = list(solutions[0]) if solutions else None
+                date = (start + dt.timedelta(days=day)).isoformat()
+                value = {"printDate": date, **puzzle.to_json(), "solution": official}
+                yield Payload(date, json.dumps(value))
+
+        return make(), ["daily"]
+
+
+PLUG = CoinsAtDoors()
