@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from archive.puzzles import puzzles_table
-from solvers.pips.generator import generate, generate_many
-from solvers.pips.mix import LEVELS, LOOSE, PRESETS
+from archive.ingest.puzzles import puzzles_table
+from solvers.pips.generate.generator import generate, generate_many
+from solvers.pips.generate.mix import LEVELS, LOOSE, PRESETS
 from solvers.pips.puzzle import Puzzle
 from solvers.registry import game
 

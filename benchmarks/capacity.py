@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from archive.chunking import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from benchmarks.capacity_model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.report import Section, add_write, finish
-from workers.executors import CHUNKS_PER_PROCESS
-from workers.messages import LOOK_AT_MOST
+from workers.driver.executors import CHUNKS_PER_PROCESS
+from workers.queue.messages import LOOK_AT_MOST
+from workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from workers.settings import Settings
 
 FOUND = Path(__file__).with_name("capacity.json")

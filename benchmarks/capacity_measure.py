@@ -16,22 +16,22 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from archive import chunking
-from archive.attempts import read_start
-from archive.lake import Lake
-from archive.runfiles import ChunkRef, open_run
-from archive.runs import plan_run
-from archive.tables import PARTS
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS
 from benchmarks.boards import published_mix
 from benchmarks.processes import children_of
 from solvers.algebra import Ask
 from solvers.registry import game
-from workers.chunks import solve_chunk
-from workers.driver import drive
-from workers.executors import CeleryExecutor
-from workers.redis_keys import connect
+from workers.cluster.supervisor import local_cluster, supervisor_state
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor
+from workers.queue.redis_keys import connect
+from workers.runs.attempts import read_start
+from workers.runs.manifest import ChunkRef, open_run
+from workers.runs.plan import chunk_size as chunking
+from workers.runs.plan.planner import plan_run
+from workers.runs.solve_chunk import solve_chunk
 from workers.settings import Settings
-from workers.supervisor import local_cluster, supervisor_state
 
 COUNT = Ask(kind="count")
 SEED = 5

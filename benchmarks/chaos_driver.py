@@ -11,14 +11,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from archive import gathering
-from archive.lake import Lake
-from archive.runfiles import ChunkRef
+from archive.lake.storage import Lake
 from benchmarks import chaos_inject  # noqa: F401 - its faults are this process's, too
-from workers import collector
-from workers.chunk_states import Flight
-from workers.driver import drive
-from workers.executors import CeleryExecutor, MessageStatus
+from workers.driver import collector
+from workers.driver.chunk_states import Flight
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor, MessageStatus
+from workers.runs import gathering
+from workers.runs.manifest import ChunkRef
 from workers.settings import Settings
 
 

@@ -33,8 +33,8 @@ def install_double() -> None:
 
 
 def _install_faults() -> None:
-    from archive import disk
-    from workers import chunks
+    from archive.lake import local_commit as disk
+    from workers.runs import solve_chunk as chunks
 
     folder = chaos_folder()
     pause_s = float(os.environ.get("NIGHTGRID_CHAOS_PAUSE_S") or 0)

@@ -20,19 +20,19 @@ from unittest import mock
 
 import pyarrow as pa
 
-from archive import chunking
-from archive.games import open_game
-from archive.lake import Lake
-from archive.runfiles import done_places, open_run
-from archive.runs import plan_run
-from archive.tables import RESULTS
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS
+from archive.words.binding import open_game
 from benchmarks.chaos_cluster import Cluster, Host
 from benchmarks.chaos_files import EXECUTIONS
 from benchmarks.processes import wait_for
 from solvers.algebra import Ask, Status
 from solvers.reasons import Reason
-from workers.driver import drive
-from workers.executors import InlineExecutor
+from workers.driver.driver import drive
+from workers.driver.executors import InlineExecutor
+from workers.runs.manifest import done_places, open_run
+from workers.runs.plan import chunk_size as chunking
+from workers.runs.plan.planner import plan_run
 from workers.settings import Settings
 
 COUNT = Ask(kind="count")

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Outcome, Status
 from solvers.errors import PermanentError
-from solvers.hard import (
+from solvers.reductions import (
     flow_free_to_strands,
     matching_to_letterboxed,
     not_all_equal_to_letterboxed,
@@ -26,12 +26,12 @@ from solvers.hard import (
     one_in_three_to_strands,
     subset_sum_to_pips,
 )
-from solvers.hard.catalogue import Made, make, reduction
-from solvers.hard.flow_free import FlowFree
-from solvers.hard.formula import Formula, assignments, exactly_one, not_all_equal
-from solvers.hard.planar import PlanarFormula, embed
-from solvers.hard.reduced import Reduced
-from solvers.hard.subset_sum import SubsetSum
+from solvers.reductions.catalogue import Made, make, reduction
+from solvers.reductions.problems.flow_free import FlowFree
+from solvers.reductions.problems.formula import Formula, assignments, exactly_one, not_all_equal
+from solvers.reductions.problems.planar import PlanarFormula, embed
+from solvers.reductions.problems.subset_sum import SubsetSum
+from solvers.reductions.reduced import Reduced
 from tests.oracles.hard_instances import (
     all_flows,
     all_formulas,

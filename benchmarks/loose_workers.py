@@ -21,24 +21,24 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from archive import plan_pass
-from archive.attempts import read_start
-from archive.frontier import frontier_folder
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runfiles import ChunkRef
-from archive.runs import open_run, plan_run
-from archive.stages import CARRIED
-from archive.tables import PARTS, RESULTS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, RESULTS
 from benchmarks.boards import LOOSE_ROWS, loose_board
 from benchmarks.processes import cpu_seconds, peak_bytes
 from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget
 from solvers.registry import game
-from workers.driver import drive
-from workers.executors import CeleryExecutor
+from workers.cluster.supervisor import local_cluster
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor
+from workers.runs.attempts import read_start
+from workers.runs.manifest import ChunkRef, open_run
+from workers.runs.plan import plan_pass
+from workers.runs.plan.planner import plan_run
+from workers.runs.staged.frontier import frontier_folder
+from workers.runs.staged.stages import CARRIED
 from workers.settings import Settings
-from workers.supervisor import local_cluster
 
 DOMINOES = 20
 SEED = 0

@@ -14,13 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from archive.lake import Lake
-from archive.tables import COUNTS_BY_DATE
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE
 from benchmarks.boards import archive_folder
 from benchmarks.published import article_counts
 from benchmarks.report import Section, add_write, finish
-from flows.report import GameReport
-from flows.settings import NightGame, NightSettings
+from flows.night.report import GameReport
+from flows.night.settings import NightGame, NightSettings
 from flows.start import run_night
 from workers.settings import Settings
 

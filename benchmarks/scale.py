@@ -26,24 +26,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from archive.child_processes import pool_of
-from archive.columns import arrays_of
-from archive.corpus import Corpus, open_corpus
-from archive.jobs import ids_of
-from archive.lake import Lake
-from archive.memory import keep_freed
-from archive.runfiles import count_segments
-from archive.runs import begin_run, extend_run
+from archive.corpus.child_processes import pool_of
+from archive.corpus.corpus import Corpus, open_corpus
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
 from benchmarks.processes import children_of, cpu_seconds, peak_bytes
 from benchmarks.report import add_write, finish
 from benchmarks.scale_figures import Figures, tell
 from solvers.algebra import Ask, Budget, digest
 from solvers.registry import game
-from workers.driver import Progress, drive
-from workers.executors import CeleryExecutor
-from workers.redis_keys import connect
+from workers.cluster.supervisor import local_cluster
+from workers.driver.driver import Progress, drive
+from workers.driver.executors import CeleryExecutor
+from workers.memory import keep_freed
+from workers.queue.redis_keys import connect
+from workers.runs.job_keys import ids_of
+from workers.runs.manifest import count_segments
+from workers.runs.plan.planner import begin_run, extend_run
 from workers.settings import Settings
-from workers.supervisor import local_cluster
 
 COUNT = Ask(kind="count")
 SEED = 7

@@ -33,21 +33,21 @@ from pathlib import Path
 
 import numpy as np
 
-from archive.lake import Lake
-from archive.results import ONDEMAND_PREFIX
+from archive.lake.storage import Lake
+from archive.results.results import ONDEMAND_PREFIX
 from benchmarks.chaos_cluster import ROOT
 from benchmarks.processes import wait_for
 from benchmarks.report import Section, add_write, finish
 from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends
-from flows import environment
+from flows.prefect import environment
 from solvers.algebra import Ask
 from solvers.errors import TransientError
-from solvers.pips.generator import generate, to_payload
-from solvers.pips.mix import LEVELS, PRESETS
-from workers.ondemand import result, submit
+from solvers.pips.generate.generator import generate, to_payload
+from solvers.pips.generate.mix import LEVELS, PRESETS
+from workers.cluster.supervisor import local_cluster
+from workers.ondemand.jobs import result, submit
 from workers.processes import end_group, spawn
 from workers.settings import Settings
-from workers.supervisor import local_cluster
 
 SAMPLE_S = 3.0
 SUBMIT_S = 1.0
@@ -212,7 +212,7 @@ def _program(
     folder: Path, name: str, words: list[str], env: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the command line as a process, ended with the block."""
-    command = [sys.executable, "-m", "service.cli", *words]
+    command = [sys.executable, "-m", "service.cli.app", *words]
     process = spawn(command, log_path=folder / f"{name}.log", env=env)
     try:
         yield process

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import redis
 
-from archive.lake import STAGING
+from archive.lake.storage import STAGING
 from benchmarks.processes import children_of
-from workers.redis_keys import connect
+from workers.cluster.supervisor import supervisor_state
+from workers.queue.redis_keys import connect
 from workers.settings import Settings
-from workers.supervisor import supervisor_state
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MIB = 1024**2

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from archive.lexicons import default_lexicon, lexicon_from_file
+from archive.words.lexicons import default_lexicon, lexicon_from_file
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget

@@ -23,19 +23,19 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.columns import arrays_of
-from archive.editions import current_editions
-from archive.games import bind_game
-from archive.lake import Lake
-from archive.puzzles import read_puzzle_table
-from archive.ranks import ranks_path
-from archive.results import find_results, solutions_of
-from archive.tables import RESULTS, ranks_schema
+from archive.ingest.editions import current_editions
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, ranks_schema
+from archive.results.ranks import ranks_path
+from archive.results.results import find_results, solutions_of
+from archive.words.binding import bind_game
 from benchmarks.boards import archive_folder
 from benchmarks.processes import children_of, peak_bytes
 from benchmarks.report import Section, add_write, finish
-from flows.report import GameReport
-from flows.settings import NightGame, NightSettings
+from flows.night.report import GameReport
+from flows.night.settings import NightGame, NightSettings
 from flows.start import run_night
 from solvers.algebra import Budget, canonical_json
 from solvers.question import question_of

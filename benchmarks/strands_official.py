@@ -28,10 +28,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from archive.lexicons import default_lexicon
-from archive.plugs.strands.official import is_same_cover
-from archive.published import Published
-from archive.strands import read_payload
+from archive.games.strands.official import is_same_cover
+from archive.games.strands.payload import read_payload
+from archive.payloads.published import Published
+from archive.words.lexicons import default_lexicon
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, command_line, finish
 from solvers.algebra import Ask, Budget, Status
@@ -41,7 +41,7 @@ from solvers.lexicon.lexicon import Lexicon
 from solvers.strands.check import check_cover
 from solvers.strands.game import StrandsGame
 from solvers.strands.paths import cells_of, cut, spell
-from solvers.strands.pieces import Found
+from solvers.strands.pieces.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY

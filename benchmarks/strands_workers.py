@@ -25,9 +25,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from archive.games import bind_game
-from archive.lake import Lake
-from archive.tables import RESULTS
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS
+from archive.words.binding import bind_game
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, finish
 from solvers.algebra import Ask
@@ -95,7 +95,7 @@ def _solve(files: list[Path], ask: str, ready: Any) -> tuple[float, float, float
 def counted(source: Path, lake: Path, ask: str, processes: int) -> Counted:
     """Call `nightgrid count` on a folder of payloads."""
     command = [
-        *(sys.executable, "-m", "service.cli", "count", str(source), "--lake", str(lake)),
+        *(sys.executable, "-m", "service.cli.app", "count", str(source), "--lake", str(lake)),
         *("--game", "strands", "--ask", ask, "--workers", str(processes)),
         *("--no-prefect", "--json"),
     ]

@@ -18,9 +18,9 @@ from solvers.algebra import Ask, Budget, Status
 from solvers.errors import PermanentError
 from solvers.tiles.check import check_walk
 from solvers.tiles.combo import combo
-from solvers.tiles.fewest import Fewest, fewest_moves
+from solvers.tiles.fewest_moves.fewest import Fewest, fewest_moves
 from solvers.tiles.game import TilesGame
-from solvers.tiles.generator import Form, generate
+from solvers.tiles.generate import Form, generate
 from solvers.tiles.model import model_of
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from service.reducing import picture
+from service.cli.reduce import picture
 from solvers.algebra import Ask
-from solvers.hard.catalogue import Made, make, reduction
+from solvers.reductions.catalogue import Made, make, reduction
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 

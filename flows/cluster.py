@@ -8,12 +8,12 @@ from contextlib import ExitStack, closing, contextmanager
 import redis
 
 from flows.runs import RunSettings, stopped
-from workers.driver import Progress, RunSummary, drive
-from workers.executors import CeleryExecutor, InlineExecutor
+from workers.cluster.supervisor import SERVER, beginning_cluster, is_supervised
+from workers.driver.driver import Progress, RunSummary, drive
+from workers.driver.executors import CeleryExecutor, InlineExecutor
+from workers.queue.redis_keys import connect, living
 from workers.queues import BATCH
-from workers.redis_keys import connect, living
 from workers.settings import Settings
-from workers.supervisor import SERVER, beginning_cluster, is_supervised
 
 
 class OwnWorkers:

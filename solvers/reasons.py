@@ -1,6 +1,6 @@
 """Why a search or a job did not end as asked: codes for programs, and sentences for people.
 
-Kernels return small integers (solvers.kernel_codes), programs branch on `ReasonCode`, people read a
+Kernels return small integers (solvers.kernel.codes), programs branch on `ReasonCode`, people read a
 sentence. No program reads a sentence.
 """
 
@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from solvers.kernel_codes import (
+from solvers.kernel.codes import (
     COUNT_TOO_LARGE,
     FIXED_TABLE_FULL,
     OUT_OF_BYTES,

@@ -8,7 +8,7 @@ from typing import Any
 from solvers.algebra import Ask, Game
 from solvers.errors import PermanentError
 from solvers.lexicon.lexicon import Lexicon
-from solvers.plugs import Dictionaries, GamePlug, Plugs
+from solvers.plug import Dictionaries, GamePlug, Plugs
 
 PLUGS: Plugs[GamePlug] = Plugs(__name__.rpartition(".")[0], "nightgrid.solvers")
 _KNOWN = {

@@ -25,9 +25,9 @@ HELP = frozenset({"help", "metavar", "epilog"})
 """Arguments of options and commands whose texts tell people about games by example."""
 ALLOWED = {
     # The page of the manual that shows what files and answers of each game look like.
-    "service/manual.py": "_TAIL",
+    "service/cli/manual.py": "_TAIL",
     # Every command with an example of its use.
-    "service/cli.py": "COMMANDS",
+    "service/cli/app.py": "COMMANDS",
 }
 """The one name of a module whose value may name games: texts for people."""
 
@@ -91,8 +91,8 @@ def test_what_names_a_game_is_found() -> None:
 
 def test_loading_every_plug_loads_no_kernel_and_no_arrow() -> None:
     code = (
-        "import sys; from solvers.registry import GAMES; from archive.plugs import archive_plug;"
-        "from service.plugs import ALL; [archive_plug(game) for game in GAMES];"
+        "import sys; from solvers.registry import GAMES; from archive.games import archive_plug;"
+        "from service.games import ALL; [archive_plug(game) for game in GAMES];"
         "print([m for m in ('numba', 'pyarrow', 'celery', 'rich') if m in sys.modules], len(ALL))"
     )
     done = subprocess.run(

@@ -11,10 +11,16 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from archive.stages import CARRY_ROWS, STAGE_LAYERS, STAGE_PARTS_MIN, STAGE_ROWS, StageSizes
 from solvers.algebra import Budget
 from solvers.errors import PermanentError
 from solvers.registry import GAMES
+from workers.runs.staged.stages import (
+    CARRY_ROWS,
+    STAGE_LAYERS,
+    STAGE_PARTS_MIN,
+    STAGE_ROWS,
+    StageSizes,
+)
 
 SOCKET_PATH_BYTES = 100
 """Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""

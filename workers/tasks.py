@@ -15,19 +15,19 @@ import structlog
 from celery import Task, signals
 from celery.exceptions import TimeLimitExceeded
 
-from archive.games import bind_game
-from archive.lake import Lake
-from archive.runfiles import ChunkRef
+from archive.lake.storage import Lake
+from archive.words.binding import bind_game
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
-from workers.chunks import solve_chunk as solve_chunk_of
-from workers.liveness import AcknowledgedRequest, Liveness
 from workers.logs import configure, get_logger
-from workers.ondemand import solve_message
+from workers.ondemand.jobs import solve_message
 from workers.processes import die_with_parent
-from workers.redis_keys import Announcement, EventKind, announce, connect
-from workers.rows import exception_reason
+from workers.queue.liveness import AcknowledgedRequest, Liveness
+from workers.queue.redis_keys import Announcement, EventKind, announce, connect
+from workers.runs.manifest import ChunkRef
+from workers.runs.rows import exception_reason
+from workers.runs.solve_chunk import solve_chunk as solve_chunk_of
 from workers.settings import Settings
 
 log = get_logger("nightgrid.worker")

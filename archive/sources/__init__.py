@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from archive.plugs import archive_plug
-from archive.sources.answers import Answer, AnswerKind, Source
+from archive.games import archive_plug
 from archive.sources.folder import FolderSource
+from archive.sources.responses import Answer, AnswerKind, Source
 from solvers.errors import PermanentError
 from solvers.registry import DEFAULT_GAME
 

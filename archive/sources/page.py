@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 
-from archive.fields import DATE_KEY, print_date
-from archive.gamedata import embedded
-from archive.raw import Validators
-from archive.sources.answers import Answer
+from archive.payloads.fields import DATE_KEY, print_date
+from archive.payloads.gamedata import embedded
+from archive.payloads.strict_json import members_by_key, read_members
+from archive.sources.responses import Answer, Validators
 from archive.sources.web import HttpSource
-from archive.strict_json import members_by_key, read_members
 from solvers.errors import InvalidPuzzleError
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import httpx
 import tenacity
 
-from archive.raw import Validators
-from archive.sources.answers import MAX_BODY_BYTES, Answer, AnswerKind
+from archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
 from solvers.errors import PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)

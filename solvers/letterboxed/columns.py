@@ -12,7 +12,7 @@ import numpy.typing as npt
 from solvers.algebra import Arrays
 from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.letterboxed.puzzle import Puzzle
-from solvers.plugs import Dictionaries
+from solvers.plug import Dictionaries
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:

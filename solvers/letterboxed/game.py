@@ -21,21 +21,21 @@ from solvers.algebra import (
     failure_of,
 )
 from solvers.errors import PermanentError
-from solvers.kernel_codes import OUT_OF_BYTES
+from solvers.kernel.codes import OUT_OF_BYTES
 from solvers.letter_features import LETTER_FEATURES, letter_features
 from solvers.letterboxed.columns import from_arrays, to_arrays
-from solvers.letterboxed.greedy import greedy_chains
-from solvers.letterboxed.growing_tables import warm as warm_tables
-from solvers.letterboxed.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
 from solvers.letterboxed.model import Model, model_of
 from solvers.letterboxed.parts import Part, divide
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search import Search
+from solvers.letterboxed.search.greedy import greedy_chains
+from solvers.letterboxed.search.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
+from solvers.letterboxed.search.search import Search
 from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
+from solvers.letterboxed.states.growing_tables import warm as warm_tables
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
-from solvers.plugs import Dictionaries
+from solvers.plug import Dictionaries
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 
 BOARD_S = 0.01

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import Int, kernel
 from solvers.errors import PermanentError
+from solvers.kernel.compiling import Int, kernel
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
 from solvers.lexicon.lexicon import Lexicon

@@ -7,7 +7,7 @@ from typing import Any
 
 from solvers.errors import PermanentError
 from solvers.letterboxed.rules import Chains
-from solvers.letterboxed.search import Search
+from solvers.letterboxed.search.search import Search
 from solvers.reasons import BudgetSpentError
 
 Part = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 from solvers.algebra import Ask, Game
 from solvers.letterboxed.rules import Rules
 from solvers.lexicon.lexicon import Lexicon
-from solvers.plugs import Dictionaries, GamePlug
+from solvers.plug import Dictionaries, GamePlug
 
 NIGHT_BEST = 10
 """Shortest chains that a night keeps of a board."""

@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Budget
-from solvers.clock import monotonic_ns
-from solvers.compiling import Int, search_kernel
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.compiling import Int, search_kernel
 from solvers.pips.columns import Columns
-from solvers.pips.count import count_board
-from solvers.pips.endings import SOLVING, is_capacity
+from solvers.pips.layers.count import count_board
+from solvers.pips.layers.endings import SOLVING, is_capacity
+from solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
+from solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
+from solvers.pips.layers.space import Limits, Space, Work
 from solvers.pips.parts import PartArrays
-from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
-from solvers.pips.scratch import NARROW, WIDE, allocate_for_budget, kept
-from solvers.pips.space import Limits, Space, Work
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns of Counts.costs."""

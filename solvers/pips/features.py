@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.algebra import Arrays
-from solvers.compiling import Int, kernel
+from solvers.kernel.compiling import Int, kernel
 from solvers.pips.columns import Columns, kernel_columns
 from solvers.pips.puzzle import REGION_TYPES, RegionType
 

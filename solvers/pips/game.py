@@ -23,7 +23,7 @@ from solvers.algebra import (
     failure_of,
 )
 from solvers.errors import PermanentError
-from solvers.kernel_codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from solvers.pips.batch import (
     CODE,
     KERNEL_NS,
@@ -36,8 +36,10 @@ from solvers.pips.batch import (
     count_rows,
 )
 from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from solvers.pips.count import CLOCK_STRIDE
-from solvers.pips.endings import (
+from solvers.pips.features import FEATURES, cost_s, features
+from solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
+from solvers.pips.layers.count import CLOCK_STRIDE
+from solvers.pips.layers.endings import (
     CODES,
     REASON_OF_CODE,
     REASONS,
@@ -47,18 +49,16 @@ from solvers.pips.endings import (
     is_capacity,
     is_refusal,
 )
-from solvers.pips.features import FEATURES, cost_s, features
-from solvers.pips.general import DOMINOES_MIN, count_generally, is_first_choice
-from solvers.pips.layer_parts import (
+from solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
+from solvers.pips.puzzle import Cell, Puzzle
+from solvers.pips.solution import Solution, solution_from_json, solution_to_json
+from solvers.pips.staged.layer_parts import (
     LayerPart,
     count_layer_part,
     divide_layer_part,
     only_counts,
 )
-from solvers.pips.layers import LayeredCount, take_up
-from solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.solution import Solution, solution_from_json, solution_to_json
+from solvers.pips.staged.layers import LayeredCount, take_up
 from solvers.pips.stream import SolutionStream
 from solvers.reasons import ReasonCode, reason_code_of
 

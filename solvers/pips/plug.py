@@ -6,7 +6,7 @@ from typing import Any
 
 from solvers.algebra import Game
 from solvers.lexicon.lexicon import Lexicon
-from solvers.plugs import Dictionaries, GamePlug
+from solvers.plug import Dictionaries, GamePlug
 
 
 def _bind(_rules: str, _lexicon: Lexicon | None, _words: Dictionaries | None) -> Game[Any, Any]:

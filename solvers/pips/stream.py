@@ -8,16 +8,14 @@ import numpy as np
 
 from solvers.algebra import Budget, Statistics, Status
 from solvers.errors import PermanentError
-from solvers.kernel_codes import DONE, OUT_OF_BYTES
-from solvers.pips.board import MOST_TYPES
+from solvers.kernel.codes import DONE, OUT_OF_BYTES
 from solvers.pips.columns import kernel_columns, to_arrays
-from solvers.pips.endings import SOLVING, ending, is_refusal
-from solvers.pips.general import GeneralSearch, general_order, is_first_choice
-from solvers.pips.parts import Part, part_arrays
-from solvers.pips.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
-from solvers.pips.search import (
+from solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
+from solvers.pips.layers.board import MOST_TYPES
+from solvers.pips.layers.endings import SOLVING, ending, is_refusal
+from solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
+from solvers.pips.layers.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
+from solvers.pips.layers.search import (
     KERNEL_NS,
     MORE,
     NODES,
@@ -29,6 +27,8 @@ from solvers.pips.search import (
     begin,
     search_board,
 )
+from solvers.pips.parts import Part, part_arrays
+from solvers.pips.puzzle import Cell, Puzzle
 from solvers.pips.solution import Placement, Solution
 from solvers.reasons import BudgetSpentError, ReasonCode
 

@@ -6,16 +6,16 @@ import time
 from dataclasses import replace
 
 from solvers.algebra import Budget
-from solvers.kernel_codes import FIXED_TABLE_FULL
+from solvers.kernel.codes import FIXED_TABLE_FULL
 from solvers.reasons import BudgetSpentError
-from solvers.strands.general_engine import GeneralEngine
-from solvers.strands.general_pieces import WideFound, widened
-from solvers.strands.pieces import Found
+from solvers.strands.general.engine import GeneralEngine
+from solvers.strands.general.pieces import WideFound, widened
+from solvers.strands.pieces.pieces import Found
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.sweep_engine import SweepEngine
-from solvers.strands.table import NODES
-from solvers.strands.zone_engine import ZoneEngine
+from solvers.strands.states.table import NODES
+from solvers.strands.sweep.engine import SweepEngine
+from solvers.strands.zones.engine import ZoneEngine
 
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250

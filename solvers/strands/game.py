@@ -25,16 +25,16 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 from solvers.strands.columns import from_arrays, to_arrays
-from solvers.strands.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 from solvers.strands.engine_choice import engine_for
-from solvers.strands.general_pieces import WideFound, find_any_pieces
+from solvers.strands.general.pieces import WideFound, find_any_pieces
 from solvers.strands.listing import COVER_BYTES, CoverStream, best_first
 from solvers.strands.parts import Part, divide, part_range, walk
 from solvers.strands.paths import build_cover
-from solvers.strands.pieces import Found, TooManyPiecesError
+from solvers.strands.pieces.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.solution import Cover, cover_from_json, cover_to_json
+from solvers.strands.states.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 
 BOARD_S = 0.3
 """What a published board costs."""

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from solvers.algebra import Budget, Statistics, Status
-from solvers.kernel_codes import OUT_OF_BYTES
+from solvers.kernel.codes import OUT_OF_BYTES
 from solvers.lexicon.lexicon import Lexicon
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from solvers.strands.engine import reason_of
 from solvers.strands.engine_choice import engine_for
-from solvers.strands.general_pieces import WideFound
+from solvers.strands.general.pieces import WideFound
 from solvers.strands.parts import Part, part_range, walk
 from solvers.strands.paths import build_cover
-from solvers.strands.pieces import Found, TooManyPiecesError
+from solvers.strands.pieces.pieces import Found, TooManyPiecesError
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.solution import Cover
+from solvers.strands.states.engine import reason_of
 
 COVER_BYTES = 2048
 """A cover's share of a list of covers."""

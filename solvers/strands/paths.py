@@ -6,9 +6,9 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.compound_scores import phrase_of
-from solvers.strands.general_pieces import WideFound
-from solvers.strands.pieces import Found, scored_components
+from solvers.strands.general.pieces import WideFound
+from solvers.strands.pieces.compound_scores import phrase_of
+from solvers.strands.pieces.pieces import Found, scored_components
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.rules import Rules
 from solvers.strands.score import FREQUENCY

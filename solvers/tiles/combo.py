@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import Int, inlined_kernel, search_kernel
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
 from solvers.tiles.model import Model
 from solvers.tiles.solution import Walk
 

@@ -24,12 +24,7 @@ from solvers.reasons import Reason, ReasonCode, reason_index
 from solvers.tiles.batch import decide_rows
 from solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from solvers.tiles.combo import combo
-from solvers.tiles.fewest import (
-    TOO_LARGE,
-    any_walk,
-    between,
-    fewest_moves,
-)
+from solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
 from solvers.tiles.model import Model, model_of
 from solvers.tiles.parts import Part, divide, part_range
 from solvers.tiles.puzzle import Puzzle

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import search_kernel
+from solvers.kernel.compiling import search_kernel
 from solvers.tiles.puzzle import Puzzle
 
 

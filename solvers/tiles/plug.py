@@ -6,7 +6,7 @@ from typing import Any
 
 from solvers.algebra import Ask, Game
 from solvers.lexicon.lexicon import Lexicon
-from solvers.plugs import Dictionaries, GamePlug
+from solvers.plug import Dictionaries, GamePlug
 from solvers.tiles.rules import Rules
 
 

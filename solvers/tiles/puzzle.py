@@ -49,7 +49,7 @@ class Puzzle:
         """Validate a JSON value with `tiles`, lists of features.
 
         `place` is the path of the value in its document and starts every place that an error
-        names. Other keys are ignored. The page's own form is read by `archive.tiles`.
+        names. Other keys are ignored. The page's own form is read by `archive.games.tiles.payload`.
         """
         if not isinstance(value, Mapping):
             raise InvalidPuzzleError(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.compiling import Int, search_kernel
+from solvers.kernel.compiling import Int, search_kernel
 from solvers.tiles.model import Model
 from solvers.tiles.solution import Walk
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from archive import buckets
-from archive.buckets import Buckets
 from solvers.algebra import digest
+from workers.runs import external_sort as buckets
+from workers.runs.external_sort import Buckets
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 

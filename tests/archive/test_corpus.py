@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from archive import corpus as corpora
-from archive import corpus_inputs
-from archive.corpus import Corpus, open_corpus
-from archive.generated import make_boards, read_generator_spec
-from archive.lake import Lake
-from archive.plugs.pips.tables import PIPS_PUZZLES
-from archive.puzzles import puzzles_table
-from archive.tables import CORPUS_QUARANTINE, CORPUS_ROWS
+from archive.corpus import corpus as corpora
+from archive.corpus import inputs as corpus_inputs
+from archive.corpus.corpus import Corpus, open_corpus
+from archive.corpus.generated import make_boards, read_generator_spec
+from archive.games.pips.tables import PIPS_PUZZLES
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from solvers.errors import PermanentError
-from solvers.pips.generator import generate_many
-from solvers.pips.mix import LEVELS, PRESETS
+from solvers.pips.generate.generator import generate_many
+from solvers.pips.generate.mix import LEVELS, PRESETS
 from solvers.registry import game
 
 PIPS = game("pips")

@@ -4,21 +4,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from archive import costs
-from archive.columns import arrays_of
-from archive.costs import Estimator, Lesson, cost_path, read_model
-from archive.jobs import ids_of, name_jobs
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runfiles import read_json
-from archive.runs import finish_run, open_run, plan_run
-from archive.tables import PARTS, RESULTS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.columns import arrays_of
+from archive.lake.json_files import read_json
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, RESULTS
 from solvers.algebra import Ask, Budget
-from solvers.pips.generator import generate_many
-from solvers.pips.mix import LEVELS, PRESETS
+from solvers.pips.generate.generator import generate_many
+from solvers.pips.generate.mix import LEVELS, PRESETS
 from solvers.question import question_of
 from solvers.registry import game
 from tests.pending import pending_chunks
+from workers.runs.finish import finish_run
+from workers.runs.job_keys import ids_of, name_jobs
+from workers.runs.manifest import open_run
+from workers.runs.plan import costs
+from workers.runs.plan.costs import Estimator, Lesson, cost_path, read_model
+from workers.runs.plan.planner import plan_run
 
 COUNT = Ask(kind="count")
 PIPS = game("pips")

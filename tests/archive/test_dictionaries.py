@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from archive.dictionaries import (
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import NormaliseReport, normalise
+from archive.ingest.observations import observations_path
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.storage import Lake
+from archive.lake.tables import DICTIONARIES, OBSERVATIONS
+from archive.sources import FolderSource
+from archive.words.dictionaries import (
     ARCHIVE_PATH,
     SINGLES,
     LakeDictionaries,
@@ -18,14 +26,6 @@ from archive.dictionaries import (
     add_dictionaries,
     keep_dictionary,
 )
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.lake import Lake
-from archive.normalise import NormaliseReport, normalise
-from archive.observations import observations_path
-from archive.puzzles import read_puzzle_table
-from archive.sources import FolderSource
-from archive.tables import DICTIONARIES, OBSERVATIONS
 from solvers.letterboxed.puzzle import Puzzle
 from tests.archive.letter_days import FIRST, SIDES, WORDS, letter_day, turned, write_days
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from archive.editions import current_editions, editions_path
-from archive.fetch import fetch
-from archive.gold import COUNTS_PATH, write_gold
-from archive.lake import Lake
-from archive.normalise import normalise
+from archive.ingest.editions import current_editions, editions_path
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, EDITIONS
+from archive.results.gold import COUNTS_PATH, write_gold
 from archive.sources import FolderSource
-from archive.tables import COUNTS_BY_DATE, EDITIONS
 from solvers.registry import game
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from archive.encoding import leaves, parquet_writer
-from archive.plugs import archive_plug
-from archive.tables import DICTIONARIES, RESULTS, manifest_schema
+from archive.games import archive_plug
+from archive.lake.encoding import leaves, parquet_writer
+from archive.lake.tables import DICTIONARIES, RESULTS, manifest_schema
 from solvers.registry import GAMES
 
 NUMBERS = (pa.int32(), pa.int64())

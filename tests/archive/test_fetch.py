@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from archive.fetch import GIVE_UP_AFTER_FAILURES, NOT_ASKED, FetchFailure, FetchReport, fetch
-from archive.lake import Lake
-from archive.normalise import normalise
-from archive.raw import RawArchive, Validators
+from archive.ingest.fetch import GIVE_UP_AFTER_FAILURES, NOT_ASKED, FetchFailure, FetchReport, fetch
+from archive.ingest.normalise import normalise
+from archive.ingest.raw import RawArchive
+from archive.lake.storage import Lake
+from archive.lake.tables import QUARANTINE
 from archive.sources import Answer, AnswerKind, FolderSource
-from archive.tables import QUARANTINE
+from archive.sources.responses import Validators
 from solvers.errors import PermanentError, TransientError
 
 TODAY = dt.date(2026, 1, 15)

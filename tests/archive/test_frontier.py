@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive import frontier
-from archive.frontier import (
+from archive.lake.storage import Lake
+from solvers.algebra import Budget, canonical_json
+from solvers.errors import PermanentError
+from workers.runs.manifest import ChunkRef, Segment
+from workers.runs.staged import frontier
+from workers.runs.staged.frontier import (
     GROUP_ROWS,
     LostFrontierError,
     drop_frontiers,
@@ -21,11 +25,7 @@ from archive.frontier import (
     sources,
     write_frontier,
 )
-from archive.lake import Lake
-from archive.runfiles import ChunkRef, Segment
-from archive.stages import Carried, StagePart, StageSizes, next_stage, stage_part
-from solvers.algebra import Budget, canonical_json
-from solvers.errors import PermanentError
+from workers.runs.staged.stages import Carried, StagePart, StageSizes, next_stage, stage_part
 
 RUN = "0" * 32
 REF = ChunkRef(run_id=RUN, segment=3, chunk=1)

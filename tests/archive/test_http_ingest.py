@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from archive.fetch import fetch
-from archive.lake import Lake
-from archive.normalise import normalise
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake
+from archive.lake.tables import EDITIONS
 from archive.sources import HttpSource, Politeness
-from archive.tables import EDITIONS
 
 NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.ahead import ahead
-from archive.jobs import KeySet, ids_of, keys_of, name_jobs
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from solvers.question import question_of
 from solvers.registry import game
+from workers.runs.job_keys import KeySet, ids_of, keys_of, name_jobs
+from workers.runs.prefetch import ahead
 
 COUNT = Ask(kind="count")
 

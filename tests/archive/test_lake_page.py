@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from archive import tables
-from archive.plugs import archive_plug
+from archive.games import archive_plug
+from archive.lake import tables
 from solvers.reasons import ReasonCode
 from solvers.registry import GAMES
 

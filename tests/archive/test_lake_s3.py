@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from archive.fetch import fetch
-from archive.lake import Lake, MissingFileError
-from archive.normalise import normalise
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake, MissingFileError
+from archive.lake.tables import EDITIONS
 from archive.sources import FolderSource
-from archive.tables import EDITIONS
 from solvers.errors import PermanentError, TransientError
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.letterboxed import FIRST_DATE, read_payload, read_puzzles
-from archive.published import Fault, Published
-from archive.readers import reader
+from archive.games.letterboxed.payload import FIRST_DATE, read_payload, read_puzzles
+from archive.games.readers import reader
+from archive.payloads.published import Fault, Published
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.solution import Chain
 from tests.archive.letter_days import FIRST, OFFICIAL, SIDES, WORDS, letter_day

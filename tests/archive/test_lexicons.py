@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from archive import lexicon_cache, lexicons
-from archive.lake import Lake
-from archive.lexicons import (
+from archive.lake.storage import Lake
+from archive.words import lexicon_cache, lexicons
+from archive.words.lexicons import (
     default_lexicon,
     keep_lexicon,
     lake_path,
@@ -346,7 +346,7 @@ def test_writers_at_the_same_time_leave_one_sound_copy(cache):
 
 OPEN_AND_SHOW_MAPPINGS = """
 import sys
-from archive.lexicons import lexicon_from_file
+from archive.words.lexicons import lexicon_from_file
 lexicon = lexicon_from_file(sys.argv[1])
 print(lexicon.lexicon_id, "pyarrow" in sys.modules, "wordfreq" in sys.modules)
 for line in open("/proc/self/maps"):

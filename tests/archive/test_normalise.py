@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.lake import Lake
-from archive.normalise import NormaliseReport, normalise
-from archive.pips import LEVELS, read_payload
-from archive.published import Published
-from archive.puzzles import read_puzzle_table
-from archive.raw import RawArchive, index_path
+from archive.games.pips.payload import LEVELS, read_payload
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import NormaliseReport, normalise
+from archive.ingest.puzzles import read_puzzle_table
+from archive.ingest.raw import RawArchive, index_path
+from archive.lake.storage import Lake
+from archive.lake.tables import EDITIONS, QUARANTINE
+from archive.payloads.published import Published
 from archive.sources import FolderSource
-from archive.tables import EDITIONS, QUARANTINE
 from solvers.pips.solution import solution_from_json
 from solvers.registry import game
 
@@ -288,9 +288,9 @@ def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     folder = write_archive("source", dates)
     program = (
         "import datetime as dt, sys\n"
-        "from archive.fetch import fetch\n"
-        "from archive.lake import Lake\n"
-        "from archive.normalise import normalise\n"
+        "from archive.ingest.fetch import fetch\n"
+        "from archive.lake.storage import Lake\n"
+        "from archive.ingest.normalise import normalise\n"
         "from archive.sources import FolderSource\n"
         "lake = Lake.open(sys.argv[1])\n"
         "now = lambda: dt.datetime(2026, 1, 15, 4, 30, tzinfo=dt.UTC)\n"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from archive.official import is_valid
-from archive.plugs.strands.official import is_same_cover
-from archive.published import Published
-from archive.strands import read_puzzles
+from archive.games.strands.official import is_same_cover
+from archive.games.strands.payload import read_puzzles
+from archive.payloads.published import Published
+from archive.results.official import is_valid
 from solvers.registry import game
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.solution import cover_from_json, cover_to_json

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.lake import Lake
-from archive.normalise import normalise
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake
 from archive.sources import AnswerKind, PageSource, Politeness, open_source
 from tests.archive.letter_days import FIRST, letter_day
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.pips import LEVELS, MAX_LEVELS, read_payload, read_puzzles
-from archive.published import Fault, Published
+from archive.games.pips.payload import LEVELS, MAX_LEVELS, read_payload, read_puzzles
+from archive.payloads.published import Fault, Published
 from solvers.pips.check import check_solution
 
 DATE = dt.date(2026, 1, 2)

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from archive import plan_pass
-from archive.plan_pass import batches
+from workers.runs.plan import plan_pass
+from workers.runs.plan.plan_pass import batches
 
 
 def cut(sizes, first_rows):

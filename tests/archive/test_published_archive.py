@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.gold import COUNTS_PATH, write_gold
-from archive.lake import Lake
-from archive.normalise import normalise
-from archive.puzzles import read_puzzle_table
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
+from archive.results.gold import COUNTS_PATH, write_gold
 from archive.sources import FolderSource
-from archive.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
 from solvers.pips.game import PIPS
 
 pytestmark = pytest.mark.archive

@@ -6,14 +6,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from archive.columns import arrays_of
-from archive.lake import Lake
-from archive.plugs.pips.tables import PIPS_PUZZLES
-from archive.puzzles import add_puzzles, puzzles_folder, puzzles_table, read_puzzle_table
+from archive.games.pips.tables import PIPS_PUZZLES
+from archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table, read_puzzle_table
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
 from solvers.pips.columns import from_arrays
 from solvers.pips.game import PIPS
-from solvers.pips.generator import generate
-from solvers.pips.mix import PRESETS
+from solvers.pips.generate.generator import generate
+from solvers.pips.generate.mix import PRESETS
 from solvers.pips.puzzle import Puzzle
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.gold import write_gold
-from archive.lake import Lake
-from archive.normalise import normalise
-from archive.ranks import ranks_path
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
+from archive.results.gold import write_gold
+from archive.results.ranks import ranks_path
 from archive.sources import FolderSource
-from archive.tables import RESULTS, SOLUTIONS, ranks_schema
 from solvers.algebra import Ask
 from solvers.question import question_of
 from solvers.registry import game

@@ -13,14 +13,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from archive.editions import current_editions
-from archive.fetch import fetch
-from archive.gold import COUNTS_PATH, PENDING, RUNTIMES_PATH, UNPUBLISHED, write_gold
-from archive.lake import Lake
-from archive.normalise import normalise
-from archive.results import RESULTS_FOLDER, find_results, read_solutions
+from archive.ingest.editions import current_editions
+from archive.ingest.fetch import fetch
+from archive.ingest.normalise import normalise
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
+from archive.results.gold import COUNTS_PATH, PENDING, RUNTIMES_PATH, UNPUBLISHED, write_gold
+from archive.results.results import RESULTS_FOLDER, find_results, read_solutions
 from archive.sources import FolderSource
-from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from solvers.algebra import MAX_COUNT, Ask
 from solvers.pips.game import PipsGame
 from solvers.question import question_of

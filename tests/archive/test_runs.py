@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive import plan_pass, planning
-from archive.attempts import Attempts, read_attempts, write_attempts
-from archive.chunking import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
-from archive.columns import arrays_of, slice_arrays
-from archive.finishing import child_path, path_key
-from archive.lake import Lake
-from archive.planning import estimate_run
-from archive.plugs.pips.tables import PIPS_PUZZLES
-from archive.runfiles import ChunkRef, SegmentTakenError, add_segment
-from archive.runs import finish_run, open_run, plan_run, read_done
-from archive.tables import PARTS, RESULTS, manifest_schema
+from archive.games.pips.tables import PIPS_PUZZLES
+from archive.lake.columns import arrays_of, slice_arrays
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, RESULTS, manifest_schema
 from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
 from solvers.question import question_of
 from solvers.reasons import Reason, ReasonCode
 from tests.pending import pending_chunks
+from workers.runs.attempts import Attempts, read_attempts, write_attempts
+from workers.runs.finish import child_path, finish_run, path_key
+from workers.runs.manifest import ChunkRef, SegmentTakenError, add_segment, open_run, read_done
+from workers.runs.plan import plan_pass
+from workers.runs.plan import planner as planning
+from workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from workers.runs.plan.planner import estimate_run, plan_run
 
 
 def game(**other):

@@ -14,14 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from archive.raw import Validators
-from archive.sources import (
-    AnswerKind,
-    FolderSource,
-    HttpSource,
-    Politeness,
-    open_source,
-)
+from archive.sources import AnswerKind, FolderSource, HttpSource, Politeness, open_source
+from archive.sources.responses import Validators
 from solvers.errors import PermanentError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -415,7 +409,7 @@ def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 def test_a_folder_needs_no_http_library():
     program = (
         "import sys; from archive.sources import open_source; open_source('.');"
-        "import flows.settings; assert 'httpx' not in sys.modules;"
+        "import flows.night.settings; assert 'httpx' not in sys.modules;"
         "from archive.sources import HttpSource; assert 'httpx' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.plugs.strands.themes import THEMES
-from archive.published import Fault, Published
-from archive.strands import read_payload, read_puzzles
-from solvers.strands.generator import generate, to_payload
+from archive.games.strands.payload import read_payload, read_puzzles
+from archive.games.strands.themes import THEMES
+from archive.payloads.published import Fault, Published
+from solvers.strands.generate import generate, to_payload
 from solvers.strands.solution import Cover
 
 DATE = dt.date(2026, 1, 1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.published import Fault, Published
-from archive.readers import reader
-from archive.tiles import read_payload, read_puzzles
+from archive.games.readers import reader
+from archive.games.tiles.payload import read_payload, read_puzzles
+from archive.payloads.published import Fault, Published
 from solvers.tiles.puzzle import Puzzle
 
 PAGE = {

@@ -7,14 +7,14 @@ import json
 import pyarrow as pa
 import pytest
 
-from archive.attempts import Attempts, read_attempts
-from archive.lake import Lake
-from archive.results import find_results
-from archive.runfiles import ChunkRef
-from archive.tables import PARTS, RESULTS
-from archive.upgrading import DERIVED
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, RESULTS
+from archive.lake.upgrading import DERIVED
+from archive.results.results import find_results
 from solvers.algebra import Status
 from solvers.reasons import Reason, ReasonCode
+from workers.runs.attempts import Attempts, read_attempts
+from workers.runs.manifest import ChunkRef
 
 SENTENCES = [
     ("over_budget", "the budget of nodes ran out", ReasonCode.NODES),

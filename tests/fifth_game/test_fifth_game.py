@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from archive.lake import Lake
-from archive.tables import COUNTS_BY_DATE, RESULTS
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, RESULTS
 from tests.service.scenes import ROOT, environment
 
 FOLDER = Path(__file__).parent
@@ -46,7 +46,7 @@ def at_home(**extra: str) -> dict[str, str]:
 def nightgrid(tmp_path: Path) -> Run:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "service.cli", *words],
+            [sys.executable, "-m", "service.cli.app", *words],
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -128,7 +128,7 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
 @pytest.fixture
 def worker(tmp_path: Path, nightgrid: Run) -> Iterator[None]:
     with subprocess.Popen(
-        [sys.executable, "-m", "service.cli", "worker", "--processes", "1"],
+        [sys.executable, "-m", "service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
         env=at_home(),
         stderr=subprocess.DEVNULL,

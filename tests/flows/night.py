@@ -28,12 +28,12 @@ def main() -> None:
     if options.without_prefect:
         sys.modules["prefect"] = None
 
-    from archive import chunking
-    from flows.night import work_night
-    from flows.report import NightFailedError
+    from flows.night.night import work_night
+    from flows.night.report import NightFailedError
+    from flows.night.settings import NightGame, NightSettings
     from flows.runs import Watch
-    from flows.settings import NightGame, NightSettings
     from flows.start import run_night
+    from workers.runs.plan import chunk_size as chunking
     from workers.settings import Settings
 
     # As tests.flows.conftest has it.

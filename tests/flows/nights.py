@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.lake import Lake
-from archive.tables import RESULTS
-from flows.report import GameReport
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS
+from flows.night.report import GameReport
+from flows.night.settings import NightSettings
 from flows.runs import Watch
-from flows.settings import NightSettings
 from flows.start import run_night
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ import pytest
 
 from flows import cluster
 from tests.flows.nights import results, run_one
-from workers import driver
-from workers.supervisor import BATCH, SERVER, local_cluster, supervisor_state
+from workers.cluster.supervisor import BATCH, SERVER, local_cluster, supervisor_state
+from workers.driver import driver
 
 pytestmark = pytest.mark.cluster
 

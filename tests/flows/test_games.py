@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from archive.gold import COUNTS_PATH
-from archive.lake import Lake
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE
+from archive.results.gold import COUNTS_PATH
 from archive.sources import Politeness
-from archive.tables import COUNTS_BY_DATE
 from flows.cluster import batch_is_served
-from flows.night import work_night
-from flows.report import NightFailedError, NightReport
+from flows.night.night import work_night
+from flows.night.report import NightFailedError, NightReport
+from flows.night.settings import NightGame, NightSettings, night_sources
 from flows.runs import StoppedError, Watch
-from flows.settings import NightGame, NightSettings, night_sources
 from flows.start import run_night
 from solvers.algebra import Ask
 from solvers.errors import PermanentError, TransientError
 from tests.archive.letter_days import write_days
 from tests.flows.nights import results, run_one
-from workers.progress import Progress
+from workers.driver.progress import Progress
 
 Night = Callable[..., NightSettings]
 Three = Callable[[str], NightSettings]
@@ -133,7 +133,7 @@ def test_a_reader_that_raises_costs_its_game_alone(
     def read_payload(*_: object) -> None:
         raise RuntimeError("the reader is broken")
 
-    monkeypatch.setattr("archive.strands.read_payload", read_payload)
+    monkeypatch.setattr("archive.games.strands.payload.read_payload", read_payload)
     folder = write_days(tmp_path / "strands", 1)
     report = failed_night(three(str(folder)))
     assert_only_strands_failed(report, "RuntimeError: the reader is broken")
@@ -222,7 +222,7 @@ def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask:
 
 
 def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
-    tasks = pytest.importorskip("flows.tasks")
+    tasks = pytest.importorskip("flows.prefect.tasks")
     night = three(str(tmp_path / "none"))
     seen = []
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from archive.gold import COUNTS_PATH
-from archive.lake import Lake
-from archive.pips import read_puzzles
-from archive.tables import COUNTS_BY_DATE
-from flows import steps
-from flows.report import NightFailedError
+from archive.games.pips.payload import read_puzzles
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE
+from archive.results.gold import COUNTS_PATH
+from flows.night import steps
+from flows.night.report import NightFailedError
 from flows.runs import StoppedError
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from solvers.registry import game
 from tests.flows.nights import in_a_process, results, run_one, said
-from workers.progress import Progress
+from workers.driver.progress import Progress
 
 DAYS_OF_SEVERAL_CHUNKS = 22
 LEVELS = 3

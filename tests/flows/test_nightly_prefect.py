@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
-from archive.cancelling import cancel_run
-from flows import environment
-from flows.artifacts import (
+from flows.count.settings import CountSettings
+from flows.prefect import environment
+from flows.prefect.artifacts import (
     CORPUS_KEY,
     COUNT_PROGRESS_KEY,
     COUNT_SPREAD_KEY,
@@ -27,11 +27,11 @@ from flows.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
-from flows.count_settings import CountSettings
-from flows.history import TAG
+from flows.prefect.history import TAG
 from flows.runs import StoppedError, Watch
 from flows.start import run_count
 from tests.flows.nights import ROOT, in_a_process, results, run_one, said
+from workers.runs.cancelling import cancel_run
 from workers.settings import Settings
 
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
@@ -68,7 +68,7 @@ def nightgrid(home: Path, api: str, *words: str) -> subprocess.CompletedProcess[
     """Run the command line under this Prefect server."""
     env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", *words],
+        [sys.executable, "-m", "service.cli.app", *words],
         env={**os.environ, **env},
         capture_output=True,
         text=True,
@@ -285,7 +285,7 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
         "PREFECT_API_URL": api,
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-m", "flows.deploy", "--source", settings.games[0].source]
+    command = [sys.executable, "-m", "flows.prefect.deploy", "--source", settings.games[0].source]
     serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env)
     try:
         wait_for(lambda: ask(api, "deployments"), serving)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from archive.editions import editions_path
-from archive.gold import COUNTS_PATH
-from archive.lake import Lake
-from archive.ranks import ranks_path
-from archive.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
-from flows import steps
-from flows.report import GameReport
-from flows.settings import NightSettings
+from archive.ingest.editions import editions_path
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
+from archive.results.gold import COUNTS_PATH
+from archive.results.ranks import ranks_path
+from flows.night import steps
+from flows.night.report import GameReport
+from flows.night.settings import NightSettings
 from solvers.algebra import Ask
 from solvers.errors import PermanentError
 from tests.flows.nights import ROOT, run_one

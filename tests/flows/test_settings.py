@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from flows import environment
 from flows.cluster import batch_is_served
-from flows.settings import NightGame, NightSettings
+from flows.night.settings import NightGame, NightSettings
+from flows.prefect import environment
 from solvers.errors import PermanentError
 from workers.settings import Settings
 

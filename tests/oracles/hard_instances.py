@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from solvers.hard.flow_free import Cell, FlowFree, Flows
-from solvers.hard.formula import Formula
-from solvers.hard.subset_sum import SubsetSum
-from solvers.hard.three_d_matching import ThreeDMatching
+from solvers.reductions.problems.flow_free import Cell, FlowFree, Flows
+from solvers.reductions.problems.formula import Formula
+from solvers.reductions.problems.subset_sum import SubsetSum
+from solvers.reductions.problems.three_d_matching import ThreeDMatching
 
 
 def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:

@@ -43,7 +43,7 @@ def nightgrid(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
         *words: str, stdin: str = "", timeout: float = 120, **extra: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "service.cli", *words],
+            [sys.executable, "-m", "service.cli.app", *words],
             input=stdin,
             capture_output=True,
             text=True,
@@ -62,7 +62,7 @@ def invoke(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """Run the command line in this process; return exit code, standard output and error."""
-    from service.cli import main
+    from service.cli.app import main
 
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):

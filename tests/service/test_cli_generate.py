@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from archive import strands
-from archive.pips import read_payload, read_puzzles
-from archive.plugs.strands.themes import THEMES
-from archive.published import Published
-from service.nights import SAMPLES
+from archive.games.pips.payload import read_payload, read_puzzles
+from archive.games.strands import payload as strands
+from archive.games.strands.themes import THEMES
+from archive.payloads.published import Published
+from service.cli.night import SAMPLES
 from solvers.pips.check import check_solution
 from solvers.strands.placing import place_words
 

@@ -10,14 +10,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from archive.letterboxed import read_payload
-from archive.published import Published
-from service.nights import SAMPLES
-from service.rule_options import GameRules
+from archive.games.letterboxed.payload import read_payload
+from archive.payloads.published import Published
+from service.cli.night import SAMPLES
+from service.options.rule_options import GameRules
 from solvers.letterboxed.check import check_chain
 from solvers.letterboxed.rules import Rules
 from solvers.tiles.check import check_walk
-from solvers.tiles.generator import to_page
+from solvers.tiles.generate import to_page
 from solvers.tiles.puzzle import Puzzle as TilesPuzzle
 from solvers.tiles.solution import walk_from_json
 

@@ -13,14 +13,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from archive.games import bind_game
-from archive.plugs.strands.themes import THEMES
-from archive.strands import read_puzzles
-from service import progress
-from service.boards.strands_grid import draw_cover, draw_letters
+from archive.games.strands.payload import read_puzzles
+from archive.games.strands.themes import THEMES
+from archive.words.binding import bind_game
 from service.boards.styled import text_of
-from service.nights import SAMPLES
-from service.rule_options import OPTIONS, GameRules
+from service.cli.night import SAMPLES
+from service.games.strands.grid import draw_cover, draw_letters
+from service.options.rule_options import OPTIONS, GameRules
+from service.terminal import progress
 from solvers.algebra import Ask, Outcome, Statistics, Status
 from solvers.errors import PermanentError
 from solvers.strands.game import StrandsGame
@@ -390,7 +390,7 @@ def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
 def test_result_draws_the_best_cover_and_ranks_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from service.ondemand import _say_row
+    from service.cli.ondemand import _say_row
 
     row = {
         "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
@@ -405,7 +405,9 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 
 
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
-    from service import nights, ondemand, solving
+    from service.cli import night as nights
+    from service.cli import ondemand
+    from service.cli import solve as solving
 
     names = list(OPTIONS)
     for command in (solving.solve, ondemand.submit, nights.nightly):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.boards.pips_grid import draw_regions, draw_solution, list_dominoes
-from solvers.pips.generator import generate
-from solvers.pips.mix import EASY, HARD, LOOSE, MEDIUM, Mix
+from service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from solvers.pips.generate.generator import generate
+from solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
 from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from solvers.pips.solution import Placement, Solution
 

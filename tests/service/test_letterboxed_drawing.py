@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.boards.braille import Canvas
-from service.boards.letterboxed import LetterBoxedView
-from service.boards.letterboxed_grid import WORD_STYLES, draw_board, list_words
-from service.boards.letterboxed_svg import STEP_PX, WORDS, draw_svg
-from service.boards.polygon import polygon
 from service.boards.styled import text_of
+from service.games.letterboxed.grid import WORD_STYLES, draw_board, list_words
+from service.games.letterboxed.polygon import polygon
+from service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg
+from service.games.letterboxed.view import LetterBoxedView
 from solvers.errors import PermanentError
 from solvers.letterboxed import playing
 from solvers.letterboxed.puzzle import Puzzle

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.boards.strands import StrandsView
-from service.boards.strands_grid import (
+from service.boards.styled import text_of
+from service.games.strands.grid import (
     SPANGRAM_STYLE,
     STEP,
     WORDS_WIDTH_CHARS,
@@ -17,9 +17,9 @@ from service.boards.strands_grid import (
     draw_letters,
     list_words,
 )
-from service.boards.strands_svg import SPANGRAM, draw_svg
-from service.boards.styled import text_of
-from solvers.strands.generator import generate
+from service.games.strands.svg import SPANGRAM, draw_svg
+from service.games.strands.view import StrandsView
+from solvers.strands.generate import generate
 from solvers.strands.puzzle import Cell, Puzzle
 from solvers.strands.solution import Cover, Entry
 

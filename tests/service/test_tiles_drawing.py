@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.boards.styled import text_of
-from service.boards.tiles import TilesView
-from service.boards.tiles_grid import TELEPORT, TILES_MAX
-from service.boards.tiles_layout import layout, played
+from service.games.tiles.grid import TELEPORT, TILES_MAX
+from service.games.tiles.layout import layout, played
+from service.games.tiles.view import TilesView
 from solvers.errors import PermanentError
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.solution import Walk

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from solvers.compiling import SourceCacheLocator
+from solvers.kernel.compiling import SourceCacheLocator
 
 ROOT = Path(__file__).resolve().parents[2]
 USE_A_KERNEL = """
 import numpy as np
-from solvers.wide import over_limit
+from solvers.kernel.wide import over_limit
 assert not over_limit(np.uint64(0), np.uint64(1))
 print(sum(over_limit.stats.cache_hits.values()), sum(over_limit.stats.cache_misses.values()))
 """
@@ -42,7 +42,7 @@ def test_a_kernel_is_valid_until_something_that_it_imports_changes(
     changed: str, stays: bool, tmp_path: Path
 ):
     script = (
-        "import sys; from solvers.compiling import SourceCacheLocator as locator; "
+        "import sys; from solvers.kernel.compiling import SourceCacheLocator as locator; "
         "print(locator.get_suitable_cache_subpath(sys.argv[1]))"
     )
     shutil.copytree(ROOT / "solvers", tmp_path / "solvers")

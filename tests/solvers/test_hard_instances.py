@@ -7,16 +7,27 @@ import itertools
 import pytest
 
 from solvers.errors import PermanentError
-from solvers.hard.catalogue import REDUCTIONS, make, reduction
-from solvers.hard.dimacs import read_formula, read_planar, write_formula, write_planar
-from solvers.hard.flow_free import FlowFree
-from solvers.hard.formula import Formula, assignments, check_assignment, exactly_one, not_all_equal
-from solvers.hard.letters import distinct_letters
-from solvers.hard.planar import PlanarFormula, crosses, embed, random_planar_formula
-from solvers.hard.subset_sum import SubsetSum, check_subset
-from solvers.hard.texts import read_flow_free, read_subset_sum, read_three_d_matching
-from solvers.hard.three_d_matching import ThreeDMatching, check_matching
 from solvers.lexicon.spelling import normal_form
+from solvers.reductions.catalogue import REDUCTIONS, make, reduction
+from solvers.reductions.problems.dimacs import (
+    read_formula,
+    read_planar,
+    write_formula,
+    write_planar,
+)
+from solvers.reductions.problems.flow_free import FlowFree
+from solvers.reductions.problems.formula import (
+    Formula,
+    assignments,
+    check_assignment,
+    exactly_one,
+    not_all_equal,
+)
+from solvers.reductions.problems.letters import distinct_letters
+from solvers.reductions.problems.planar import PlanarFormula, crosses, embed, random_planar_formula
+from solvers.reductions.problems.subset_sum import SubsetSum, check_subset
+from solvers.reductions.problems.texts import read_flow_free, read_subset_sum, read_three_d_matching
+from solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
 from tests.oracles.hard_instances import all_formulas
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from solvers.algebra import Ask, Status
 from solvers.errors import PermanentError
-from solvers.hard import blocks, flow_free_to_strands, one_in_three_to_strands
-from solvers.hard.flow_free import FlowFree, check_flows, random_flow_free
-from solvers.hard.formula import Formula, assignments, exactly_one
-from solvers.hard.planar import PlanarFormula, embed, random_planar_formula
-from solvers.hard.reduced import Reduced
+from solvers.reductions import blocks, flow_free_to_strands, one_in_three_to_strands
+from solvers.reductions.problems.flow_free import FlowFree, check_flows, random_flow_free
+from solvers.reductions.problems.formula import Formula, assignments, exactly_one
+from solvers.reductions.problems.planar import PlanarFormula, embed, random_planar_formula
+from solvers.reductions.reduced import Reduced
 from solvers.strands.check import check_cover
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules

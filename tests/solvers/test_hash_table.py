@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.compiling import search_kernel
-from solvers.hash_table import (
+from solvers.kernel.compiling import search_kernel
+from solvers.kernel.hash_table import (
     EMPTY,
     clear,
     enter,

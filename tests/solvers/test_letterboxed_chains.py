@@ -11,12 +11,12 @@ from solvers.algebra import Ask, Budget
 from solvers.errors import PermanentError
 from solvers.letterboxed.check import check_chain, strokes
 from solvers.letterboxed.columns import from_arrays, to_arrays
-from solvers.letterboxed.disjoint import disjoint_chains
 from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.generator import generate, par_of
-from solvers.letterboxed.greedy import greedy_chains
+from solvers.letterboxed.generate import generate, par_of
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
+from solvers.letterboxed.search.disjoint import disjoint_chains
+from solvers.letterboxed.search.greedy import greedy_chains
 from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from solvers.lexicon.compile import compile_lexicon
 

@@ -131,12 +131,12 @@ def test_the_general_engine_agrees_on_distinct_letters(puzzle: Puzzle, chains: C
     by_tables = game.solve(puzzle, COUNT)
     assert game.stream(puzzle, ALL).engine == "distinct"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.letterboxed.search.DISTINCT_LETTERS_MAX", 0)
+        patch.setattr("solvers.letterboxed.search.search.DISTINCT_LETTERS_MAX", 0)
         general = game.solve(puzzle, COUNT)
         assert game.stream(puzzle, ALL).engine == "general"
         listed = said(game.solve(puzzle, Ask.parse("all(50)")))
     assert said(general) == said(by_tables)
     assert said(game.solve(puzzle, Ask.parse("all(50)"))) == listed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.letterboxed.distinct.LETTERS_MAX", 0)
+        patch.setattr("solvers.letterboxed.search.distinct.LETTERS_MAX", 0)
         assert said(game.solve(puzzle, COUNT)) == said(by_tables)

@@ -13,9 +13,9 @@ import pytest
 from solvers.algebra import STATUS_CODES, Ask, Budget, Status
 from solvers.letterboxed.check import check_chain
 from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.greedy import greedy_chains
 from solvers.letterboxed.puzzle import Puzzle
 from solvers.letterboxed.rules import Rules
+from solvers.letterboxed.search.greedy import greedy_chains
 from solvers.letterboxed.solution import Chain
 from solvers.lexicon.compile import compile_lexicon
 from solvers.lexicon.lexicon import Lexicon

@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvers.errors import PermanentError
-from solvers.lexicon.compile import (
-    compile_lexicon,
-    compile_sorted,
-    text_of,
-    words_of,
-)
+from solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of, words_of
 from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
 from solvers.lexicon.text import CENTIZIPF_MAX, digest_of, read_canonical
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
 from solvers.errors import PermanentError
-from solvers.pips.generator import generate
-from solvers.pips.mix import LOOSE
+from solvers.pips.generate.generator import generate
+from solvers.pips.generate.mix import LOOSE
 from solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Game, Status
-from solvers.pips.generator import generate
-from solvers.pips.mix import LOOSE
+from solvers.pips.generate.generator import generate
+from solvers.pips.generate.mix import LOOSE
 from solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from solvers.errors import InvalidPuzzleError
 from solvers.pips.check import check_solution, holds
-from solvers.pips.generator import generate
-from solvers.pips.mix import PRESETS
+from solvers.pips.generate.generator import generate
+from solvers.pips.generate.mix import PRESETS
 from solvers.pips.puzzle import Puzzle, Region, RegionType
 from solvers.pips.solution import Placement, Solution, solution_from_json, solution_to_json
 

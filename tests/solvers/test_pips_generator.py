@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from solvers.algebra import canonical_json
 from solvers.errors import PermanentError
-from solvers.pips.generator import SEEDS_PER_STREAM, generate, generate_many, to_payload
-from solvers.pips.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
+from solvers.pips.generate.generator import SEEDS_PER_STREAM, generate, generate_many, to_payload
+from solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
 from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from solvers.pips.solution import Solution
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from benchmarks.boards import loose_board
 from solvers.algebra import Ask, Budget, Game, LayeredCount, Status
 from solvers.errors import PermanentError
-from solvers.pips.general import is_first_choice
+from solvers.pips.general.search import is_first_choice
 from solvers.pips.puzzle import Puzzle
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.boards import (

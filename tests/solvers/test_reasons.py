@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from solvers import kernel_codes
 from solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
 from solvers.errors import PermanentError
+from solvers.kernel import codes as kernel_codes
 from solvers.letterboxed.game import LetterBoxedGame
 from solvers.letterboxed.rules import Rules as LetterBoxedRules
-from solvers.pips.endings import CODES, REASONS, SOLVING, ending
 from solvers.pips.game import PIPS
+from solvers.pips.layers.endings import CODES, REASONS, SOLVING, ending
 from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_code_of, reason_index
 from solvers.strands.game import StrandsGame
 from solvers.strands.rules import Rules as StrandsRules
@@ -50,10 +50,10 @@ def test_every_kernel_code_is_a_reason() -> None:
 
 
 def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
-    from solvers.letterboxed.graph import GROW
-    from solvers.pips.search import MORE
-    from solvers.tiles.plan import IMPOSSIBLE, POSSIBLE
-    from solvers.tiles.search import FOUND, NONE, RESTART
+    from solvers.letterboxed.states.graph import GROW
+    from solvers.pips.layers.search import MORE
+    from solvers.tiles.fewest_moves.plan import IMPOSSIBLE, POSSIBLE
+    from solvers.tiles.fewest_moves.search import FOUND, NONE, RESTART
 
     shared = {kernel_codes.DONE, *KERNEL_CODES}
     assert not shared & {GROW, MORE, FOUND, NONE, RESTART, POSSIBLE, IMPOSSIBLE}

@@ -15,19 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.algebra import Ask, Budget, Status
-from solvers.kernel_codes import FIXED_TABLE_FULL
+from solvers.kernel.codes import FIXED_TABLE_FULL
 from solvers.lexicon.compile import compile_lexicon
 from solvers.reasons import BudgetSpentError
-from solvers.strands import engine_choice, general_group_search, general_pieces, listing
+from solvers.strands import engine_choice, listing
 from solvers.strands import game as strands_game
 from solvers.strands.check import check_cover
 from solvers.strands.game import StrandsGame
-from solvers.strands.general_engine import GeneralEngine
-from solvers.strands.general_pieces import WideFound, find_wide_pieces, widened
-from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
+from solvers.strands.general import group_search as general_group_search
+from solvers.strands.general import pieces as general_pieces
+from solvers.strands.general.engine import GeneralEngine
+from solvers.strands.general.pieces import WideFound, find_wide_pieces, widened
+from solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.sweep_engine import SweepEngine
+from solvers.strands.sweep.engine import SweepEngine
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import TooLargeError, Vocabulary
 from tests.solvers.strands_boards import (

@@ -5,11 +5,12 @@ import pytest
 from solvers.algebra import Ask, Budget, Status
 from solvers.lexicon.compile import compile_lexicon
 from solvers.reasons import BudgetSpentError, ReasonCode
-from solvers.strands import general_pieces, pieces
-from solvers.strands.engine import Engine
 from solvers.strands.game import StrandsGame
+from solvers.strands.general import pieces as general_pieces
+from solvers.strands.pieces import pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
+from solvers.strands.states.engine import Engine
 
 COUNT = Ask(kind="count")
 LAUGHTER = Puzzle(board=("HAHAHA", "AHAHAH") * 4, theme_words=7)

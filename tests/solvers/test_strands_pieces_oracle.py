@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 
 from solvers.lexicon.compile import compile_lexicon
 from solvers.strands.paths import spell as spelled
-from solvers.strands.pieces import Pieces, TooManyPiecesError, find_pieces
+from solvers.strands.pieces.pieces import Pieces, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
 from tests.oracles.strands_brute_force import (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.errors import PermanentError
-from solvers.strands.generator import generate
+from solvers.strands.generate import generate
 from solvers.strands.placing import (
     TooManySteps,
     crosses,

@@ -15,11 +15,11 @@ from solvers.lexicon.compile import compile_lexicon
 from solvers.registry import game
 from solvers.strands import game as strands_game
 from solvers.strands.engine_choice import engine_for
-from solvers.strands.pieces import Found, TooManyPiecesError, find_pieces
+from solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
 from solvers.strands.puzzle import Puzzle
 from solvers.strands.rules import Rules
-from solvers.strands.sweep_engine import SweepEngine
-from solvers.strands.zone_engine import ZoneEngine
+from solvers.strands.sweep.engine import SweepEngine
+from solvers.strands.zones.engine import ZoneEngine
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import Covering, TooLargeError
 from tests.solvers.strands_boards import Instance, board, lexicon_of_words, zoned

@@ -13,9 +13,9 @@ from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.reasons import Reason, ReasonCode
 from solvers.tiles.check import check_walk
 from solvers.tiles.combo import combo
-from solvers.tiles.fewest import fewest_moves
+from solvers.tiles.fewest_moves.fewest import fewest_moves
 from solvers.tiles.game import TilesGame
-from solvers.tiles.generator import Form, generate, generate_arrays
+from solvers.tiles.generate import Form, generate, generate_arrays
 from solvers.tiles.model import Model, index, model_of
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules

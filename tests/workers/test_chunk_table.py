@@ -20,12 +20,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from archive.attempts import Attempts, Start
-from archive.runfiles import Segment
-from archive.stages import Carried
 from solvers.reasons import Reason, ReasonCode
-from workers.chunk_counts import Counts
-from workers.chunk_states import (
+from workers.driver.chunk_counts import Counts
+from workers.driver.chunk_states import (
     HAS_RESULT,
     IN_FLIGHT,
     OPEN,
@@ -35,14 +32,17 @@ from workers.chunk_states import (
     Reading,
     State,
 )
-from workers.chunk_table import ChunkTable
-from workers.suspects import (
+from workers.driver.chunk_table import ChunkTable
+from workers.driver.suspects import (
     Limits,
     after_failure,
     after_interruption,
     choose,
     poison_reason_of,
 )
+from workers.runs.attempts import Attempts, Start
+from workers.runs.manifest import Segment
+from workers.runs.staged.stages import Carried
 
 RUN = "0" * 32
 START = Start(attempt=1, worker="w", started_at=0.0)

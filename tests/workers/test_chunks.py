@@ -7,13 +7,13 @@ from conftest import COUNT, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.runs import open_run
-from archive.tables import PARTS
+from archive.lake.tables import PARTS
 from solvers.algebra import MAX_COUNT, Ask, Budget
 from solvers.errors import InvalidPuzzleError, PermanentError
 from solvers.reasons import Reason, ReasonCode
-from workers import chunks
-from workers.chunks import AGAIN, decimals, solve_chunk, solve_rows
+from workers.runs import solve_chunk as chunks
+from workers.runs.manifest import open_run
+from workers.runs.solve_chunk import AGAIN, decimals, solve_chunk, solve_rows
 from workers.settings import Settings
 
 

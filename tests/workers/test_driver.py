@@ -9,19 +9,19 @@ import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, divide_all, plan, quick_settings, result_rows, undisturbed_rows
 
-from archive.attempts import Attempts, read_attempts, write_start
-from archive.lake import Lake
-from archive.runfiles import ChunkRef, open_run
-from archive.runs import plan_run, read_done
-from archive.tables import PARTS, SOLUTIONS
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, SOLUTIONS
 from solvers.algebra import Ask
 from solvers.errors import TransientError
 from solvers.reasons import Reason, ReasonCode
 from tests.pending import pending_chunks
-from workers.chunks import AGAIN, solve_chunk, solve_rows
-from workers.driver import drive
-from workers.executors import InlineExecutor, MessageStatus
-from workers.redis_keys import Announcement
+from workers.driver.driver import drive
+from workers.driver.executors import InlineExecutor, MessageStatus
+from workers.queue.redis_keys import Announcement
+from workers.runs.attempts import Attempts, read_attempts, write_start
+from workers.runs.manifest import ChunkRef, open_run, read_done
+from workers.runs.plan.planner import plan_run
+from workers.runs.solve_chunk import AGAIN, solve_chunk, solve_rows
 
 
 class Killed(BaseException):

@@ -8,18 +8,18 @@ import pytest
 from conftest import divide_all, quick_settings
 
 import solvers.registry
-from archive.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
-from archive.games import bind_game, open_game
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runs import plan_run
-from archive.tables import RESULTS, SOLUTIONS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, SOLUTIONS
+from archive.words.binding import bind_game, open_game
+from archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
 from solvers.algebra import Ask, Budget
 from solvers.letterboxed.puzzle import Puzzle
 from tests.archive.letter_days import SIDES, WORDS, turned
-from workers.driver import drive
-from workers.executors import InlineExecutor
-from workers.ondemand import record_path, result, solve_message, submit
+from workers.driver.driver import drive
+from workers.driver.executors import InlineExecutor
+from workers.ondemand.jobs import record_path, result, solve_message, submit
+from workers.runs.plan.planner import plan_run
 
 DAYS = 4
 OWN = Puzzle(sides=SIDES, dictionary=WORDS)
@@ -27,15 +27,15 @@ OWN = Puzzle(sides=SIDES, dictionary=WORDS)
 
 @pytest.fixture(autouse=True)
 def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.games._open", {})
+    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.words.binding._open", {})
 
 
 @pytest.fixture
 def mailbox(monkeypatch):
     """Messages that would have gone to the queue `interactive`."""
     sent = []
-    monkeypatch.setattr("workers.ondemand.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr("workers.ondemand.jobs.jobs.publish", lambda *args: sent.append(args[-1]))
     return sent
 
 

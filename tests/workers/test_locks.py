@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from solvers.errors import TransientError
-from workers.locks import alone
+from workers.cluster.locks import alone
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from workers.locks import alone
+from workers.cluster.locks import alone
 with alone(Path(sys.argv[1]), "night", "taken"):
     print("held", flush=True)
     time.sleep(60)

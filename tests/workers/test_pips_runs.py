@@ -7,25 +7,25 @@ import pytest
 from conftest import divide_all, quick_settings
 
 import solvers.registry
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runs import plan_run
-from archive.stages import first_stage
-from archive.tables import RESULTS, SOLUTIONS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, SOLUTIONS
 from solvers.algebra import Ask, Budget, canonical_json
 from solvers.pips.game import PIPS
-from solvers.pips.generator import generate, generate_many
-from solvers.pips.mix import LOOSE, PRESETS
-from workers.driver import drive
-from workers.executors import InlineExecutor
+from solvers.pips.generate.generator import generate, generate_many
+from solvers.pips.generate.mix import LOOSE, PRESETS
+from workers.driver.driver import drive
+from workers.driver.executors import InlineExecutor
+from workers.runs.plan.planner import plan_run
+from workers.runs.staged.stages import first_stage
 
 BOARDS = 8
 
 
 @pytest.fixture(autouse=True)
 def real_game(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.games._open", {})
+    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.words.binding._open", {})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_count_by_stages_is_the_count(
     tmp_path, monkeypatch, carry_rows, stage_rows, layers, table_bytes
 ):
     monkeypatch.setattr(
-        "archive.plan_pass.first_stage", partial(first_stage, carry_rows=carry_rows)
+        "workers.runs.plan.plan_pass.first_stage", partial(first_stage, carry_rows=carry_rows)
     )
     settings = quick_settings(
         tmp_path, stage_carry_rows=carry_rows, stage_rows=stage_rows, stage_layers=layers

@@ -9,23 +9,23 @@ import pytest
 import toy_game as toy
 from conftest import COUNT, plan
 
-from archive.attempts import Attempts, write_attempts
-from archive.runfiles import ChunkRef, open_run
-from archive.runs import finish_run
-from archive.stages import Carried, stage_part
-from archive.tables import MANIFEST_HEAD, PARTS
+from archive.lake.tables import MANIFEST_HEAD, PARTS
 from solvers.algebra import Budget, canonical_json
 from solvers.pips.game import PIPS
 from solvers.question import Question
 from solvers.reasons import Reason, ReasonCode
 from solvers.strands.rules import Rules
 from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from workers.chunks import solve_chunk
-from workers.demand import Demand
-from workers.ondemand import JobStatus, record_path, submit
-from workers.overview import QueueStatus
+from workers.ondemand.jobs import JobStatus, record_path, submit
+from workers.queue.demand import Demand
+from workers.queue.redis_keys import parse_announcement
+from workers.queue.status import QueueStatus
 from workers.queues import NAMES
-from workers.redis_keys import parse_announcement
+from workers.runs.attempts import Attempts, write_attempts
+from workers.runs.finish import finish_run
+from workers.runs.manifest import ChunkRef, open_run
+from workers.runs.solve_chunk import solve_chunk
+from workers.runs.staged.stages import Carried, stage_part
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
@@ -93,7 +93,7 @@ def test_rules_of_strands_are_on_the_page_as_they_are_written():
 
 def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     sent = []
-    monkeypatch.setattr("workers.ondemand.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr("workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1]))
     submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
     message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
     assert set(message) == set(sent[0])

@@ -12,13 +12,13 @@ from conftest import is_alive, quick_settings
 from test_survival import pid_of, wait_for
 
 from solvers.errors import PermanentError, TransientError
-from workers import server
 from workers.app import app, client_app, configuration
+from workers.cluster import server
+from workers.cluster.readiness import LOG_TAIL_LINES
+from workers.cluster.supervisor import child_environment, local_cluster, supervisor_state
 from workers.processes import end_group, spawn
-from workers.readiness import LOG_TAIL_LINES
-from workers.redis_keys import connect
+from workers.queue.redis_keys import connect
 from workers.settings import SOCKET_PATH_BYTES, Settings
-from workers.supervisor import child_environment, local_cluster, supervisor_state
 
 
 @pytest.mark.cluster
@@ -84,7 +84,7 @@ def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
     with local_cluster(settings, roles=("server",)):
         owner = supervisor_state(settings)["supervisor_pid"]
         done = subprocess.run(
-            [sys.executable, "-m", "workers.supervisor", "--roles", "batch"],
+            [sys.executable, "-m", "workers.cluster.supervisor", "--roles", "batch"],
             env=child_environment(settings),
             capture_output=True,
             text=True,
@@ -231,7 +231,8 @@ def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
 
 def test_workers_import_no_flow_engine():
     code = (
-        "import sys, workers.tasks, workers.keeper, workers.supervisor, workers.driver; "
+        "import sys, workers.tasks, workers.ondemand.keeper, workers.cluster.supervisor; "
+        "import workers.driver.driver; "
         "print([m for m in ('prefect', 'fastapi', 'solvers.pips.game') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

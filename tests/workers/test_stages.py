@@ -16,23 +16,24 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from archive import planning
-from archive.frontier import frontier_path, frontiers
-from archive.lake import Lake
-from archive.runfiles import ChunkRef, open_run
-from archive.runs import plan_run
-from archive.stages import stage_part
-from archive.tables import PARTS
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS
 from solvers.errors import PermanentError, TransientError
 from solvers.reasons import Reason, ReasonCode
-from workers import chunks, driver, growing_run
-from workers.chunk_counts import DividedJob
-from workers.chunks import solve_chunk
-from workers.driver import drive
-from workers.executors import CeleryExecutor, InlineExecutor
-from workers.redis_keys import Announcement
-from workers.stages import carry
-from workers.supervisor import supervisor_state
+from workers.cluster.supervisor import supervisor_state
+from workers.driver import driver, growing_run
+from workers.driver.chunk_counts import DividedJob
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor, InlineExecutor
+from workers.queue.redis_keys import Announcement
+from workers.runs import solve_chunk as chunks
+from workers.runs.manifest import ChunkRef, open_run
+from workers.runs.plan import planner as planning
+from workers.runs.plan.planner import plan_run
+from workers.runs.solve_chunk import solve_chunk
+from workers.runs.staged.frontier import frontier_path, frontiers
+from workers.runs.staged.stage_part import carry
+from workers.runs.staged.stages import stage_part
 
 
 def small_settings(folder, **changes):

@@ -8,17 +8,18 @@ import pytest
 from conftest import divide_all, quick_settings
 
 import solvers.registry
-from archive.finishing import path_key
-from archive.games import bind_game
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runs import open_run, plan_run
-from archive.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
+from archive.words.binding import bind_game
 from solvers.algebra import Ask, Budget, canonical_json
-from solvers.strands.generator import generate
-from workers.driver import drive
-from workers.executors import CeleryExecutor
-from workers.supervisor import local_cluster
+from solvers.strands.generate import generate
+from workers.cluster.supervisor import local_cluster
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor
+from workers.runs.finish import path_key
+from workers.runs.manifest import open_run
+from workers.runs.plan.planner import plan_run
 
 # Workers compile or load kernels and open the English words before they begin.
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -31,8 +32,8 @@ OTHER, _ = generate("TRAIN", ["COAT", "LEMON", "STONES"], 4, rows=4, columns=5)
 @pytest.fixture(autouse=True, scope="module")
 def real_games(toy_in_place_of_pips):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("archive.games.game_named", solvers.registry.game)
-        patch.setattr("archive.games._open", {})
+        patch.setattr("archive.words.binding.game_named", solvers.registry.game)
+        patch.setattr("archive.words.binding._open", {})
         yield
 
 

@@ -19,12 +19,12 @@ from conftest import (
     undisturbed_rows,
 )
 
-from archive.lake import Lake
+from archive.lake.storage import Lake
 from solvers.reasons import ReasonCode
-from workers.driver import drive
-from workers.executors import CeleryExecutor, InlineExecutor
-from workers.redis_keys import connect
-from workers.supervisor import child_environment, supervisor_state
+from workers.cluster.supervisor import child_environment, supervisor_state
+from workers.driver.driver import drive
+from workers.driver.executors import CeleryExecutor, InlineExecutor
+from workers.queue.redis_keys import connect
 
 pytestmark = pytest.mark.cluster
 

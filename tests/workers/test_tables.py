@@ -6,8 +6,8 @@ import pytest
 
 from solvers.algebra import Budget
 from tests.workers.toy_layers import ToyLayers
-from workers import tables
-from workers.tables import KeptTables
+from workers.runs.staged import kept_count as tables
+from workers.runs.staged.kept_count import KeptTables
 
 KEY = ("lake", "run", "job")
 

@@ -6,18 +6,18 @@ import pytest
 from conftest import divide_all, quick_settings
 
 import solvers.registry
-from archive.games import bind_game
-from archive.lake import Lake
-from archive.puzzles import puzzles_table
-from archive.runs import plan_run
-from archive.tables import RESULTS, SOLUTIONS
+from archive.ingest.puzzles import puzzles_table
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, SOLUTIONS
+from archive.words.binding import bind_game
 from solvers.algebra import Ask, Budget
 from solvers.tiles.check import check_walk
 from solvers.tiles.puzzle import Puzzle
 from solvers.tiles.rules import Rules
 from solvers.tiles.solution import walk_from_json
-from workers.driver import drive
-from workers.executors import InlineExecutor
+from workers.driver.driver import drive
+from workers.driver.executors import InlineExecutor
+from workers.runs.plan.planner import plan_run
 
 BOARDS = (
     Puzzle(tiles=(("red", "dot"), ("red", "ring"), ("blue", "dot"), ("blue", "ring"))),
@@ -28,8 +28,8 @@ ODD = Puzzle(tiles=(("red",), ("red",), ("red",)))
 
 @pytest.fixture(autouse=True)
 def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.games.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.games._open", {})
+    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
+    monkeypatch.setattr("archive.words.binding._open", {})
 
 
 @pytest.mark.parametrize(("ask", "into"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from archive.generator_spec import Board, Generated, Make, read_number
-from archive.plugs import ArchivePlug, PayloadReader
+from archive.games import ArchivePlug, PayloadReader
+from archive.games.generator_spec import Board, Generated, Make, read_number
 from solvers.algebra import Game
 
 from .puzzle import Puzzle, check_choice
@@ -28,7 +28,7 @@ class CoinsInArchive(ArchivePlug):
     def puzzles(self) -> pa.Schema:
         import pyarrow as pa
 
-        from archive.tables import list_of, puzzles_schema
+        from archive.lake.tables import list_of, puzzles_schema
 
         return puzzles_schema(
             self.name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
-from archive.envelopes import in_input, read_one, values_of
-from archive.published import Fault, Published
-from archive.strict_json import Member
+from archive.payloads.envelopes import in_input, read_one, values_of
+from archive.payloads.published import Fault, Published
+from archive.payloads.strict_json import Member
 from solvers.errors import InvalidPuzzleError
 
 from .puzzle import COINS_MAX, Puzzle, check_choice

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 
 from service.boards import View
-from service.plugs import GameOption, Payload, ServicePlug
-from service.plugs.base import Said
+from service.games import GameOption, Payload, ServicePlug
+from service.games.plug import Said
 
 
 class CoinsAtDoors(ServicePlug):

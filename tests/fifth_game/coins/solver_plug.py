@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from solvers.algebra import Game
-from solvers.plugs import GamePlug
+from solvers.plug import GamePlug
 
 from .rules import Rules
 

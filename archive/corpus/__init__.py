@@ -1,0 +1,1 @@
+"""Corpora: puzzles by the million, read or generated slice by slice."""

@@ -1,0 +1,219 @@
+"""Corpora: the puzzles that a run is to be planned over, read batch by batch, never all at once.
+
+corpora/<corpus_id>/inputs.parquet    which files there are to read, with their hashes
+                    plan.json         what it is read from, and in how many slices
+                    puzzles/part-…    every sound puzzle, in order, duplicates included
+                    rows/part-…       what became of each row: joins results back to sources
+                    quarantine/part-… rows that broke a rule, with the rule and the place
+                    corpus.json       written last: the corpus is complete
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from archive.corpus.child_processes import pool_of
+from archive.corpus.inputs import Inputs, game_of_spec, read_inputs
+from archive.corpus.slices import folder, make_slice, slice_path
+from archive.games import archive_plug
+from archive.ingest.puzzles import puzzles_folder
+from archive.lake.conforming import conform
+from archive.lake.json_files import read_json, write_json
+from archive.lake.storage import Lake
+from solvers.algebra import digest
+from solvers.errors import PermanentError, TransientError
+from solvers.registry import DEFAULT_GAME, game_plug
+
+LAKE = "lake"
+"""The spec of every puzzle of a game that nights have normalised into the lake."""
+
+OnSlices = Callable[[int, int], None]
+"""Told (slices done, slices in all) while a corpus is made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """A named, ordered sequence of puzzles in the lake."""
+
+    corpus_id: str
+    name: str
+    """The spec that it was opened by."""
+    game: str
+    row_count: int
+    """Puzzles in all tables, those that stand more than once included."""
+    quarantined: int
+    """Rows that broke a rule and are no puzzles."""
+    lake: Lake
+    paths: tuple[str, ...]
+    """The files with the puzzles, in order."""
+    is_new: bool = False
+    """Whether the call that opened it has completed it: nothing was ever asked about it."""
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Read the puzzles: tables with the schema of the game's puzzles table.
+
+        Each has at most archive.lake.storage.ROW_GROUP_ROWS rows.
+        """
+        schema = archive_plug(self.game).puzzles()
+        for path in self.paths:
+            for i, rows in enumerate(self.lake.row_groups(path)):
+                if rows:
+                    yield conform(self.lake.read_row_group(path, i), schema)
+
+    @property
+    def rows_path(self) -> str:
+        """Where the table lies that joins results back to sources; the puzzles of a `lake`."""
+        return f"{folder(self.corpus_id)}/rows" if self.name != LAKE else puzzles_folder(self.game)
+
+    @property
+    def quarantine_path(self) -> str:
+        """Where the rows lie that broke a rule."""
+        return f"{folder(self.corpus_id)}/quarantine"
+
+
+def open_corpus(
+    lake: Lake,
+    spec: str,
+    *,
+    game: str | None = None,
+    processes: int = 1,
+    on_slices: OnSlices | None = None,
+    check: Callable[[str], None] = lambda _game: None,
+) -> Corpus:
+    """Open a corpus, and bring it into the lake if it is not there entirely.
+
+    `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
+    of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
+    (archive.corpus.generated). What an earlier call has made is kept, so one that was killed is
+    taken up again; the tables are the same bytes whatever `processes` is. `check` is called with
+    the game as soon as it is known, before anything is made; what it raises ends the call.
+
+    Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
+    or a process fails.
+    """
+    if game is not None:
+        game_plug(game)  # Raises for a game that is none.
+    if spec == LAKE:
+        check(game or DEFAULT_GAME)
+        return _puzzles_of(lake, game or DEFAULT_GAME)
+    inputs = read_inputs(spec, game)
+    check(inputs.game)
+    done = read_json(lake, f"{folder(inputs.corpus_id)}/corpus.json")
+    is_new = done is None
+    if done is None:
+        done = _make(lake, inputs, processes, on_slices)
+    if not done["rows"]:
+        raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
+    if not done["puzzles"]:
+        raise PermanentError(
+            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; "
+            f"what broke a rule ({done['quarantined']:,}) is in "
+            f"{lake.url}/{folder(inputs.corpus_id)}/quarantine"
+        )
+    slices = range(inputs.slices)
+    return Corpus(
+        corpus_id=inputs.corpus_id,
+        name=inputs.name,
+        game=inputs.game,
+        row_count=done["puzzles"],
+        quarantined=done["quarantined"],
+        lake=lake,
+        paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
+        is_new=is_new,
+    )
+
+
+def game_of_corpus(spec: str, game: str | None = None) -> str:
+    """Tell the game of a corpus, before anything of it is made.
+
+    Raises PermanentError for a spec that is none, and for a generator's of another game.
+    """
+    return game or DEFAULT_GAME if spec == LAKE else game_of_spec(spec, game)
+
+
+def _puzzles_of(lake: Lake, game: str) -> Corpus:
+    paths = tuple(name for name in lake.list(puzzles_folder(game)) if name.endswith(".parquet"))
+    rows = [sum(lake.row_groups(path)) for path in paths]
+    if not sum(rows):
+        raise PermanentError(
+            f"{lake.url} holds no puzzle of {game} that a night has normalised; expected some, or "
+            "--game. What counts have brought into corpora/ is no part of it: name its folder, "
+            "file or spec again"
+        )
+    # Puzzles are only ever added to the lake: as long as it has as many, they are the same.
+    return Corpus(
+        corpus_id=digest("corpus", LAKE, game, *map(str, rows)),
+        name=LAKE,
+        game=game,
+        row_count=sum(rows),
+        quarantined=0,
+        lake=lake,
+        paths=paths,
+    )
+
+
+def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None) -> dict[str, Any]:
+    """Make the slices that are missing, then say that the corpus is complete."""
+    base = folder(inputs.corpus_id)
+    if inputs.files is not None:
+        lake.write_table(f"{base}/inputs.parquet", inputs.files)
+    plan = {
+        "corpus_id": inputs.corpus_id,
+        "kind": inputs.kind,
+        "game": inputs.game,
+        "name": inputs.name,
+        "base": inputs.base,
+        "slices": inputs.slices,
+    }
+    write_json(lake, f"{base}/plan.json", plan)
+    made = set(lake.list(f"{base}/rows"))
+    missing = [
+        i for i in range(inputs.slices) if slice_path(inputs.corpus_id, "rows", i) not in made
+    ]
+    done = inputs.slices - len(missing)
+    tell = on_slices or (lambda _done, _total: None)
+    tell(done, inputs.slices)
+    for _ in _slices(lake, inputs.corpus_id, missing, processes):
+        done += 1
+        tell(done, inputs.slices)
+    puzzles = rows = 0
+    for i in range(inputs.slices):
+        puzzles += sum(lake.row_groups(slice_path(inputs.corpus_id, "puzzles", i)))
+        rows += sum(lake.row_groups(slice_path(inputs.corpus_id, "rows", i)))
+    about = {**plan, "puzzles": puzzles, "rows": rows, "quarantined": rows - puzzles}
+    write_json(lake, f"{base}/corpus.json", about)
+    return about
+
+
+def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> Iterator[int]:
+    """Make slices, several at a time in processes of their own if there are several."""
+    if processes <= 1 or len(numbers) <= 1:
+        for number in numbers:
+            yield make_slice(lake, corpus_id, number)
+        return
+    with pool_of(min(processes, len(numbers))) as pool:
+        work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
+        try:
+            for made in as_completed(work):
+                yield made.result()
+        except BrokenProcessPool as error:
+            raise TransientError(
+                f"a process that made corpus {corpus_id} was killed; the same command goes on"
+            ) from error
+
+
+def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
+    """Make one slice in a process of its own."""
+    # Boards form no cycles, and looking for some takes a seventh of the time.
+    gc.disable()
+    try:
+        return make_slice(Lake.open(lake_url), corpus_id, number)
+    finally:
+        gc.collect()

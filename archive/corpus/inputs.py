@@ -1,0 +1,272 @@
+"""What a corpus is read from: payloads, Parquet or a generator, divided into slices.
+
+The inputs name the corpus: the same contents under the same names are the same corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from archive.corpus.generated import EXAMPLE, is_generator_spec, read_generator_spec
+from archive.games import archive_plug, has_plug
+from archive.games.readers import game_found_in
+from archive.lake.tables import CORPUS_INPUTS
+from solvers.algebra import digest
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES
+
+LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
+"""Of each kind of inputs, raised whenever the same ones would give other tables."""
+SLICE_BOARDS = 16_384
+"""Boards of one slice of a generated corpus."""
+SLICE_PAYLOADS = 1_024
+"""Files of one slice of a folder of payloads."""
+MAX_PAYLOAD_BYTES = 16 * 1024**2
+"""Of a larger file no more is read, and it goes to quarantine."""
+SAMPLED_PAYLOADS = 16
+"""Files of a folder, at most, that are looked into to tell its game."""
+PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
+DERIVED = frozenset({"puzzle_id", "game", "size"})
+"""Columns of a puzzles table that follow from the others."""
+_HASH_BLOCK_BYTES = 1024**2
+
+InputKind = Literal["payloads", "parquet", "generated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What one corpus is read from."""
+
+    kind: InputKind
+    game: str
+    name: str
+    """The spec as it was given; a generator's in its canonical form."""
+    corpus_id: str
+    slices: int
+    base: str = ""
+    """The folder that sources are relative to; "" for a generator."""
+    files: pa.Table | None = None
+    """CORPUS_INPUTS; None for a generator."""
+
+
+def game_of_spec(spec: str, game: str | None = None) -> str:
+    """Tell the game of what a spec other than `lake` names; of files a few are looked into.
+
+    Raises PermanentError as `read_inputs` does.
+    """
+    if is_generator_spec(spec):
+        return read_inputs(spec, game).game
+    kind, base, paths = _found(spec)
+    if game is not None:
+        return game
+    return _game_of_payloads(spec, base, paths) if kind == "payloads" else _game_of_tables(paths)
+
+
+def read_inputs(spec: str, game: str | None = None) -> Inputs:
+    """Read what a spec other than `lake` names.
+
+    `game` None: a generator names it, and files tell it by what they hold. Raises PermanentError
+    for a spec that is none, for files of which none can be counted, and for the wrong game.
+    """
+    if is_generator_spec(spec):
+        generated = read_generator_spec(spec)
+        if game not in (None, generated.game):
+            raise PermanentError(f"{spec!r:.80} makes boards of {generated.game}, not of {game}")
+        return Inputs(
+            kind="generated",
+            game=generated.game,
+            name=str(generated),
+            corpus_id=digest("corpus", LAYOUTS["generated"], str(generated)),
+            slices=-(-generated.boards // SLICE_BOARDS),
+        )
+    kind, base, paths = _found(spec)
+    if kind == "payloads":
+        return _payloads(spec, base, paths, game)
+    return _parquet(spec, base, paths, game)
+
+
+def needed_columns(game: str) -> tuple[str, ...]:
+    """Name the columns that a Parquet file of puzzles must have."""
+    return tuple(name for name in archive_plug(game).puzzles().names if name not in DERIVED)
+
+
+def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
+    """Find the files that a spec names: their kind, the folder that sources are relative to."""
+    path = Path(spec).expanduser()
+    if not path.exists():
+        raise PermanentError(
+            f"corpus {spec!r:.200} does not exist; expected a folder of payloads, a Parquet file or"
+            f" folder, lake, or a generator spec such as {EXAMPLE}"
+        )
+    base, paths = (path.parent, [path]) if path.is_file() else (path, _files(path))
+    tables = [p for p in paths if p.suffix == ".parquet"]
+    payloads = [p for p in paths if p.suffix in PAYLOAD_SUFFIXES or path.is_file()]
+    if tables and len(tables) == len(paths):
+        return "parquet", base, tables
+    if payloads and not tables:
+        return "payloads", base, payloads
+    trouble = "payloads and Parquet files" if tables else "no payload and no Parquet file"
+    raise PermanentError(f"corpus {spec!r:.200} has {trouble}; expected one kind of files")
+
+
+def _files(folder: Path) -> list[Path]:
+    """List what may be a payload or a table, at any depth; hidden files are not looked at."""
+    found = []
+    for path in folder.rglob("*"):
+        inside = path.relative_to(folder).parts
+        wanted = path.suffix in PAYLOAD_SUFFIXES or path.suffix == ".parquet"
+        if wanted and not any(name.startswith(".") for name in inside) and path.is_file():
+            found.append(path)
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
+
+
+def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
+    """Tell the game of payloads by some of them; those without a sound puzzle have no say."""
+    told: dict[str, str] = {}
+    for path in paths[:: -(-len(paths) // SAMPLED_PAYLOADS)]:
+        with path.open("rb") as stream:
+            game = game_found_in(stream.read(MAX_PAYLOAD_BYTES), path.name)
+        if game is not None:
+            told.setdefault(game, path.relative_to(base).as_posix())
+    if len(told) > 1:
+        seen = " and ".join(f"{game} ({name})" for game, name in told.items())
+        raise PermanentError(
+            f"corpus {spec!r:.200} has payloads of several games, {seen}; expected one game, or "
+            "--game, which sends those of others to quarantine"
+        )
+    return next(iter(told), DEFAULT_GAME)
+
+
+def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
+    game = game or _game_of_payloads(spec, base, paths)
+    rows = [
+        {
+            "slice": i // SLICE_PAYLOADS,
+            "source": path.relative_to(base).as_posix(),
+            "row_group": None,
+            "body_bytes": path.stat().st_size,
+            "sha256": file_sha256(path),
+        }
+        for i, path in enumerate(paths)
+    ]
+    return _inputs("payloads", game, spec, base, rows)
+
+
+def _game_of_tables(paths: list[Path]) -> str:
+    """Tell the game of tables by the first that can be read, or raise what is wrong with it."""
+    why: DamagedFileError | None = None
+    for path in paths:
+        try:
+            with open_parquet(path) as file:
+                return _game_of_columns(path, file.schema_arrow, None)
+        except DamagedFileError as error:
+            why = why or error
+    assert why is not None
+    raise why
+
+
+def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
+    """Plan the row groups of tables, and those that cannot be read as if each had one."""
+    told = _game_of_tables(paths) if game is None else game
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        groups: list[int | None] = [None]
+        try:
+            with open_parquet(path) as file:
+                _game_of_columns(path, file.schema_arrow, told)
+                groups = [*range(file.metadata.num_row_groups)]
+        except DamagedFileError:
+            if len(paths) == 1:
+                raise
+        about = {
+            "source": path.relative_to(base).as_posix(),
+            "body_bytes": path.stat().st_size,
+            "sha256": file_sha256(path),
+        }
+        rows += [{**about, "slice": len(rows) + i, "row_group": g} for i, g in enumerate(groups)]
+    return _inputs("parquet", told, spec, base, rows)
+
+
+def _inputs(
+    kind: InputKind, game: str, spec: str, base: Path, rows: list[dict[str, Any]]
+) -> Inputs:
+    contents = hashlib.sha256()
+    for row in rows:
+        contents.update(f"{row['source']}\0{row['row_group']}\0{row['sha256']}\n".encode())
+    return Inputs(
+        kind=kind,
+        game=game,
+        name=spec,
+        corpus_id=digest("corpus", LAYOUTS[kind], kind, game, contents.hexdigest()),
+        slices=1 + max((row["slice"] for row in rows), default=-1),
+        base=str(base.resolve()),
+        files=pa.Table.from_pylist(rows, CORPUS_INPUTS),
+    )
+
+
+def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
+    """Tell the game of a table of puzzles by its columns; the first file decides for all."""
+    has = set(schema.names)
+    fits = [name for name in GAMES if has_plug(name) and has.issuperset(needed_columns(name))]
+    if game is None and len(fits) == 1:
+        return fits[0]
+    if game in fits:
+        return game
+    if game is None:
+        raise PermanentError(
+            f"{path.name} has the columns {', '.join(schema.names)!r:.120}, which are no game's; "
+            "expected those of a table of puzzles, as docs/lake.md lists them"
+        )
+    missing = ", ".join(name for name in needed_columns(game) if name not in has)
+    raise PermanentError(f"{path.name} lacks {missing}; expected a table of puzzles of {game}")
+
+
+class DamagedFileError(PermanentError):
+    """A file that is no Parquet, or is not any more. Those beside it are not at fault."""
+
+
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Open a Parquet file.
+
+    Raises DamagedFileError when it is none, PermanentError when the system does not let us.
+    """
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> PermanentError:
+    """Say why a Parquet file could not be read; Arrow's own OSError have no errno."""
+    if isinstance(error, OSError) and error.errno:
+        return PermanentError(f"{path.name} cannot be read: {error.strerror}")
+    return DamagedFileError(f"{path.name} cannot be read as Parquet: {error}")
+
+
+def file_sha256(path: Path) -> str:
+    """Hash the contents of a file."""
+    found = hashlib.sha256()
+    for block in _blocks(path):
+        found.update(block)
+    return found.hexdigest()
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while block := stream.read(_HASH_BLOCK_BYTES):
+            yield block
+
+
+def check_same(path: Path, about: dict[str, Any]) -> None:
+    """Raise PermanentError for a file that is not what it was when the corpus was planned."""
+    if not path.is_file() or file_sha256(path) != about["sha256"]:
+        raise PermanentError(
+            f"{path.name} has changed since the corpus was planned; run the same command again"
+        )

@@ -1,0 +1,183 @@
+"""Read the rows of Parquet files as puzzles: each is one, or a fault that says where and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from archive.corpus.inputs import (
+    DERIVED,
+    DamagedFileError,
+    check_same,
+    needed_columns,
+    open_parquet,
+    unreadable,
+)
+from archive.games import archive_plug
+from archive.lake.columns import arrays_of
+from archive.payloads.published import Fault, Published
+from archive.words.dictionaries import MissingDictionaryError
+from solvers.algebra import Game
+from solvers.errors import InvalidPuzzleError, PermanentError
+
+BATCH_ROWS = 2_048
+"""Rows held as Python objects at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRow:
+    """One row of a corpus as it is read."""
+
+    source: str
+    source_row: int
+    item: Published | Fault
+
+
+def read_parquet(
+    game: Game[Any, Any], base: Path, inputs: list[dict[str, Any]]
+) -> Iterator[CorpusRow]:
+    """Read row groups of Parquet files, every row validated as if it were a payload.
+
+    A file that is no Parquet, and a row group that is damaged, are one row each, which is a fault.
+    """
+    for about in inputs:
+        path = base / about["source"]
+        if not path.is_file() or path.stat().st_size != about["body_bytes"]:
+            check_same(path, about)
+        group = about["row_group"]
+        at = end = 0
+        try:
+            with open_parquet(path) as file:
+                if group is None:
+                    raise DamagedFileError(f"{path.name} could not be read as Parquet")
+                meta = file.metadata
+                at = sum(meta.row_group(i).num_rows for i in range(group))
+                end = at + meta.row_group(group).num_rows
+                has = set(file.schema_arrow.names)
+                wanted = [*needed_columns(game.name), *sorted(DERIVED & has)]
+                for batch in _batches(file, path, group, wanted):
+                    for item in _items(game, path, batch):
+                        yield CorpusRow(source=about["source"], source_row=at, item=item)
+                        at += 1
+        except DamagedFileError as error:
+            # Whoever changes a file meanwhile is told so.
+            check_same(path, about)
+            what, place = str(error), ""
+            if group is not None:
+                what = f"{end - at:,} rows from row {at:,} on cannot be read: {error}"
+                place = f"row group {group}"
+            fault = Fault(level=None, rule="damaged", place=place, message=what)
+            yield CorpusRow(source=about["source"], source_row=at, item=fault)
+
+
+def _batches(file: pq.ParquetFile, path: Path, group: int, wanted: list[str]) -> Iterator[pa.Table]:
+    try:
+        for batch in file.iter_batches(BATCH_ROWS, [group], wanted):
+            yield pa.Table.from_batches([batch])
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(path, error) from error
+
+
+def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
+    """Validate every row of a batch, as if it were a payload."""
+    schema = archive_plug(game.name).puzzles()
+    columns: dict[str, pa.Array] = {}
+    broken: dict[int, Fault] = {}
+    for name in needed_columns(game.name):
+        column = batch.column(name).combine_chunks()
+        for row in _rows_where(pc.is_null, column):
+            fault = Fault(level=None, rule="null", place=name, message="expected a value")
+            broken.setdefault(row, fault)
+        columns[name] = _cast(column, schema.field(name), path)
+        if pa.types.is_list(schema.field(name).type):
+            # Python would read a negative number as one from the end.
+            for row in _rows_where(_is_negative, columns[name]):
+                message = "expected numbers of 0 or more"
+                fault = Fault(level=None, rule="negative", place=name, message=message)
+                broken.setdefault(row, fault)
+        if name in _CODE_POINTS:
+            for row in _rows_where(_is_no_character, columns[name]):
+                message = f"expected code points of at most {sys.maxunicode:,}"
+                fault = Fault(level=None, rule="columns", place=name, message=message)
+                broken.setdefault(row, fault)
+    arrays = arrays_of(pa.table(columns))
+    given = {name: batch.column(name).to_pylist() for name in batch.column_names if name in DERIVED}
+    for row in range(batch.num_rows):
+        if row in broken:
+            yield broken[row]
+            continue
+        told = {name: values[row] for name, values in given.items()}
+        yield _item(game, arrays, row, told)
+
+
+_CODE_POINTS = frozenset({"letter", "name_letter"})
+_BROKEN = (ValueError, IndexError, OverflowError)
+
+
+def _item(
+    game: Game[Any, Any], arrays: dict[str, Any], row: int, told: dict[str, Any]
+) -> Published | Fault:
+    if told.get("game") not in (None, game.name):
+        message = f"a row of {told['game']!r:.40}; expected {game.name}"
+        return Fault(level=None, rule="other-game", place="game", message=message)
+    try:
+        puzzle = game.from_arrays(arrays, row)
+    except MissingDictionaryError:
+        raise
+    except InvalidPuzzleError as error:
+        return Fault(level=None, rule=error.rule, place=error.place, message=error.detail)
+    except (PermanentError, *_BROKEN) as error:
+        # What Python says of it would tell nobody where to look.
+        why = error if isinstance(error, PermanentError) else "its values do not fit one another"
+        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {why}")
+    name = game.puzzle_id(puzzle)
+    if told.get("puzzle_id") not in (None, name):
+        message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
+        return Fault(level=None, rule="puzzle-id", place="puzzle_id", message=message)
+    if told.get("size") is not None:
+        size = int(game.to_arrays([puzzle])["size"][0])
+        if told["size"] != size:
+            message = f"{told['size']!r:.40}; expected {size}, the size of its board"
+            return Fault(level=None, rule="size", place="size", message=message)
+    return Published(date=None, level=None, puzzle=puzzle)
+
+
+def _rows_where(is_so: Callable[[pa.Array], pa.Array], column: pa.Array) -> list[int]:
+    """Find the rows of a column where something is so of the value, or of one in its list."""
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        return list(pc.indices_nonzero(is_so(column)).to_pylist())
+    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist() if is_so is pc.is_null else []
+    parents = pc.list_parent_indices(column).filter(is_so(pc.list_flatten(column)))
+    return [*rows, *pc.unique(parents).to_pylist()]
+
+
+def _is_no_character(values: pa.Array) -> pa.Array:
+    return pc.greater(values, pa.scalar(sys.maxunicode, values.type))
+
+
+def _is_negative(values: pa.Array) -> pa.Array:
+    return pc.less(values, pa.scalar(0, values.type))
+
+
+def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
+    """Cast a column to its type; nulls, whose rows are not looked at, become what is empty."""
+    try:
+        if pa.types.is_list(field.type):
+            parts = column.cast(pa.list_(field.type.value_type))
+            if parts.null_count or pc.list_flatten(parts).null_count:
+                parts = pa.array(
+                    [[v or 0 for v in row or ()] for row in parts.to_pylist()], parts.type
+                )
+            return parts.cast(field.type)
+        return pc.fill_null(column.cast(field.type), "" if field.type == pa.string() else 0)
+    except pa.ArrowException as error:
+        raise PermanentError(
+            f"{path.name}: column {field.name} is {column.type}; expected {field.type}"
+        ) from error

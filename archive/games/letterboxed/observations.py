@@ -1,0 +1,80 @@
+"""What payloads of Letter Boxed say of other days, compared with those days' own editions."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from archive.games.plug import Edition, Remark
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
+from archive.payloads.strict_json import shown
+from solvers.letterboxed.columns import sides_of
+from solvers.lexicon.spelling import upper
+
+GAME = "letterboxed"
+_DAY = dt.timedelta(days=1)
+
+
+def remarks(lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+    """Find what payloads say wrongly of the day before, and ids that two editions bear."""
+    yield from _yesterdays(editions, _sides(lake))
+    yield from _ids(editions)
+
+
+def _yesterdays(
+    editions: Mapping[dt.date, Edition], sides: Mapping[str, tuple[str, ...]]
+) -> Iterator[Remark]:
+    """Compare what each payload says of the day before with that day's own edition."""
+    for date, row in sorted(editions.items()):
+        if row["yesterday"] is None:
+            continue
+        told = json.loads(row["yesterday"])
+        before = editions.get(date - _DAY)
+        for name, value in sorted(told.items()):
+            place = f"yesterdays{name.title()}"
+            if value is None:
+                yield row, "yesterday-unreadable", place, "expected a list of short texts"
+                continue
+            if before is None:
+                continue
+            there = sides[before["puzzle_id"]] if name == "sides" else _words(before)
+            if there is not None and _form(name, value) != _form(name, there):
+                says, is_ = (shown(" ".join(words)) for words in (value, there))
+                message = f"{says!r}; the edition of {before['date']} has {is_!r}"
+                yield row, f"yesterday-{name}", place, message
+
+
+def _ids(editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+    """Name the editions with an id that an earlier one bears."""
+    first: dict[str, dt.date] = {}
+    for date, row in sorted(editions.items()):
+        name = row["source_id"]
+        if name is None:
+            continue
+        if name in first:
+            message = f"{shown(name)!r}, which the edition of {first[name]} bears as well"
+            yield row, "id-twice", "id", message
+        first.setdefault(name, date)
+
+
+def _sides(lake: Lake) -> dict[str, tuple[str, ...]]:
+    table = read_puzzle_table(lake, GAME)
+    arrays = arrays_of(table)
+    ids = table.column("puzzle_id").to_pylist()
+    return {name: sides_of(arrays, row) for row, name in enumerate(ids)}
+
+
+def _words(edition: Edition) -> list[str] | None:
+    official = edition["official_solution"]
+    words: list[str] | None = None if official is None else json.loads(official)["words"]
+    return words
+
+
+def _form(name: str, texts: Any) -> list[str]:
+    """Write sides or words so that those that are the same are equal: sides in any order."""
+    texts = list(map(upper, texts))
+    return sorted("".join(sorted(text)) for text in texts) if name == "sides" else texts

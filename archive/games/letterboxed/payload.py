@@ -1,0 +1,201 @@
+"""Read Letter Boxed payloads: each ends as a published puzzle or as a fault with its place.
+
+The page sets `window.gameData` to an object; the dated endpoint answers with the same object
+without what the page adds for its visitors. All three are read: the object, a script that sets
+it, a page with such a script. What the page says of the day before is kept as it stands and not
+trusted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from archive.payloads.envelopes import in_input, read_list, read_one, values_of
+from archive.payloads.fields import MAX_TEXT, identifier, text
+from archive.payloads.gamedata import embedded
+from archive.payloads.published import Fault, Published
+from archive.payloads.strict_json import Member, shown
+from solvers.algebra import canonical_json
+from solvers.errors import InvalidPuzzleError, PermanentError, json_kind
+from solvers.letterboxed.check import check_chain
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
+from solvers.letterboxed.solution import Chain
+from solvers.lexicon.spelling import upper
+
+GAME = "letterboxed"
+LEVELS = ("daily",)
+"""A payload holds one puzzle, and does not name it."""
+FIRST_DATE = dt.date(2018, 12, 17)
+"""The first day that the dated endpoint has."""
+SIDES = 4
+SIDE_LETTERS = 3
+"""The size of every published board, whose letters are all distinct."""
+MIN_LETTERS = 3
+"""Fewest letters of a word of a published dictionary."""
+PAR_MAX = SIDES * SIDE_LETTERS
+"""A board with more than one word a letter is none that anybody would publish."""
+
+ANY_CHAIN = Rules(chains=CHAIN_WORDS_MAX, min_letters=1)
+"""Rules under which a payload's answer has to hold: whether it is the best is another question."""
+
+_LEVEL = LEVELS[0]
+_OFFICIAL = "ourSolution"
+_YESTERDAY = {"sides": "yesterdaysSides", "solution": "yesterdaysSolution"}
+_YESTERDAY_MAX = 64
+"""Sides or words that are kept of what a payload says of the day before."""
+
+
+def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
+    """Read the payload that stands for a date: one puzzle, or what is wrong with it."""
+    return _read(data, date)
+
+
+def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
+    """Read a payload, the canonical JSON of a board, or a list of sides.
+
+    `name` is what the input is called and ends every fault's message. Unlike `read_payload`, any
+    date, any number of sides and letters and any words will do, and a payload may say nothing but
+    its sides.
+    """
+    found = _read_list(data) if data.lstrip()[:1] == b"[" else _read(data, None)
+    return in_input(found, name, _way_out)
+
+
+def _way_out(fault: Fault) -> str:
+    """Say how to get an answer although what the payload says of its own is wrong."""
+    if fault.place.startswith(_OFFICIAL):
+        return f"; remove {_OFFICIAL} to solve the board alone"
+    return ""
+
+
+def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
+    if data.lstrip()[:1] != b"{":
+        inner = embedded(data)
+        if inner is None and data.lstrip()[:1] == b"<":
+            message = "expected a JSON object, or a page that sets window.gameData"
+            return [Fault(level=None, rule="no-game-data", place="", message=message)]
+        data = data if inner is None else inner
+    return read_one(data, expected, _LEVEL, _read_puzzle)
+
+
+def _read_list(data: bytes) -> list[Published | Fault]:
+    return read_list(data, "sides as texts", lambda value: Puzzle.from_json({"sides": value}))
+
+
+def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
+    obj = values_of(keyed, GAME)
+    if obj.get("sides") is None:
+        raise InvalidPuzzleError("null-puzzle", "sides", "expected a list of sides; there is none")
+    puzzle = Puzzle.from_json(obj)
+    if level is not None:
+        _check_published(puzzle, obj.get("dictionary"))
+    return Published(
+        date=date,
+        level=level,
+        puzzle=puzzle,
+        solution=_official(puzzle, obj.get(_OFFICIAL)),
+        source_id=identifier(obj.get("id"), "id"),
+        editor=text(obj.get("editor"), "editor"),
+        constructors=text(obj.get("constructors"), "constructors"),
+        par=_par(obj.get("par")),
+        yesterday=_yesterday(obj),
+    )
+
+
+def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
+    """Hold a board to what all published ones have in common.
+
+    Of 386,400 words in 332 dictionaries each can be played on its board: a dictionary with a word
+    that cannot is that of another board.
+    """
+    if len(puzzle.sides) != SIDES or any(len(side) != SIDE_LETTERS for side in puzzle.sides):
+        shape = " ".join(str(len(side)) for side in puzzle.sides)
+        raise InvalidPuzzleError(
+            "board-size",
+            "sides",
+            f"sides of {shape} letters; every published board has {SIDES} of {SIDE_LETTERS}",
+        )
+    side_of = {letter: i for i, side in enumerate(puzzle.sides) for letter in side}
+    if len(side_of) < puzzle.letter_count:
+        raise InvalidPuzzleError(
+            "letter-twice", "sides", "a letter stands twice; on published boards none does"
+        )
+    if not words:
+        raise InvalidPuzzleError(
+            "no-dictionary", "dictionary", "expected the words of the day; there are none"
+        )
+    wrong = [(i, why) for i, word in enumerate(words) if (why := _unplayable(word, side_of))]
+    if wrong:
+        i, why = wrong[0]
+        more = f"; {len(wrong) - 1} more words cannot be played" if wrong[1:] else ""
+        raise InvalidPuzzleError(
+            "word-not-playable", f"dictionary[{i}]", f"{shown(words[i])!r} {why}{more}"
+        )
+
+
+def _unplayable(word: str, side_of: Mapping[str, int]) -> str:
+    """Say why a word cannot be played where every letter stands once, or ""."""
+    letters = upper(word)
+    if len(letters) < MIN_LETTERS:
+        return f"has fewer than {MIN_LETTERS} letters"
+    odd = next((letter for letter in letters if letter not in side_of), None)
+    if odd is not None:
+        return f"has {odd!r}, which is not on the board"
+    if any(side_of[a] == side_of[b] for a, b in pairwise(letters)):
+        return "has two letters of one side in a row"
+    return ""
+
+
+def _official(puzzle: Puzzle, value: Any) -> Chain | None:
+    """Read the official answer, which has to be a solution out of the board's own dictionary."""
+    if value is None:
+        return None
+    if not isinstance(value, list) or not value or not all(isinstance(w, str) for w in value):
+        raise InvalidPuzzleError("solution-type", _OFFICIAL, "expected a list of words or null")
+    chain = Chain(words=tuple(map(upper, value)))
+    known = None if puzzle.dictionary is None else frozenset(puzzle.dictionary)
+    for i, word in enumerate(chain.words):
+        if known is not None and word not in known:
+            raise InvalidPuzzleError(
+                "solution-word",
+                f"{_OFFICIAL}[{i}]",
+                f"{shown(word)!r} is not in the dictionary of the board",
+            )
+    try:
+        check_chain(puzzle, ANY_CHAIN, chain)
+    except PermanentError as error:
+        raise InvalidPuzzleError("solution-wrong", _OFFICIAL, shown(str(error), 120)) from error
+    return chain
+
+
+def _par(value: Any) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or not 1 <= value <= PAR_MAX:
+        got = value if isinstance(value, int | float) else json_kind(value)
+        raise InvalidPuzzleError(
+            "bad-par", "par", f"expected a number of words from 1 to {PAR_MAX}, got {got}"
+        )
+    return value
+
+
+def _yesterday(obj: Mapping[str, Any]) -> str | None:
+    """Keep what the payload says of the edition of the day before, as JSON; None: nothing."""
+    told = {name: obj[key] for name, key in _YESTERDAY.items() if obj.get(key) is not None}
+    if not told:
+        return None
+    return canonical_json(
+        {name: value if _is_told(value) else None for name, value in told.items()}
+    )
+
+
+def _is_told(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= _YESTERDAY_MAX
+        and all(isinstance(item, str) and len(item) <= MAX_TEXT for item in value)
+    )

@@ -1,0 +1,87 @@
+"""Plug Letter Boxed into the archive."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from archive.games.generator_spec import Generated, Make
+from archive.games.plug import ArchivePlug, Edition, PayloadReader, Remark
+from solvers.algebra import Game
+from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from archive.lake.storage import Lake
+
+_PAGE_MARK = b"gameData"
+"""What the page calls its payload."""
+
+
+class LetterBoxedInArchive(ArchivePlug):
+    """See archive.games.plug.ArchivePlug."""
+
+    name = "letterboxed"
+    endpoint = "/svc/letter-boxed/v1"
+    page = "/puzzles/letter-boxed"
+    observed = True
+    corpus_options = ("sides", "letters", "vowels")
+
+    def reader(self) -> PayloadReader:
+        """Return what reads payloads of Letter Boxed."""
+        from archive.games.letterboxed import payload as letterboxed
+
+        return cast("PayloadReader", letterboxed)
+
+    def puzzles(self) -> pa.Schema:
+        """Return the schema of the puzzles table."""
+        from archive.games.letterboxed.tables import LETTERBOXED_PUZZLES
+
+        return LETTERBOXED_PUZZLES
+
+    def claims_page(self, text: bytes) -> bool:
+        """Tell the page, or its script, by what it calls its payload."""
+        return _PAGE_MARK in text
+
+    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
+        """Tell boards by their sides."""
+        return key == "sides"
+
+    def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:
+        """Check that the chain can be played and takes every letter, whether or not it is best."""
+        from archive.games.letterboxed.payload import ANY_CHAIN
+        from archive.words.binding import lexicon_of
+        from solvers.letterboxed.check import check_chain
+        from solvers.letterboxed.playing import TooManyWaysError
+
+        try:
+            check_chain(puzzle, ANY_CHAIN, solution, lexicon_of(game))
+        except TooManyWaysError:
+            return None
+        except PermanentError:
+            return False
+        return True
+
+    def worth(self, game: Game[Any, Any], solution: Any) -> int | None:
+        """Count the words, or the letters where the fewest of these are asked for."""
+        from solvers.letterboxed.rules import Rules
+
+        letters = Rules.parse(game.rules).chains == "fewest-letters"
+        return solution.letters if letters else len(solution.words)
+
+    def remarks(self, lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+        """Compare what payloads say of the day before, and their ids."""
+        from archive.games.letterboxed.observations import remarks
+
+        return remarks(lake, editions)
+
+    def corpus_maker(self, spec: Generated) -> Make:
+        """Read the form of the boards."""
+        from archive.games.letterboxed.corpora import maker
+
+        return maker(spec)
+
+
+PLUG = LetterBoxedInArchive()

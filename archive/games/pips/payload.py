@@ -1,0 +1,185 @@
+"""Read Pips payloads: every level ends as a published puzzle or as a fault with its place."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from archive.payloads.envelopes import in_input, values_of
+from archive.payloads.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
+from archive.payloads.published import Fault, Published
+from archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from solvers.errors import InvalidPuzzleError
+from solvers.pips.check import check_solution
+from solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
+from solvers.pips.solution import Placement, Solution
+
+GAME = "pips"
+LEVELS = ("easy", "medium", "hard")
+"""The levels that every published payload has."""
+FIRST_DATE = dt.date(2025, 8, 18)
+"""The day of the first published puzzle."""
+MAX_LEVELS = 16
+"""More puzzles in one payload are refused: published ones have three."""
+
+_BOARD_KEYS = ("dominoes", "regions")
+_LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+
+
+def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
+    """Read the payload that stands for a date, in the order of its levels.
+
+    A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
+    level is a puzzle or a fault by itself, and so is each of LEVELS that is missing.
+    """
+    return _read_payload(list(read_members(data)), date)
+
+
+def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
+    """Read a payload, one published puzzle object, or the canonical JSON of one puzzle.
+
+    `name` is what the input is called and starts every fault's message. Unlike `read_payload`, any
+    date will do, none included, and a payload may lack levels.
+    """
+    members = list(read_members(data))
+    if any(member.key in _BOARD_KEYS for member in members):
+        found: list[Published | Fault] = [_read_single(members)]
+    else:
+        found = _read_payload(members, None)
+        if not found:
+            message = "expected a puzzle with dominoes and regions, or a payload with levels"
+            found = [Fault(level=None, rule="no-puzzle", place="", message=message)]
+    return in_input(found, name, _way_out)
+
+
+def _way_out(fault: Fault) -> str:
+    """Say how to get an answer although the payload's own solution is wrong."""
+    if fault.rule == "solution-breaks-region":
+        return "; remove `solution` to solve the board alone"
+    return ""
+
+
+def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:
+    keyed, loose = members_by_key(members)
+    found: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
+    if found and not keyed:
+        return found
+    try:
+        date = print_date(keyed.pop(DATE_KEY, None), expected)
+    except InvalidPuzzleError as error:
+        return [*found, fault_of(error)]
+    editor: str | None = None
+    try:
+        member = keyed.pop("editor", None)
+        editor = None if member is None else text(member_value(member), "editor")
+    except InvalidPuzzleError as error:
+        found.append(fault_of(error))
+    levels = [member for key, member in keyed.items() if _is_level(key, member)]
+    strays = (member for key, member in keyed.items() if key not in LEVELS)
+    found += [fault_of(member.fault) for member in strays if member.fault]
+    found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
+    if len(levels) > MAX_LEVELS:
+        message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
+        found.append(Fault(level=None, rule="too-many-levels", place="", message=message))
+    if expected is not None:
+        for level in LEVELS:
+            if level not in keyed:
+                message = f"expected a puzzle under {level!r}, but the key is missing"
+                found.append(Fault(level=level, rule="missing-level", place=level, message=message))
+    return found
+
+
+def _is_level(key: str, member: Member) -> bool:
+    if key in LEVELS:
+        return True
+    return isinstance(member.value, dict) and any(k in member.value for k in _BOARD_KEYS)
+
+
+def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Published | Fault:
+    key = member.key
+    assert key is not None
+    level = key if _LEVEL_NAME.fullmatch(key) else None
+    try:
+        if level is None:
+            raise InvalidPuzzleError(
+                "bad-level-name", shown(key), "expected a level name of a-z, 0-9, '-' and '_'"
+            )
+        return _read_puzzle(member_value(member), level, date=date, level=level, editor=editor)
+    except InvalidPuzzleError as error:
+        return fault_of(error, level)
+
+
+def _read_single(members: list[Member]) -> Published | Fault:
+    keyed, loose = members_by_key(members)
+    try:
+        for member in loose:
+            member_value(member)
+        return _read_puzzle(values_of(keyed, GAME), "", date=None, level=None, editor=None)
+    except InvalidPuzzleError as error:
+        return fault_of(error)
+
+
+def _read_puzzle(
+    value: Any, place: str, *, date: dt.date | None, level: str | None, editor: str | None
+) -> Published:
+    if value is None or (isinstance(value, dict) and value.get("dominoes", "") is None):
+        raise InvalidPuzzleError("null-puzzle", place, "no puzzle here yet: dominoes is null")
+    puzzle = Puzzle.from_json(value, place)
+    assert isinstance(value, dict)  # Puzzle.from_json accepts nothing else
+    prefix = f"{place}." if place else ""
+    return Published(
+        date=date,
+        level=level,
+        puzzle=puzzle,
+        solution=_solution(puzzle, value, f"{prefix}solution"),
+        source_id=identifier(value.get("id"), f"{prefix}id"),
+        backend_id=text(value.get("backendId"), f"{prefix}backendId"),
+        editor=editor,
+        constructors=text(value.get("constructors"), f"{prefix}constructors"),
+    )
+
+
+def _solution(puzzle: Puzzle, value: Mapping[str, Any], place: str) -> Solution | None:
+    """Read and check the official solution: entry i holds the cells of dominoes[i]."""
+    entries = value.get("solution")
+    if entries is None:
+        return None
+    if not isinstance(entries, list):
+        raise InvalidPuzzleError("not-a-list", place, "expected a list of placements or null")
+    dominoes = value["dominoes"]
+    if len(entries) != len(dominoes):
+        raise InvalidPuzzleError(
+            "solution-length",
+            place,
+            f"expected {len(dominoes)} placements, one for each domino, got {len(entries)}",
+        )
+    placements = [
+        _placement(entry, domino, f"{place}[{i}]")
+        for i, (entry, domino) in enumerate(zip(entries, dominoes, strict=True))
+    ]
+    check_solution(puzzle, placements, place)
+    return tuple(sorted(placements))
+
+
+def _placement(entry: Any, domino: Sequence[int], place: str) -> Placement:
+    if not isinstance(entry, list) or len(entry) != 2:
+        raise InvalidPuzzleError("bad-placement", place, "expected a list of two cells")
+    halves = sorted(
+        [(_cell(entry[0], f"{place}[0]"), domino[0]), (_cell(entry[1], f"{place}[1]"), domino[1])]
+    )
+    (cell_a, pip_a), (cell_b, pip_b) = halves
+    return Placement(cell_a=cell_a, cell_b=cell_b, pip_a=pip_a, pip_b=pip_b)
+
+
+def _cell(value: Any, place: str) -> Cell:
+    if (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(type(number) is int and 0 <= number <= MAX_COORDINATE for number in value)
+    ):
+        return (value[0], value[1])
+    raise InvalidPuzzleError(
+        "bad-cell", place, f"expected a cell as two integers from 0 to {MAX_COORDINATE}"
+    )

@@ -1,0 +1,55 @@
+"""Plug Pips into the archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from archive.games.generator_spec import Generated, Make
+from archive.games.plug import ArchivePlug, PayloadReader
+from solvers.algebra import Game
+from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class PipsInArchive(ArchivePlug):
+    """See archive.games.plug.ArchivePlug.
+
+    It claims no input: as the first of all games it is meant where no other claims one.
+    """
+
+    name = "pips"
+    endpoint = "/svc/pips/v1"
+    corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
+
+    def reader(self) -> PayloadReader:
+        """Return what reads payloads of Pips."""
+        from archive.games.pips import payload as pips
+
+        return cast("PayloadReader", pips)
+
+    def puzzles(self) -> pa.Schema:
+        """Return the schema of the puzzles table."""
+        from archive.games.pips.tables import PIPS_PUZZLES
+
+        return PIPS_PUZZLES
+
+    def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
+        """Check that the dominoes lie as the regions want it."""
+        from solvers.pips.check import check_solution
+
+        try:
+            check_solution(puzzle, solution)
+        except PermanentError:
+            return False
+        return True
+
+    def corpus_maker(self, spec: Generated) -> Make:
+        """Choose the mixes that boards are drawn from."""
+        from archive.games.pips.corpora import maker
+
+        return maker(spec)
+
+
+PLUG = PipsInArchive()

@@ -1,0 +1,106 @@
+"""What a game is plugged in with in the archive: its payloads, tables and checks."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from archive.games.generator_spec import Generated, Make
+from archive.payloads.published import Fault, Published
+from solvers.algebra import Game
+from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from archive.lake.storage import Lake
+
+Edition = Mapping[str, Any]
+"""A row of the table of editions."""
+Remark = tuple[Edition, str, str, str]
+"""An edition, the rule that it breaks, the place in its payload, a message."""
+
+
+class PayloadReader(Protocol):
+    """A module that reads the payloads of one game."""
+
+    GAME: str
+    FIRST_DATE: dt.date
+    """The day of the first published puzzle."""
+    LEVELS: tuple[str, ...]
+    """The levels that every published payload has."""
+
+    def read_payload(self, data: bytes, date: dt.date) -> list[Published | Fault]:
+        """Read the payload that stands for a date, in the order of its levels."""
+
+    def read_puzzles(self, data: bytes, name: str) -> list[Published | Fault]:
+        """Read a payload, or a puzzle by itself; `name` is what the input is called."""
+
+
+class ArchivePlug:
+    """One game in the archive. A game overrides what it has; the rest says that it has none.
+
+    Loading a plug loads neither pyarrow nor anything that solves: its methods import what they
+    need.
+    """
+
+    name: str
+    """The game's name in solvers.registry."""
+    endpoint: str | None = None
+    """Where a host that publishes several games keeps the payloads of this one; None for a game
+    that is not published day by day."""
+    page: str | None = None
+    """Where such a host has the game's page, if the page holds the payload of the day."""
+    ranked: bool = False
+    """Whether official solutions are looked up among those of `best(k)`."""
+    observed: bool = False
+    """Whether payloads say something about other days, which is compared with what these say."""
+    corpus_options: tuple[str, ...] | None = None
+    """Options of generator specs beside n and seed; None for a game without a generator."""
+
+    def reader(self) -> PayloadReader:
+        """Return what reads payloads of the game."""
+        raise NotImplementedError
+
+    def puzzles(self) -> pa.Schema:
+        """Return the schema of the game's puzzles table: see archive.lake.tables.puzzles_schema."""
+        raise NotImplementedError
+
+    def claims_page(self, text: bytes) -> bool:  # noqa: ARG002 - what a game may look at
+        """Tell whether an input that is no JSON is a page of this game."""
+        return False
+
+    def claims_list(self, first: bytes) -> bool:  # noqa: ARG002
+        """Tell whether a JSON list is a board of this game, by the first byte of its first item."""
+        return False
+
+    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002
+        """Tell whether a JSON object with such a member is a payload or a board of this game."""
+        return False
+
+    def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002
+        """Check an official solution against a board and the rules; None where that is open."""
+        return None
+
+    def worth(self, game: Game[Any, Any], solution: Any) -> int | None:  # noqa: ARG002
+        """Say what a solution is worth in a game that asks for the fewest of something.
+
+        It compares with the `value` of an outcome under the same rules.
+        """
+        return None
+
+    def is_same(self, official: Any, found: Any) -> bool:
+        """Tell whether a solution that was found is the official one, in a game with ranks."""
+        return bool(official == found)
+
+    def remarks(self, lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:  # noqa: ARG002
+        """Find contradictions between current editions, by date, in a game that is observed."""
+        return iter(())
+
+    def corpus_maker(self, spec: Generated) -> Make:
+        """Check the options of a generator spec, and return what makes its boards.
+
+        Board i depends on the options and on i alone. Raises PermanentError that names the option.
+        """
+        raise PermanentError(f"boards of {spec.game} are not generated")

@@ -1,0 +1,126 @@
+"""Read boards of Tiles: the form in which the game's page holds them in memory, and our own JSON.
+
+The page makes a board in the browser at every start, so that no payload has a date. In memory it is
+`{"board": [{"layers": [{"id": "A3", "hidden": false}, ...]}, ...]}`, one object a tile. A hidden
+layer is a feature that the player has deleted: it does not belong to the tile any more.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from archive.payloads.envelopes import in_input, values_of
+from archive.payloads.fields import MAX_TEXT, fault_of, text
+from archive.payloads.published import Fault, Published
+from archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from solvers.errors import InvalidPuzzleError, json_kind
+from solvers.tiles.puzzle import Puzzle
+
+GAME = "tiles"
+LEVELS: tuple[str, ...] = ()
+FIRST_DATE = dt.date(2019, 6, 1)
+"""No payload has a date; the game was introduced in 2019."""
+
+_PAGE_KEY = "board"
+_OWN_KEY = "tiles"
+
+
+def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
+    """Say that no date has a payload."""
+    del data
+    message = f"no board of Tiles is published for {date} or any date: the page makes its own"
+    return [Fault(level=None, rule="no-dated-payload", place="", message=message)]
+
+
+def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
+    """Read one board: the page's `board`, our own `tiles`, or the list in either by itself.
+
+    `name` is what the input is called and ends every fault's message.
+    """
+    return in_input(_read(data), name)
+
+
+def _read(data: bytes) -> list[Published | Fault]:
+    # A list by itself is read as the value of the key that it would stand under.
+    wrapped = _wrapped(data)
+    keyed, loose = members_by_key(list(read_members(wrapped)))
+    faults: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
+    if faults:
+        return faults
+    if wrapped is not data and len(keyed) > 1:
+        message = "expected nothing after the list"
+        return [Fault(level=None, rule="trailing-data", place="", message=message)]
+    try:
+        return [Published(date=None, level=None, puzzle=_read_board(keyed))]
+    except InvalidPuzzleError as error:
+        return [fault_of(error)]
+
+
+def _wrapped(data: bytes) -> bytes:
+    if data.lstrip()[:1] != b"[":
+        return data
+    key = _PAGE_KEY if data.lstrip()[1:].lstrip()[:1] == b"{" else _OWN_KEY
+    return b'{"%s": %s}' % (key.encode(), data)
+
+
+def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
+    obj = values_of(keyed, GAME)
+    if _PAGE_KEY in obj and _OWN_KEY in obj:
+        raise InvalidPuzzleError(
+            "two-boards", _OWN_KEY, f"expected {_PAGE_KEY!r} or {_OWN_KEY!r}, got both"
+        )
+    if _PAGE_KEY in obj:
+        return _page_board(obj[_PAGE_KEY])
+    if _OWN_KEY not in obj:
+        raise InvalidPuzzleError(
+            "no-puzzle", "", f"expected a board of Tiles under {_PAGE_KEY!r} or {_OWN_KEY!r}"
+        )
+    tiles = obj[_OWN_KEY]
+    if isinstance(tiles, list):
+        for i, tile in enumerate(tiles):
+            for j, feature in enumerate(tile if isinstance(tile, list) else ()):
+                text(feature, f"{_OWN_KEY}[{i}][{j}]")
+    return Puzzle.from_json(obj)
+
+
+def _page_board(board: Any) -> Puzzle:
+    if not isinstance(board, list):
+        raise InvalidPuzzleError(
+            "board-type", _PAGE_KEY, f"expected a list of tiles, got {json_kind(board)}"
+        )
+    tiles = []
+    for i, tile in enumerate(board):
+        at = f"{_PAGE_KEY}[{i}]"
+        layers = tile.get("layers") if isinstance(tile, dict) else None
+        if not isinstance(layers, list):
+            raise InvalidPuzzleError("tile-type", at, "expected an object with a list `layers`")
+        features = []
+        for j, layer in enumerate(layers):
+            feature, hidden = _layer(layer, f"{at}.layers[{j}]")
+            if not hidden:
+                features.append(feature)
+        tiles.append(features)
+    try:
+        return Puzzle.from_json({"tiles": tiles})
+    except InvalidPuzzleError as error:
+        # The places of the page's form, not of the one that it was turned into.
+        place = error.place.replace(_OWN_KEY, _PAGE_KEY, 1)
+        raise InvalidPuzzleError(error.rule, place, error.detail) from error
+
+
+def _layer(layer: Any, at: str) -> tuple[str, bool]:
+    if not isinstance(layer, dict):
+        raise InvalidPuzzleError("layer-type", at, "expected an object with `id` and `hidden`")
+    feature = text(layer.get("id"), f"{at}.id")
+    hidden = layer.get("hidden", False)
+    if not feature:
+        raise InvalidPuzzleError(
+            "layer-id", f"{at}.id", f"expected a text of 1 to {MAX_TEXT} characters"
+        )
+    if not isinstance(hidden, bool):
+        got = shown(json.dumps(hidden))
+        raise InvalidPuzzleError("layer-hidden", f"{at}.hidden", f"expected a boolean, got {got}")
+    return feature, hidden

@@ -1,0 +1,189 @@
+"""Fetch payloads into the lake's raw archive: what is new is stored, everything is reported."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from archive.games.readers import reader
+from archive.ingest.raw import RawArchive, Sighting
+from archive.lake.storage import Lake
+from archive.lake.tables import QUARANTINE
+from archive.sources import Answer, AnswerKind, Source
+from archive.sources.responses import Validators
+from solvers.registry import DEFAULT_GAME
+
+REFRESH_DAYS = 14
+"""How many days back a payload is asked for again, because endpoints are mutable."""
+GIVE_UP_AFTER_FAILURES = 5
+"""Transient failures in a row after which the source is left alone for the rest of the run."""
+NOT_ASKED = "not-asked"
+"""Rule of a failure that only tells that the source had been given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchFailure:
+    """A date that could not be fetched."""
+
+    date: dt.date
+    url: str
+    rule: str
+    message: str
+    transient: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class FetchReport:
+    """What one fetch did, date by date."""
+
+    source: str
+    asked: list[dt.date] = field(default_factory=list)
+    """Dates that were asked for."""
+    known: int = 0
+    """Dates of the range that were not asked for, because they are known and settled."""
+    new: list[dt.date] = field(default_factory=list)
+    """Dates with a payload that differs from the one seen last."""
+    unchanged: list[dt.date] = field(default_factory=list)
+    absent: list[dt.date] = field(default_factory=list)
+    failed: list[FetchFailure] = field(default_factory=list)
+    received_bytes: int = 0
+
+    @property
+    def source_failed(self) -> bool:
+        """Tell whether every date that was asked for failed, and there was one."""
+        refused = sum(failure.rule != NOT_ASKED for failure in self.failed)
+        return bool(self.asked) and refused == len(self.asked)
+
+
+def fetch(
+    lake: Lake,
+    source: Source,
+    *,
+    game: str = DEFAULT_GAME,
+    first: dt.date | None = None,
+    last: dt.date | None = None,
+    refresh_days: int = REFRESH_DAYS,
+    now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+) -> FetchReport:
+    """Ask a source for the dates of a range and store every payload that is new for its date.
+
+    The range begins with the first published puzzle and ends today unless given; a folder has
+    the dates it has. Known dates are asked for again when the source is local, when they lie
+    within the last `refresh_days` or in the future, or when their last payload is in quarantine or
+    was a draft: a payload seen before its date may differ from what was published.
+
+    Raises TransientError and PermanentError of the lake only; a source's failures are reported.
+    """
+    lake.sweep_staging()
+    raw = RawArchive(lake, game)
+    report = FetchReport(source=source.name)
+    today = now().date()
+    if not source.local:
+        first, last = first or reader(game).FIRST_DATE, last or today
+    unsettled = _in_quarantine(lake, game, raw) | _drafts(raw)
+    failures_in_a_row = 0
+    for date in source.dates(first, last):
+        seen = bool(raw.of(date)) or date in raw.absent
+        recent = date > today - dt.timedelta(days=refresh_days)
+        if seen and not (source.local or recent or date in unsettled):
+            report.known += 1
+            continue
+        if failures_in_a_row >= GIVE_UP_AFTER_FAILURES:
+            report.failed.append(_not_asked(date))
+            continue
+        report.asked.append(date)
+        answer = source.fetch(date, _validators(raw, date, source.url(date)))
+        _store(raw, date, answer, now(), report)
+        if answer.source_down:
+            failures_in_a_row = GIVE_UP_AFTER_FAILURES
+        elif answer.kind == AnswerKind.FAILED and answer.transient:
+            failures_in_a_row += 1
+        else:
+            failures_in_a_row = 0
+    return report
+
+
+def _store(
+    raw: RawArchive, date: dt.date, answer: Answer, at: dt.datetime, report: FetchReport
+) -> None:
+    failed = answer.kind == AnswerKind.FAILED
+    if failed:
+        report.failed.append(
+            FetchFailure(
+                date=date,
+                url=answer.url,
+                rule=answer.rule,
+                message=answer.message,
+                transient=answer.transient,
+            )
+        )
+    if answer.kind == AnswerKind.ABSENT:
+        report.absent.append(date)
+        if not raw.of(date):
+            raw.store_absent(date, answer.url, at, answer.http_status)
+    if answer.kind == AnswerKind.UNCHANGED:
+        report.unchanged.append(date)
+        seen = raw.of(date)
+        if seen and seen[-1].fault_rule is None:
+            raw.settle(date, at)
+    if answer.body is None:
+        return
+    report.received_bytes += len(answer.body)
+    stored = raw.store(
+        answer.body,
+        Sighting(
+            game=raw.game,
+            date=date,
+            sequence=0,
+            sha256="",
+            url=answer.url,
+            fetched_at=at,
+            http_status=answer.http_status,
+            etag=answer.etag,
+            last_modified=answer.last_modified,
+            body_bytes=0,
+            fault_rule=answer.rule if failed else None,
+            fault_message=answer.message if failed else None,
+        ),
+    )
+    if not failed:
+        (report.unchanged if stored is None else report.new).append(date)
+
+
+def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
+    """Return what the last good payload came with, if it came from there."""
+    for sighting in reversed(raw.of(date)):
+        if sighting.fault_rule is None:
+            # "Unchanged" from one source says nothing about what another one gave since.
+            if sighting.url != url:
+                return None
+            return Validators(etag=sighting.etag, last_modified=sighting.last_modified)
+    return None
+
+
+def _in_quarantine(lake: Lake, game: str, raw: RawArchive) -> set[dt.date]:
+    """Find the dates whose last body is no payload or broke a rule."""
+    table = lake.read_table(f"quarantine/{game}.parquet", QUARANTINE, ["date", "raw_sha256"])
+    broken = set(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True))
+    found = set()
+    for date in raw.dates():
+        last = raw.of(date)[-1]
+        if last.fault_rule is not None or (date, last.sha256) in broken:
+            found.add(date)
+    return found
+
+
+def _drafts(raw: RawArchive) -> set[dt.date]:
+    """Find the dates whose last payload was seen before its date."""
+    return {date for date in raw.dates() if raw.of(date)[-1].is_draft}
+
+
+def _not_asked(date: dt.date) -> FetchFailure:
+    return FetchFailure(
+        date=date,
+        url="",
+        rule=NOT_ASKED,
+        message="not asked for: the source failed too often before",
+        transient=True,
+    )

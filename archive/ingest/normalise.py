@@ -1,0 +1,266 @@
+"""Normalise raw payloads into editions with revisions, puzzles and quarantine.
+
+The rows of a date are a function of what was seen for that date, and are always made anew as a
+whole. So it does not matter where an earlier run was killed, and the tables can be made again from
+the raw payloads alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.games.readers import PayloadReader, reader
+from archive.ingest.editions import editions_path
+from archive.ingest.observations import write_observations
+from archive.ingest.puzzles import add_puzzles, puzzles_table
+from archive.ingest.raw import RawArchive, Sighting
+from archive.lake.storage import Lake
+from archive.lake.tables import EDITIONS, QUARANTINE
+from archive.payloads.published import Fault, Published
+from archive.words.dictionaries import add_dictionaries, words_of
+from solvers.algebra import Game, canonical_json
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME
+from solvers.registry import game as game_named
+
+BATCH_DATES = 2_000
+"""Dates whose payloads are held in memory and committed together."""
+
+
+@dataclass(slots=True, kw_only=True)
+class NormaliseReport:
+    """What one normalising did."""
+
+    payloads: int = 0
+    """Sightings that were not normalised before."""
+    sound: int = 0
+    """Those of them that hold a puzzle without a fault."""
+    editions_added: int = 0
+    """New (date, level) pairs."""
+    revisions_added: int = 0
+    """Boards that replaced another one on their date and level."""
+    puzzles_added: int = 0
+    quarantined: dict[str, int] = field(default_factory=dict)
+    """New quarantine rows by rule."""
+    edition_count: int = 0
+    """Current (date, level) pairs in the lake after this."""
+    quarantine_count: int = 0
+    """Quarantine rows in the lake after this."""
+    observation_count: int = 0
+    """Contradictions between current editions after this."""
+
+
+def quarantine_path(game: str) -> str:
+    """Name the table of a game's quarantine."""
+    return f"quarantine/{game}.parquet"
+
+
+def normalise(
+    lake: Lake, *, game: str = DEFAULT_GAME, rebuild: bool = False, batch_dates: int = BATCH_DATES
+) -> NormaliseReport:
+    """Bring editions, puzzles and quarantine up to date with the raw payloads.
+
+    Only dates with a new sighting are worked, all dates when `rebuild` is set. Batches of dates are
+    committed one after the other; what is interrupted is taken up again by the next call.
+    """
+    raw = RawArchive(lake, game)
+    tables = _Tables(lake, game_named(game))
+    reads = reader(game)
+    report = NormaliseReport(payloads=len(raw.new))
+    dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new})
+    for start in range(0, len(dates), batch_dates):
+        batch = dates[start : start + batch_dates]
+        _normalise_batch(raw, reads, tables, batch, report)
+        fresh = [sighting for sighting in raw.new if batch[0] <= sighting.date <= batch[-1]]
+        if fresh:
+            # Last: until a sighting stands in the index, its date is made anew.
+            raw.commit_index(fresh)
+    report.observation_count = write_observations(lake, raw)
+    report.edition_count = tables.editions.group_by(["date", "level"]).aggregate([]).num_rows
+    report.quarantine_count = len(tables.quarantine)
+    return report
+
+
+class _Tables:
+    """Editions and quarantine as they are in the lake."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
+        self.lake = lake
+        self.game = game
+        self.editions = lake.read_table(editions_path(game.name), EDITIONS)
+        self.quarantine = lake.read_table(quarantine_path(game.name), QUARANTINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edition:
+    """A row of the editions table, and its board."""
+
+    puzzle: Any
+    row: dict[str, Any]
+
+
+def _normalise_batch(
+    raw: RawArchive,
+    reads: PayloadReader,
+    tables: _Tables,
+    dates: Sequence[dt.date],
+    report: NormaliseReport,
+) -> None:
+    editions: list[_Edition] = []
+    faults: list[dict[str, Any]] = []
+    new = {(sighting.date, sighting.sequence) for sighting in raw.new}
+    for date in dates:
+        found = _read_date(raw, reads, date)
+        sound = {s.sequence for s, item in found if isinstance(item, Published)}
+        report.sound += sum((date, sequence) in new for sequence in sound)
+        published = (item for item in found if isinstance(item[1], Published))
+        editions += _revisions(published, tables.game)
+        faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
+    boards = {edition.row["puzzle_id"]: edition.puzzle for edition in editions}
+    # Words before puzzles before editions: nothing ever refers to what the lake lacks.
+    add_dictionaries(tables.lake, words_of(boards.values()))
+    rows = puzzles_table(tables.game, list(boards.values()))
+    report.puzzles_added += add_puzzles(tables.lake, tables.game.name, rows)
+    path = quarantine_path(tables.game.name)
+    tables.quarantine, added = _commit(
+        tables.lake, path, tables.quarantine, dates, faults, _QUARANTINE_KEY
+    )
+    for key in added:
+        rule = str(key[_QUARANTINE_KEY.index("rule")])
+        report.quarantined[rule] = report.quarantined.get(rule, 0) + 1
+    told = [edition.row for edition in editions]
+    path = editions_path(tables.game.name)
+    tables.editions, added = _commit(tables.lake, path, tables.editions, dates, told, _EDITIONS_KEY)
+    first = sum(1 for key in added if key[_EDITIONS_KEY.index("revision")] == 1)
+    report.editions_added += first
+    report.revisions_added += len(added) - first
+
+
+_EDITIONS_KEY = ("date", "level", "revision")
+_QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
+
+_Found = tuple[Sighting, Published | Fault]
+
+
+def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Found]:
+    """Read every payload seen for a date, oldest first."""
+    found: list[_Found] = []
+    for sighting in raw.of(date):
+        if sighting.fault_rule is not None:
+            items: list[Published | Fault] = [
+                _whole(sighting.fault_rule, sighting.fault_message or "")
+            ]
+        else:
+            try:
+                items = reads.read_payload(raw.body(sighting), date)
+            except PermanentError as error:
+                items = [_whole("raw-damaged", str(error))]
+        found += [(sighting, item) for item in items]
+    return found
+
+
+def _whole(rule: str, message: str) -> Fault:
+    return Fault(level=None, rule=rule, place="", message=message)
+
+
+def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
+    """Turn the puzzles seen for one date into revisions.
+
+    A revision begins whenever a level shows another board than it did last, an older one included.
+    What the payloads say about a board (ids, names, the official solution) may come to be known
+    or corrected later: within a revision the last value that is not null counts, while `seen_at`
+    and `raw_sha256` are those of the first sighting. It is a draft until it is seen on its date.
+    """
+    by_level: dict[str, list[_Edition]] = {}
+    for sighting, published in found:
+        assert isinstance(published, Published)
+        assert published.level is not None
+        revisions = by_level.setdefault(published.level, [])
+        told = _told(published, game)
+        draft = sighting.is_draft
+        if revisions and revisions[-1].puzzle == published.puzzle:
+            known = {name: value for name, value in told.items() if value is not None}
+            row = revisions[-1].row
+            draft = draft and row["draft"]
+            revisions[-1] = replace(revisions[-1], row=row | known | {"draft": draft})
+            continue
+        row = {
+            "game": sighting.game,
+            "date": sighting.date,
+            "level": published.level,
+            "revision": len(revisions) + 1,
+            "puzzle_id": published.puzzle.puzzle_id,
+            "seen_at": sighting.fetched_at,
+            "raw_sha256": sighting.sha256,
+            "draft": draft,
+        }
+        revisions.append(_Edition(puzzle=published.puzzle, row=row | told))
+    return [edition for revisions in by_level.values() for edition in revisions]
+
+
+def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
+    solution = published.solution
+    return {
+        "source_id": published.source_id,
+        "backend_id": published.backend_id,
+        "editor": published.editor,
+        "constructors": published.constructors,
+        "clue": published.clue,
+        "par": published.par,
+        "yesterday": published.yesterday,
+        "official_solution": None
+        if solution is None
+        else canonical_json(game.solution_to_json(solution)),
+    }
+
+
+def _quarantine_rows(found: Iterator[_Found]) -> list[dict[str, Any]]:
+    """Make one row per fault, under the first sighting of its body."""
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for sighting, fault in found:
+        assert isinstance(fault, Fault)
+        row = {
+            "game": sighting.game,
+            "date": sighting.date,
+            "level": fault.level,
+            "raw_sha256": sighting.sha256,
+            "url": sighting.url,
+            "seen_at": sighting.fetched_at,
+            "rule": fault.rule,
+            "place": fault.place,
+            "message": fault.message,
+        }
+        rows.setdefault(tuple(row[name] for name in _QUARANTINE_KEY), row)
+    return list(rows.values())
+
+
+def _commit(
+    lake: Lake,
+    path: str,
+    table: pa.Table,
+    dates: Sequence[dt.date],
+    rows: list[dict[str, Any]],
+    key: tuple[str, ...],
+) -> tuple[pa.Table, list[tuple[Any, ...]]]:
+    """Put rows in the place of all rows of their dates; write the table if that changes it.
+
+    Returns the table as it is now, and the keys of the rows that are new.
+    """
+    redone = pc.is_in(table.column("date"), value_set=pa.array(dates, pa.date32()))
+    before = _keys(table.filter(redone), key)
+    made = pa.Table.from_pylist(rows, schema=table.schema)
+    merged = pa.concat_tables([table.filter(pc.invert(redone)), made])
+    merged = merged.sort_by([(name, "ascending") for name in key]).combine_chunks()
+    if not merged.equals(table):
+        lake.write_table(path, merged)
+    return merged, sorted(_keys(made, key) - before, key=str)
+
+
+def _keys(table: pa.Table, key: tuple[str, ...]) -> set[tuple[Any, ...]]:
+    return set(zip(*(table.column(name).to_pylist() for name in key), strict=True))

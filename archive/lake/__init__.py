@@ -1,0 +1,1 @@
+"""The lake: storage, commits, schemas and encoding of tables."""

@@ -1,0 +1,429 @@
+"""The lake: tables and bytes under a local folder or an S3-style URL, every write atomic."""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from archive.lake import local_commit as disk, s3
+from archive.lake.conforming import conform, select
+from archive.lake.encoding import check_declared, parquet_writer
+from archive.lake.upgrading import columns_to_read, upgraded
+from solvers.errors import PermanentError, TransientError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+ROW_GROUP_ROWS = 65_536
+SMALL_ROWS = 4096
+"""Rows of which all columns are read at once."""
+STAGING = ".staging"
+"""Folder of half-written files: inside the lake, so that it is on the lake's file system even
+when the lake is a mount point, but beside the tables and never called *.parquet, so that no
+reader's glob finds it."""
+STAGING_KEPT_S = 24 * 3600.0
+"""Age after which a staged file can only be what a killed writer left behind."""
+_UNRECOVERABLE_ERRNOS = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
+)
+_UNRECOVERABLE = (
+    "ACCESS_DENIED",
+    "NO_SUCH_BUCKET",
+    "INVALID_ACCESS_KEY_ID",
+    "SIGNATURE_DOES_NOT_MATCH",
+    "is a directory",
+    # How Parquet readers report a page whose checksum or compressed body is wrong.
+    "corrupt",
+    "CRC checksum",
+    "Couldn't deserialize",
+)
+"""What the message of an OSError without an errno says when trying again cannot help."""
+
+
+# Other pools keep what they had at the peak: a driver of long runs 60 MB more.
+pa.set_memory_pool(pa.system_memory_pool())
+
+
+class MissingFileError(PermanentError):
+    """A file that was asked for by name does not exist in the lake."""
+
+
+class Lake:
+    """A lake at a local folder or an S3-style URL, through pyarrow filesystems.
+
+    Paths are relative to the lake, with "/" between names. A file is either as it was or entirely
+    new: locally it is staged, fsynced, renamed and its folder fsynced; on S3 it is one upload,
+    which becomes visible when it is complete. Open a lake after a fork, not before: the S3 client
+    does not survive one.
+
+    Raises TransientError where trying again may help (network, full disk) and PermanentError
+    where it will not (no permission, damaged file, path outside of the lake).
+    """
+
+    def __init__(self, url: str, filesystem: pafs.FileSystem, local: Path | None) -> None:
+        self.url = url
+        self._fs = filesystem
+        self._local = local
+        self._has_links: bool | None = None
+
+    def __repr__(self) -> str:
+        return f"Lake({self.url!r})"
+
+    @classmethod
+    def open(cls, url: str) -> Lake:
+        """Open a lake: "lake", "/abs/lake", "file:///abs/lake" or "s3://bucket/prefix?OPTIONS".
+
+        OPTIONS are endpoint_override (host:port, or http://host:port), scheme, region and
+        anonymous=true; credentials come from the environment or the AWS files, never from the
+        URL, because URLs are logged. Nothing is created before the first write.
+
+        Raises PermanentError for any other URL.
+        """
+        if not url.strip() or "\0" in url:
+            raise PermanentError(f"lake is {url!r}; expected a folder or s3://BUCKET/PREFIX")
+        scheme, separator, _ = url.partition("://")
+        if not separator or scheme == "file":
+            parts = urlsplit(url) if separator else None
+            if parts is not None and parts.netloc not in ("", "localhost"):
+                raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
+            folder = Path(url if parts is None else url2pathname(parts.path))
+            folder = folder.expanduser().resolve()
+            return cls(
+                str(folder), pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem()), folder
+            )
+        if scheme == "s3":
+            return cls(url, s3.connect(url), None)
+        raise PermanentError(f"lake scheme {scheme!r} is unknown; expected a folder, file or s3")
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether of several writers of a new file one is told so.
+
+        On S3 all that overlap are, and in a folder without hard links all but for an instant.
+        """
+        if self._local is not None and self._has_links is None:
+            self._has_links = disk.has_links(self._local / STAGING)
+        return self._local is not None and self._has_links is not False
+
+    def write_table(
+        self, path: str, table: pa.Table, *, row_group_rows: int = ROW_GROUP_ROWS
+    ) -> None:
+        """Write a table as one Parquet file; the same table gives the same bytes.
+
+        The table carries one of the schemas of `archive.lake.tables` (see archive.lake.conforming).
+        """
+        check_declared(table.schema, path)
+
+        def fill(sink: pa.NativeFile) -> None:
+            with parquet_writer(sink, table.schema) as writer:
+                # An empty table still gets a row group, and with it a schema any reader agrees on.
+                writer.write_table(table, row_group_size=max(1, row_group_rows))
+
+        self._commit(path, fill)
+
+    def create_table(self, path: str, table: pa.Table) -> bool:
+        """Write a table unless the file is there already; tell whether it was written.
+
+        Of several writers at once the first wins: locally always, on S3 unless they end within
+        the time of one upload.
+        """
+        check_declared(table.schema, path)
+        if self.exists(path):
+            return False
+
+        def fill(sink: pa.NativeFile) -> None:
+            with parquet_writer(sink, table.schema) as writer:
+                writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
+
+        return self._commit(path, fill, new=True)
+
+    def write_row_groups(
+        self, path: str, tables: Iterable[pa.Table], schema: pa.Schema, *, new: bool = False
+    ) -> bool:
+        """Write one Parquet file with one row group per table, in the order given.
+
+        With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
+        """
+        check_declared(schema, path)
+
+        def fill(sink: pa.NativeFile) -> None:
+            with parquet_writer(sink, schema) as writer:
+                for table in tables:
+                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
+
+        return not (new and self.exists(path)) and self._commit(path, fill, new=new)
+
+    def stream_row_groups(
+        self,
+        tables: Iterable[pa.Table],
+        schema: pa.Schema,
+        metadata: Callable[[], Mapping[str, str]],
+        path: Callable[[], str],
+    ) -> bool:
+        """Write one new Parquet file of which neither name nor metadata are known until its end.
+
+        `metadata` is asked for what is added to the schema's after the last table, and `path` for
+        the name then, and again when there is a file of that name, until it says the same: then
+        nothing is written, which is told. What `tables` and the two raise leaves no file behind.
+        """
+        check_declared(schema, "a streamed file")
+
+        def fill(sink: pa.NativeFile) -> None:
+            with parquet_writer(sink, schema) as writer:
+                for table in tables:
+                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
+                writer.add_key_value_metadata(dict(metadata()))
+
+        return self._commit(lambda: _check_path(path()), fill, new=True)
+
+    def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+        """Let `fill` write a file that can be made again.
+
+        It is written like any other, but nothing waits until it is on the disk: after a power
+        failure it may be damaged, which whoever reads it has to notice.
+        """
+        self._commit(path, fill, durable=False)
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """Write a file of bytes."""
+        self._commit(path, lambda sink: sink.write(data))
+
+    def read_bytes(self, path: str) -> bytes:
+        """Read a whole file.
+
+        Raises MissingFileError when it does not exist.
+        """
+        _check_path(path)
+        with _errors(path), self._fs.open_input_file(path) as source:
+            return bytes(source.read())
+
+    def read_table(
+        self, path: str, schema: pa.Schema, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read one Parquet file, or every *.parquet under a folder in the order of their names.
+
+        Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
+        column that a file lacks is derived (archive.lake.upgrading) or null. What does not exist is an
+        empty table.
+        """
+        wanted = schema if columns is None else select(schema, columns)
+        tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
+        return pa.concat_tables(tables) if tables else wanted.empty_table()
+
+    def read_row_group(
+        self, path: str, index: int, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read one row group of a Parquet file, or some columns of it, as it was written.
+
+        Raises MissingFileError when the file does not exist, PermanentError for an index that is
+        out of range.
+        """
+        return self.read_row_groups(path, [index], columns)
+
+    def read_row_groups(
+        self,
+        path: str,
+        indices: Sequence[int],
+        columns: Sequence[str] | None = None,
+        *,
+        without: Collection[str] = (),
+    ) -> pa.Table:
+        """Read row groups of a Parquet file, one after the other: see `read_row_group`.
+
+        All columns but those `without`, or `columns`.
+        """
+        with self.open_parquet(path) as file:
+            for index in indices:
+                if not 0 <= index < file.num_row_groups:
+                    raise PermanentError(
+                        f"{path}: row group {index} of {file.num_row_groups} does not exist"
+                    )
+            groups = builtins.list(indices)
+            names = file.schema_arrow.names if columns is None else columns
+            schema = select(file.schema_arrow, [name for name in names if name not in without])
+            rows = sum(file.metadata.row_group(index).num_rows for index in groups)
+            # All columns of many rows at once would take several times the memory of the table.
+            at_once = [[n] for n in schema.names] if rows > SMALL_ROWS else [schema.names]
+            found = [file.read_row_groups(groups, names) for names in at_once]
+            read = {name: part.column(name) for part in found for name in part.column_names}
+            return pa.table([read[name] for name in schema.names], schema=schema)
+
+    def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Read columns of a Parquet file, one row group after the other."""
+        with self.open_parquet(path) as file:
+            for index in range(file.num_row_groups):
+                yield file.read_row_group(index, columns=builtins.list(columns))
+
+    def row_groups(self, path: str) -> builtins.list[int]:
+        """Count the rows of every row group of a Parquet file, reading only its footer."""
+        with self.open_parquet(path) as file:
+            return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+
+    def schema(self, path: str) -> pa.Schema:
+        """Read the schema of a Parquet file, with all metadata of the file."""
+        with self.open_parquet(path) as file:
+            return file.schema_arrow.with_metadata(file.metadata.metadata)
+
+    @contextmanager
+    def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+        """Open one Parquet file; the checksums of its pages are compared as they are read."""
+        _check_path(path)
+        with (
+            _errors(path),
+            self._fs.open_input_file(path) as source,
+            pq.ParquetFile(source, page_checksum_verification=True) as file,
+        ):
+            yield file
+
+    def dataset(self, path: str, schema: pa.Schema, *, without: str = "") -> ds.Dataset:
+        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans.
+
+        Files whose own names begin with `without` are left out, if it is given.
+        """
+        # Takes 40 MB, which drivers and workers can do without.
+        import pyarrow.dataset as ds
+
+        files = self._parquet_files(path)
+        if without:
+            files = [name for name in files if not name.rsplit("/", 1)[-1].startswith(without)]
+        if not files:
+            return ds.dataset(schema.empty_table())
+        with _errors(path):
+            return ds.FileSystemDataset.from_paths(
+                files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
+            )
+
+    def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
+        wanted = select(schema, columns)
+        for name in self._parquet_files(path):
+            with self.open_parquet(name) as file:
+                there = columns_to_read(wanted.names, file.schema_arrow.names)
+                for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
+                    table = upgraded(pa.Table.from_batches([batch]), wanted.names)
+                    yield conform(table, wanted, fill_missing=True)
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """List the files under a folder, at any depth, sorted; half-written files never show."""
+        if prefix:
+            _check_path(prefix)
+        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=True)
+        with _errors(prefix or self.url):
+            try:
+                found = self._fs.get_file_info(selector)
+            except NotADirectoryError:
+                return []
+            except FileNotFoundError:  # somebody made the folder just between two looks of Arrow's
+                return self.list(prefix)
+        names = (info.path for info in found if info.type == pafs.FileType.File)
+        return sorted(name for name in names if not name.startswith(f"{STAGING}/"))
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file or a folder exists."""
+        return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
+
+    def delete(self, path: str, *, durable: bool = True) -> None:
+        """Delete a file; one that does not exist is no error.
+
+        What is not `durable` may be there again after a power failure.
+        """
+        _check_path(path)
+        with _errors(path):
+            try:
+                self._fs.delete_file(path)
+            except FileNotFoundError:
+                return
+        if durable and self._local is not None:
+            disk.fsync((self._local / path).parent)
+
+    def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
+        """Delete what killed writers left half-written; return how many files that were."""
+        if self._local is None or not (self._local / STAGING).is_dir():
+            return 0
+        swept = 0
+        with _errors(STAGING):
+            for staged in (self._local / STAGING).iterdir():
+                try:
+                    age_s = time.time() - staged.stat().st_mtime
+                except FileNotFoundError:  # its writer has just put it into its place
+                    continue
+                if age_s > older_than_s:
+                    staged.unlink(missing_ok=True)
+                    swept += 1
+        return swept
+
+    def _commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool = False,
+        durable: bool = True,
+    ) -> bool:
+        """Commit what `fill` writes; a function is asked for the name once it is filled."""
+        if isinstance(path, str):
+            _check_path(path)
+        with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
+            if self._local is not None:
+                place = disk.link if new else disk.rename
+                return disk.put(self._local, STAGING, path, fill, place, durable=durable)
+            if isinstance(path, str):
+                s3.upload(self._fs, path, fill)
+                return True
+            return s3.upload_spooled(self._fs, path, fill, self.exists)
+
+    def _type(self, path: str) -> pafs.FileType:
+        _check_path(path)
+        with _errors(path):
+            return self._fs.get_file_info(path).type
+
+    def _parquet_files(self, path: str) -> builtins.list[str]:
+        if self._type(path) == pafs.FileType.File:
+            return [path]
+        return [name for name in self.list(path) if name.endswith(".parquet")]
+
+    def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
+        with self.open_parquet(path) as file:
+            there = columns_to_read(schema.names, file.schema_arrow.names)
+            table = upgraded(file.read(columns=there), schema.names)
+        try:
+            return conform(table, schema, fill_missing=True)
+        except PermanentError as error:
+            raise PermanentError(f"{path}: {error}") from error
+
+
+def _check_path(path: str) -> str:
+    names = path.split("/")
+    if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
+        raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
+    if names[0] == STAGING:
+        raise PermanentError(f"{path!r} lies in the lake's staging folder")
+    return path
+
+
+@contextmanager
+def _errors(path: str, *, writing: bool = False) -> Iterator[None]:
+    """Turn the storage's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not writing:
+            raise MissingFileError(f"{path} does not exist in the lake") from error
+        text = str(error)
+        if error.errno in _UNRECOVERABLE_ERRNOS or any(mark in text for mark in _UNRECOVERABLE):
+            raise PermanentError(f"{path}: the lake refuses: {text}") from error
+        raise TransientError(f"{path}: the lake failed: {text}") from error
+    except pa.ArrowException as error:
+        trouble = "does not fit its schema" if writing else "is damaged"
+        raise PermanentError(f"{path} {trouble}: {error}") from error

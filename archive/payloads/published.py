@@ -1,0 +1,59 @@
+"""What reading a payload gives, whatever the game: published puzzles, and faults with their place.
+
+A module that reads the payloads of a game (`archive.games.pips.payload`,
+`archive.games.strands.payload`, …) is an `archive.games.readers.PayloadReader` and has
+
+    GAME: str                        the game's name
+    FIRST_DATE: dt.date              the day of the first published puzzle
+    LEVELS: tuple[str, ...]          the levels that every published payload has
+    read_payload(data: bytes, date: dt.date) -> list[Published | Fault]
+    read_puzzles(data: bytes, name: str) -> list[Published | Fault]
+
+It is a pure function of the bytes: when and from where they came is known to whoever asks, who
+therefore decides what is a draft. Nothing a payload can hold makes it raise.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """One puzzle as published, with what the payload says about it."""
+
+    date: dt.date | None
+    level: str | None
+    """`read_payload` sets both; None from `read_puzzles` where the input does not say."""
+    puzzle: Any
+    """The game's puzzle, validated."""
+    solution: Any = None
+    """The official solution, checked against the puzzle, as the game's own solution value (for
+    Strands a Cover of score 0). None where the payload has none."""
+    source_id: str | None = None
+    backend_id: str | None = None
+    editor: str | None = None
+    constructors: str | None = None
+    clue: str | None = None
+    """What the player is told beside the board: the clue of Strands."""
+    par: int | None = None
+    """In how many words the player is asked to solve it: of Letter Boxed."""
+    yesterday: str | None = None
+    """What the payload says of the edition of the day before, as JSON with `sides` and `solution`,
+    null where it cannot be read: compared by `archive.ingest.observations`, not trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A broken rule, with the place in the payload that breaks it."""
+
+    level: str | None
+    """None when the fault lies outside of every level."""
+    rule: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message

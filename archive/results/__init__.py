@@ -1,0 +1,1 @@
+"""Results, solutions, and the tables for people made from them."""

@@ -1,0 +1,165 @@
+"""Gold: small tables for people, made anew from editions, puzzles and results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.games import archive_plug
+from archive.ingest.editions import current_editions, editions_path
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
+from archive.results.official import is_valid, worth
+from archive.results.ranks import official_ranks, ranks_path
+from archive.results.results import find_results, find_results_of
+from solvers.algebra import Ask, Game, Status
+from solvers.question import question_of
+
+COUNTS_PATH = "gold/counts_by_date.parquet"
+RUNTIMES_PATH = "gold/runtimes.parquet"
+PENDING = "pending"
+"""Status of an edition whose puzzle has no result yet."""
+UNPUBLISHED = "unpublished"
+"""Level under which runtimes file puzzles that stand in no edition."""
+COUNT = Ask(kind="count")
+
+
+def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> None:
+    """Make the gold tables anew from what the lake holds; unchanged tables are not written.
+
+    Results count when they answer one of the asks by this solver version, under the rules and with
+    the lexicon that the game is bound to. Counts are told whether they were asked for now or
+    earlier, or came with the best; ranks are read from the first `best(k)`. Drafts appear in no
+    table.
+    """
+    editions = current_editions(lake, game.name)
+    _put(lake, COUNTS_PATH, counts_by_date(lake, game, editions, asks), game.name)
+    _put(lake, RUNTIMES_PATH, runtimes(lake, game, asks), game.name)
+    best = next((ask for ask in asks if ask.kind == "best"), None)
+    if best is not None and archive_plug(game.name).ranked:
+        _put(lake, ranks_path(game.name), official_ranks(lake, game, editions, best), game.name)
+
+
+def counts_by_date(
+    lake: Lake, game: Game[Any, Any], editions: pa.Table, asks: Sequence[Ask] = (COUNT,)
+) -> pa.Table:
+    """Join editions with their counts; an edition without one is pending.
+
+    A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
+    """
+    rows = editions.to_pylist()
+    counting = [COUNT, *(ask for ask in asks if ask.kind == "best")]
+    questions = [question_of(game, ask) for ask in counting]
+    jobs = {
+        row["puzzle_id"]: [question.job_id(row["puzzle_id"]) for question in questions]
+        for row in rows
+    }
+    wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
+    results = {row["job_id"]: row for row in find_results(lake, wanted).to_pylist()}
+    boards = _Boards(lake, game, list(jobs))
+    found = []
+    for edition in rows:
+        answers = [results[job] for job in jobs[edition["puzzle_id"]] if job in results]
+        told = [row for row in answers if row["count"] is not None] or answers
+        result: dict[str, Any] = told[0] if told else {}
+        row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
+        valid = boards.is_solution(edition)
+        row |= {
+            "size": boards.size(edition["puzzle_id"]),
+            "status": result.get("status", PENDING),
+            "count": result.get("count"),
+            "value": result.get("value"),
+            "states": result.get("states", 0),
+            "kernel_ns": result.get("kernel_ns", 0),
+            "official_solution_valid": valid,
+            "official_solution_best": _is_best(game, edition, valid, result.get("value")),
+        }
+        found.append(row)
+    return pa.Table.from_pylist(found, schema=COUNTS_BY_DATE)
+
+
+def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
+    """Sum up what the kernels cost, per ask and level.
+
+    A puzzle counts in every level that it ever stood in.
+    """
+    editions = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
+    levels = editions.group_by(["puzzle_id", "level"]).aggregate([])
+    found = (find_results_of(lake, question_of(game, ask)) for ask in asks)
+    rows = [row for results in found for row in _runtimes(results, levels)]
+    return pa.Table.from_pylist(rows, schema=RUNTIMES)
+
+
+def _runtimes(results: pa.Table, levels: pa.Table) -> list[dict[str, Any]]:
+    joined = results.select(["game", "ask", "puzzle_id", "status", "kernel_ns", "states"]).join(
+        levels, "puzzle_id", join_type="left outer"
+    )
+    level_of = joined.column("level").fill_null(UNPUBLISHED)
+    rows = []
+    for level in sorted(pc.unique(level_of).to_pylist()):
+        part = joined.filter(pc.equal(level_of, level))
+        kernel_ns = part.column("kernel_ns").to_numpy()
+        solved = pc.sum(pc.equal(part.column("status"), str(Status.SOLVED))).as_py()
+        rows.append(
+            {
+                "game": part.column("game")[0].as_py(),
+                "ask": part.column("ask")[0].as_py(),
+                "level": level,
+                "job_count": len(part),
+                "solved_count": solved,
+                # Nearest rank: a time that a job really took.
+                "kernel_ns_p50": int(np.percentile(kernel_ns, 50, method="inverted_cdf")),
+                "kernel_ns_p99": int(np.percentile(kernel_ns, 99, method="inverted_cdf")),
+                "kernel_ns_max": int(kernel_ns.max()),
+                "kernel_ns_total": int(kernel_ns.sum()),
+                "states_total": pc.sum(part.column("states")).as_py(),
+            }
+        )
+    return rows
+
+
+class _Boards:
+    """Boards of the puzzles table by puzzle_id."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any], puzzle_ids: list[str]) -> None:
+        self._game = game
+        table = read_puzzle_table(lake, game.name)
+        wanted = pc.is_in(table.column("puzzle_id"), value_set=pa.array(puzzle_ids, pa.string()))
+        table = table.filter(wanted)
+        self._arrays = arrays_of(table)
+        self._rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
+
+    def size(self, puzzle_id: str) -> int:
+        return int(self._arrays["size"][self._rows[puzzle_id]])
+
+    def is_solution(self, edition: dict[str, Any]) -> bool | None:
+        """Check an edition's official solution against the board as the lake has it."""
+        if edition["official_solution"] is None:
+            return None
+        puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
+        return is_valid(self._game, puzzle, json.loads(edition["official_solution"]))
+
+
+def _is_best(
+    game: Game[Any, Any], edition: dict[str, Any], valid: bool | None, value: int | None
+) -> bool | None:
+    """Tell whether a solution is worth as much as the best; None where nothing is compared."""
+    if valid is None or value is None:
+        return None
+    return valid and worth(game, json.loads(edition["official_solution"])) == value
+
+
+def _put(lake: Lake, path: str, table: pa.Table, game: str) -> None:
+    """Put a game's rows in the place of those that a gold table has, if that changes it."""
+    before = lake.read_table(path, table.schema)
+    others = before.filter(pc.not_equal(before.column("game"), game))
+    merged = pa.concat_tables([others, table]).sort_by("game")
+    if not (lake.exists(path) and merged.equals(before)):
+        lake.write_table(path, merged)

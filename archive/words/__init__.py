@@ -1,0 +1,1 @@
+"""The words of word games: lexicons, their cache, and games bound to them."""

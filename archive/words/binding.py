@@ -1,0 +1,107 @@
+"""Games as runs and messages name them: bound to rules and to a lexicon that lies in the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from solvers.algebra import Game
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import Lexicon
+from solvers.plug import Dictionaries
+from solvers.question import Question
+from solvers.registry import game as game_named
+from solvers.registry import game_plug
+
+if TYPE_CHECKING:
+    # Binding a game takes no lake, and none of the library that reads one.
+    from archive.lake.storage import Lake
+
+_OPEN_MAX = 8
+_open: dict[Hashable, Game[Any, Any]] = {}
+"""Games of this process: what a game has learnt of its lexicon is kept with it."""
+
+
+def bind_game(
+    name: str,
+    rules: str = "",
+    lexicon: Lexicon | str | None = None,
+    lake: Lake | None = None,
+) -> Game[Any, Any]:
+    """Look a game up as a person names it; a lexicon may be the path of a word list.
+
+    A word game without one is played with the default lexicon, or, where boards bring their own
+    words, with those; boards that are laid out in columns find them in the lake. Raises
+    PermanentError for an unknown game, for rules that it does not have, and for words given to a
+    game without.
+    """
+    plug = game_plug(name)
+    own_words = plug.own_words and lexicon is None
+    if plug.words and not own_words and not isinstance(lexicon, Lexicon):
+        # Before the words, which may take long to compile: wrong rules are told at once.
+        game_named(name, rules)
+        from archive.words.lexicons import default_lexicon, lexicon_from_file
+
+        lexicon = default_lexicon() if lexicon is None else lexicon_from_file(lexicon)
+    if isinstance(lexicon, str):
+        raise PermanentError(f"{name} is not played with words; expected no word list")
+    return game_named(name, rules, lexicon, _dictionaries(lake, name))
+
+
+def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexicon | None:
+    """Choose the lexicon for one puzzle: the one given, else none if it needs none, else the
+    default one.
+    """
+    plug = game_plug(name)
+    own_words = plug.own_words and puzzle.dictionary is not None
+    if not plug.words or own_words or lexicon is not None:
+        return lexicon
+    from archive.words.lexicons import default_lexicon
+
+    return default_lexicon()
+
+
+def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> Game[Any, Any]:
+    """Look a game up as a run names it; the lexicon comes from the machine's cache or the lake.
+
+    One object a process for the same names. Raises PermanentError for a lexicon that is nowhere.
+    """
+    key = (lake.url, name, rules, lexicon_id)
+    if key not in _open:
+        lexicon = None
+        if lexicon_id:
+            from archive.words.lexicons import open_lexicon
+
+            lexicon = open_lexicon(lake, lexicon_id)
+        if len(_open) >= _OPEN_MAX:
+            _open.clear()
+        _open[key] = game_named(name, rules, lexicon, _dictionaries(lake, name))
+    return _open[key]
+
+
+def game_of(lake: Lake, question: Question) -> Game[Any, Any]:
+    """Look up the game that a question is about, as `open_game`."""
+    return open_game(lake, question.game, question.rules, question.lexicon_id)
+
+
+def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
+    if lake is None or not game_plug(name).own_words:
+        return None
+    from archive.words.dictionaries import LakeDictionaries
+
+    return LakeDictionaries(lake)
+
+
+def keep_game(lake: Lake, game: Game[Any, Any]) -> None:
+    """Put into the lake what others need to open the game: its words."""
+    lexicon = lexicon_of(game)
+    if lexicon is not None:
+        from archive.words.lexicons import keep_lexicon
+
+        keep_lexicon(lake, lexicon)
+
+
+def lexicon_of(game: Game[Any, Any]) -> Lexicon | None:
+    """Return the lexicon that a game is bound to, or None."""
+    lexicon: Lexicon | None = getattr(game, "lexicon", None)
+    return lexicon

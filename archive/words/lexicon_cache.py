@@ -1,0 +1,151 @@
+"""Compiled lexicons on this machine: one folder of arrays each, mapped into every process."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.cache_folder import cache_base
+from solvers.lexicon.compile import COMPILE_VERSION, sealed
+from solvers.lexicon.lexicon import Lexicon
+from solvers.lexicon.text import digest_of
+
+CONTENTS = "contents.json"
+TEXT = "words.txt"
+SOURCES = "sources"
+"""Folder of notes that say which lexicon a source (a word list, a release of wordfreq) became."""
+STAGED_KEPT_S = 3600.0
+"""Age after which a half-written lexicon can only be what a killed process left behind."""
+
+
+def cached(lexicon_id: str) -> Lexicon | None:
+    """Map a lexicon read-only, or return None when this machine has no sound copy.
+
+    Every process that does shares one copy in memory. A copy whose files are not those that were
+    written (checksums) is as good as none.
+    """
+    folder = _folder(lexicon_id)
+    try:
+        contents = json.loads((folder / CONTENTS).read_bytes())
+        if contents["compile_version"] != COMPILE_VERSION:
+            return None
+        arrays = {
+            name: _mapped(folder / f"{name}.npy", checksum)
+            for name, checksum in contents["crc32"].items()
+        }
+        return sealed(lexicon_id, arrays)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def keep(lexicon: Lexicon) -> Lexicon:
+    """Write a lexicon's arrays into the cache; return it mapped from there.
+
+    On a machine that has no place for it, the lexicon itself: it works, but shares nothing.
+    """
+    folder = _folder(lexicon.lexicon_id)
+    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        staged.mkdir(parents=True)
+        checksums = {}
+        for name, array in lexicon.arrays().items():
+            path = staged / f"{name}.npy"
+            np.save(path, array, allow_pickle=False)
+            checksums[name] = zlib.crc32(path.read_bytes())
+        contents = {"compile_version": COMPILE_VERSION, "crc32": checksums}
+        (staged / CONTENTS).write_text(json.dumps(contents))
+        _place(staged, folder)
+    except OSError:
+        return lexicon
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return cached(lexicon.lexicon_id) or lexicon
+
+
+def text(lexicon_id: str) -> bytes | None:
+    """Read a lexicon's canonical text, or return None when this machine has no sound copy."""
+    try:
+        found = (_folder(lexicon_id) / TEXT).read_bytes()
+    except OSError:
+        return None
+    return found if digest_of(found) == lexicon_id else None
+
+
+def keep_text(lexicon_id: str, text: bytes) -> None:
+    """Put a lexicon's text beside its arrays: to spell it anew takes half a second."""
+    path = _folder(lexicon_id) / TEXT
+    staged = path.with_name(f".{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        staged.write_bytes(text)
+        staged.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
+
+
+def known(source: str) -> Lexicon | None:
+    """Map the lexicon that a source became, or return None when that is not known here.
+
+    `source` is a name for a file: hexadecimal digits.
+    """
+    try:
+        lexicon_id = (_root() / SOURCES / source).read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return cached(lexicon_id) if lexicon_id.isalnum() else None
+
+
+def note(source: str, lexicon_id: str) -> None:
+    """Remember which lexicon a source became."""
+    folder = _root() / SOURCES
+    staged = folder / f".{os.getpid()}-{uuid.uuid4().hex}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staged.write_text(lexicon_id)
+        staged.replace(folder / source)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
+
+
+def _root() -> Path:
+    return cache_base() / "lexicons"
+
+
+def _folder(lexicon_id: str) -> Path:
+    return _root() / lexicon_id
+
+
+def _mapped(path: Path, checksum: int) -> npt.NDArray[Any]:
+    if zlib.crc32(path.read_bytes()) != checksum:
+        raise ValueError(f"{path} is damaged")
+    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    # A plain view of the mapped file: np.memmap is slow at being sliced.
+    return np.asarray(mapped)
+
+
+def _place(staged: Path, folder: Path) -> None:
+    """Give a written folder its name. Of several writers the first wins; all wrote the same."""
+    try:
+        staged.rename(folder)
+    except OSError:
+        # A folder cannot replace another that has files. What is there is sound, or moved away:
+        # processes that have it mapped keep their copy.
+        if cached(folder.name) is not None:
+            return
+        folder.rename(staged.with_name(f"{staged.name}.damaged"))
+        shutil.rmtree(staged.with_name(f"{staged.name}.damaged"), ignore_errors=True)
+        staged.rename(folder)
+    for left in folder.parent.glob(f"{folder.name}.*"):
+        if time.time() - left.stat().st_mtime > STAGED_KEPT_S:
+            shutil.rmtree(left, ignore_errors=True)

@@ -1,0 +1,130 @@
+"""Lexicons by id: made from their sources, kept on this machine, carried by the lake."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import solvers.lexicon
+from archive.words import lexicon_cache
+from solvers.algebra import digest
+from solvers.errors import PermanentError
+from solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of
+from solvers.lexicon.english import english_words
+from solvers.lexicon.lexicon import Lexicon
+from solvers.lexicon.phrases import english_phrases
+from solvers.lexicon.text import digest_of, read_canonical
+from solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
+
+if TYPE_CHECKING:
+    # Solving a board takes a lexicon, but neither a lake nor the library that reads one.
+    from archive.lake.storage import Lake
+
+_opened: dict[str, Lexicon] = {}
+_sound: set[str] = set()
+"""Sources of word lists that were read and not compiled."""
+
+
+def default_lexicon() -> Lexicon:
+    """Open the default vocabulary: English words of wordfreq, and phrases of symspellpy."""
+    version = importlib.metadata.version
+    source = _source("default", version("wordfreq"), version("symspellpy"))
+    found = lexicon_cache.known(source)
+    if found is None:
+        found = lexicon_cache.keep(compile_lexicon(english_words(), english_phrases()))
+        lexicon_cache.note(source, found.lexicon_id)
+    return _opened.setdefault(found.lexicon_id, found)
+
+
+def lexicon_from_file(path: str | Path) -> Lexicon:
+    """Open a word list as a lexicon; see solvers.lexicon.wordlist for what a list may hold.
+
+    Raises PermanentError, naming the file and the line, for what is none.
+    """
+    data = _read(Path(path))
+    source = _source("list", digest_of(data))
+    found = lexicon_cache.known(source)
+    if found is None:
+        found = lexicon_cache.keep(compile_lexicon(read_word_list(data, str(path))))
+        lexicon_cache.note(source, found.lexicon_id)
+    return _opened.setdefault(found.lexicon_id, found)
+
+
+def check_word_list(path: str | Path) -> None:
+    """Raise what `lexicon_from_file` would raise, without compiling a lexicon."""
+    data = _read(Path(path))
+    source = _source("list", digest_of(data))
+    if source not in _sound and lexicon_cache.known(source) is None:
+        read_word_list(data, str(path))
+        _sound.add(source)
+
+
+def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:
+    """Open a lexicon by its id: from this process, this machine or the lake.
+
+    The default's id needs no lake. Raises PermanentError when it is nowhere, or when what the
+    lake holds under the id is not that lexicon, and the lake's errors.
+    """
+    if not lexicon_id.isalnum() or not lexicon_id.isascii():
+        raise PermanentError(f"lexicon id is {lexicon_id!r}; expected hexadecimal digits")
+    if lexicon_id not in _opened:
+        found = lexicon_cache.cached(lexicon_id)
+        if found is None:
+            found = _from_lake(lake, lexicon_id)
+        _opened[lexicon_id] = found
+    return _opened[lexicon_id]
+
+
+def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
+    """Write a lexicon's text to the lake, unless it is there."""
+    path = lake_path(lexicon.lexicon_id)
+    if not lake.exists(path):
+        text = lexicon_cache.text(lexicon.lexicon_id)
+        if text is None:
+            text = text_of(lexicon)
+            lexicon_cache.keep_text(lexicon.lexicon_id, text)
+        lake.write_bytes(path, text)
+
+
+def lake_path(lexicon_id: str) -> str:
+    """Name the file of a lexicon in the lake."""
+    return f"lexicons/{lexicon_id}.txt"
+
+
+def _source(*fields: str) -> str:
+    """Name what a lexicon is made from: its source, and the code that reads and spells it."""
+    folder = Path(solvers.lexicon.__file__).parent
+    code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+    return digest(*fields, digest_of(code))
+
+
+def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
+    path = lake_path(lexicon_id)
+    if not lake.exists(path):
+        default = default_lexicon()
+        if default.lexicon_id != lexicon_id:
+            raise PermanentError(
+                f"lexicon {lexicon_id} is neither in the cache of this machine nor in the lake"
+                f" ({path}), and not the default of this release ({default.lexicon_id})"
+            )
+        return default
+    text = lake.read_bytes(path)
+    if digest_of(text) != lexicon_id:
+        raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")
+    try:
+        lexicon = compile_sorted(*read_canonical(text))
+    except PermanentError as error:
+        raise PermanentError(f"{path} is no lexicon: {error}") from error
+    return lexicon_cache.keep(lexicon)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(WORD_LIST_MAX_BYTES + 1)
+    except OSError as error:
+        raise PermanentError(f"word list {path}: {error.strerror or error}") from error
+    if len(data) > WORD_LIST_MAX_BYTES:
+        raise PermanentError(f"word list {path}: more than {WORD_LIST_MAX_BYTES} bytes")
+    return data

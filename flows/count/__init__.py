@@ -1,0 +1,1 @@
+"""The count of a corpus as plain functions: settings, planner, steps, report."""

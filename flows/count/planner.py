@@ -1,0 +1,227 @@
+"""Plan a count while workers are at it already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from archive.corpus.child_processes import pool_of
+from archive.corpus.corpus import Corpus
+from flows.cluster import OwnWorkers, own_workers
+from flows.count.settings import CountSettings, count_game, run_name
+from solvers.errors import PermanentError, TransientError
+from solvers.question import Question, question_of
+from workers.memory import keep_freed
+from workers.runs.cancelling import is_cancelled, remains_of
+from workers.runs.manifest import count_segments, has_plan, has_run, open_run
+from workers.runs.plan.planner import begin_run, extend_run
+
+Found = TypeVar("Found")
+LAKE_PAUSE_S = 0.2
+"""Pause after the lake failed a planner, before the next try."""
+LAKE_CAME_BACK_S = 5.0
+"""A try that went on for longer did not fail at once: the lake was there meanwhile."""
+PLAN_WAIT_S = 0.02
+"""Pause before looking again whether there is something to work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedCount:
+    """The run that answers a corpus."""
+
+    run_id: str
+    question: Question
+    job_count: int = 0
+    already_known: int = 0
+    """Puzzles that had their answer when the run was planned. Both are known when it is."""
+    resumed: bool = False
+    """Whether an earlier call has begun it."""
+    finished: bool = False
+    """Whether nothing is left to do."""
+
+
+class Planner:
+    """Plans a count: in a process of its own where workers are at it meanwhile.
+
+    Planning wants the game's kernels and room for many puzzles at once, the driver neither.
+    """
+
+    def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
+        self._settings = settings
+        self._ending = ending
+        self._workers: OwnWorkers | None = None
+        self._pool: ProcessPoolExecutor | None = None
+        if settings.executor != "inline":
+            # It begins to load what planning takes while the corpus is brought.
+            self._submit(_load)
+        self._corpus: Corpus | None = None
+        self._planning: Future[None] | None = None
+
+    @property
+    def corpus(self) -> Corpus:
+        """What is counted, once it is there."""
+        if self._corpus is None:
+            raise PermanentError("there is no corpus to plan; expected one to begin with")
+        return self._corpus
+
+    @property
+    def workers(self) -> OwnWorkers:
+        """Workers of our own for the corpus's game; they end with the planner."""
+        if self._workers is None:
+            ours = own_workers(self._settings, [self.corpus.game])
+            self._workers = self._ending.enter_context(ours)
+        return self._workers
+
+    def begin(self, corpus: Corpus) -> PlannedCount:
+        """Take up the run that an earlier call has begun over this corpus, or begin it."""
+        self._corpus = corpus
+        if self._settings.executor == "inline":
+            return _begin(self._settings, corpus)
+        begun = self._submit(_begin, self._settings, corpus)
+        if corpus.is_new:
+            # No earlier call can have answered it: workers will be wanted.
+            self.workers.begin()
+        return _result_of(begun)
+
+    def start(self) -> None:
+        """Plan what is missing of the run: to the end, or while others work at it."""
+        if self._settings.executor == "inline":
+            _plan(self._settings, self.corpus)
+        elif not self.is_at_it:
+            self._planning = self._submit(_plan, self._settings, self.corpus)
+            self._planning.add_done_callback(self._rest)
+
+    def check(self) -> None:
+        """Raise what planning has failed with, if it has."""
+        if self._planning is not None and self._planning.done():
+            _result_of(self._planning)
+
+    @property
+    def is_at_it(self) -> bool:
+        """Whether planning goes on."""
+        return self._planning is not None and not self._planning.done()
+
+    def _rest(self, planning: Future[None]) -> None:
+        """Let the process go whose plan is there: it holds much that nobody needs any more."""
+        if not planning.cancelled() and planning.exception() is None and self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+
+    def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
+        if self._pool is not None:
+            with suppress(BrokenProcessPool):
+                return self._pool.submit(work, *arguments)
+        # The first process, or one in the place of one that was killed.
+        self._pool = self._ending.enter_context(pool_of(1))
+        return self._pool.submit(work, *arguments)
+
+
+def _result_of(future: Future[Found]) -> Found:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise TransientError("the process that planned the count was killed") from error
+
+
+class _UnwantedError(Exception):
+    """Nobody waits for the rest of the plan."""
+
+
+@contextmanager
+def planner_of(settings: CountSettings) -> Iterator[Planner]:
+    """Open a planner; it ends with the block, however far it is, and so do workers of our own."""
+    with suppress(_UnwantedError), ExitStack() as ending:
+        planner = Planner(settings, ending)
+        yield planner
+        if planner.is_at_it:
+            raise _UnwantedError
+
+
+def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:
+    """Begin to plan a count, and wait until there is something to work, or nothing left to do.
+
+    Workers start meanwhile.
+    """
+    planned = planner.begin(corpus)
+    lake, run_id = settings.lake, planned.run_id
+    if planned.finished:
+        return complete_count(settings, planned)
+    if is_cancelled(lake, run_id) and not settings.resume:
+        # Whoever is to solve it says so.
+        return planned
+    planner.start()
+    planner.workers.begin()
+    while not has_plan(lake, run_id) and not count_segments(lake, run_id):
+        planner.check()
+        time.sleep(PLAN_WAIT_S)
+    if has_plan(lake, run_id) and not open_run(lake, run_id).job_count:
+        return complete_count(settings, replace(planned, finished=True))
+    return planned
+
+
+def complete_count(settings: CountSettings, planned: PlannedCount) -> PlannedCount:
+    """Tell of a run that is planned to its end how many jobs it has."""
+    run = open_run(settings.lake, planned.run_id)
+    return replace(planned, job_count=run.job_count, already_known=run.answered_count)
+
+
+def _load() -> None:
+    """Import what planning takes; kernels are loaded when a game is there."""
+    import numba  # noqa: F401
+
+    # The process ends with its plan: until then its memory is used again and again.
+    keep_freed()
+
+
+def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
+    lake = settings.lake
+    game = count_game(settings, corpus)
+    run_id = run_name(settings, corpus, game)
+    known = has_run(lake, run_id)
+    if not known:
+        begin_run(
+            lake,
+            game,
+            settings.ask,
+            settings.workers.budget,
+            run_id,
+            puzzle_count=corpus.row_count,
+        )
+    return PlannedCount(
+        run_id=run_id,
+        question=question_of(game, settings.ask),
+        resumed=known,
+        finished=known and remains_of(lake, run_id).finished,
+    )
+
+
+def _plan(settings: CountSettings, corpus: Corpus) -> None:
+    """Plan to the end; a lake that fails is borne with as long as a driver bears with it."""
+    game = count_game(settings, corpus)
+    failing_since = None
+    while True:
+        begun = time.monotonic()
+        try:
+            extend_run(
+                settings.lake,
+                game,
+                corpus.tables,
+                settings.ask,
+                settings.workers.budget,
+                run_name(settings, corpus, game),
+                worker_count=settings.workers.batch_processes,
+            )
+        except TransientError:
+            now = time.monotonic()
+            if failing_since is None or now - begun > LAKE_CAME_BACK_S:
+                failing_since = now
+            if now - failing_since > settings.workers.broker_patience_seconds:
+                raise
+            time.sleep(LAKE_PAUSE_S)
+        else:
+            return

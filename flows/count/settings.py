@@ -1,0 +1,83 @@
+"""What a count is: its settings, the game it is bound to, and the name of its run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from archive.corpus.corpus import Corpus
+from archive.corpus.generated import is_generator_spec
+from archive.words.binding import bind_game
+from flows.runs import RunSettings
+from solvers.algebra import Ask, Game
+from solvers.errors import PermanentError
+from solvers.lexicon.lexicon import Lexicon
+from solvers.question import question_of
+from solvers.registry import check_ask, check_rules, game_plug
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountSettings(RunSettings):
+    """One count. Raises PermanentError for a value that no count can have."""
+
+    corpus: str
+    """A folder of payloads, a Parquet file or folder, `lake`, or a generator spec."""
+    game: str | None = None
+    """None: what the corpus holds."""
+    ask: Ask = field(default_factory=lambda: Ask(kind="count"))
+    rules: str = ""
+    """Rules that differ from the game's own, as name=value with spaces between them."""
+    lexicon: str | None = None
+    """A word list for a game of words; None: the default lexicon, or a board's own words."""
+    resume: bool = False
+    """Go on with a run that is cancelled."""
+
+    def __post_init__(self) -> None:
+        RunSettings.__post_init__(self)
+        if not self.corpus:
+            raise PermanentError(
+                "the corpus is empty; expected a folder, a Parquet file, lake or a generator spec"
+            )
+        game = self.corpus.partition(":")[0] if is_generator_spec(self.corpus) else self.game
+        if game is not None:
+            self.check_question(game)
+
+    def check_question(self, game: str) -> None:
+        """Raise PermanentError for an ask, rules or words that the game does not have.
+
+        Cheap, so that it can be asked before a corpus is made: nothing that solves is loaded, and
+        of a word list only its lines are read.
+        """
+        check_ask(self.ask, game)
+        check_rules(self.rules, game)
+        if self.lexicon is None:
+            return
+        if not game_plug(game).words:
+            raise PermanentError(f"{game} is not played with words; expected no lexicon")
+        from archive.words.lexicons import check_word_list
+
+        check_word_list(self.lexicon)
+
+    def way_on(self, run_id: str, *, cancelled: bool) -> str:  # noqa: ARG002
+        """Say which command goes on."""
+        return f"the same command {'with --resume ' if cancelled else ''}goes on"
+
+
+def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
+    """Bind the corpus's game to the rules and words of the count."""
+    words: Lexicon | str | None = settings.lexicon
+    if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
+        # Generated boards bring no words of their own.
+        from archive.words.lexicons import default_lexicon
+
+        words = default_lexicon()
+    return bind_game(corpus.game, settings.rules, words, settings.lake)
+
+
+def run_name(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> str:
+    """Name the run that answers this question about this corpus.
+
+    The same command finds it again, however far it is, without planning a million jobs anew.
+    """
+    question = question_of(game, settings.ask)
+    return question.corpus_run_id(settings.workers.budget, corpus.corpus_id)

@@ -1,0 +1,1 @@
+"""The night as plain functions: settings, steps, report."""

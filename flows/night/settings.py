@@ -1,0 +1,108 @@
+"""What a night is to do: its games, each with a source, what is asked and when."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from archive.ingest.fetch import REFRESH_DAYS
+from flows.runs import RunSettings
+from solvers.algebra import Ask
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
+from solvers.registry import game as game_named
+from workers.runs.cancelling import cancelled_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightGame:
+    """One game of a night. Raises PermanentError for a value that no night can have."""
+
+    source: str
+    """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
+    game: str = DEFAULT_GAME
+    asks: tuple[Ask, ...] = ()
+    """What is asked of every puzzle, each ask a run of its own; empty: what the game has
+    for a night."""
+    rules: str = ""
+    """Rules that differ from the game's own, as name=value with spaces between them."""
+    lexicon: str | None = None
+    """A word list for a game of words; None: the default lexicon."""
+    since: dt.date | None = None
+    """First date wanted; None: the first that the source has."""
+    until: dt.date | None = None
+    """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
+    refresh_days: int = REFRESH_DAYS
+    """Dates this recent are asked for again although they are known."""
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            raise PermanentError("source is empty; expected a folder or an http(s) URL")
+        plug = game_plug(self.game)
+        if self.rules:
+            game_named(self.game, self.rules)
+        if self.lexicon is not None and not plug.words:
+            raise PermanentError(f"{self.game} is not played with words; expected no lexicon")
+        if not self.asks:
+            object.__setattr__(self, "asks", plug.night_asks)
+        for ask in self.asks:
+            check_ask(ask, self.game)
+        if len(set(self.asks)) < len(self.asks):
+            raise PermanentError(f"asks are {', '.join(map(str, self.asks))}; expected each once")
+        if self.refresh_days < 0:
+            raise PermanentError(f"refresh_days is {self.refresh_days}; expected 0 or more")
+        if self.since and self.until and self.since > self.until:
+            raise PermanentError(f"since {self.since} is after until {self.until}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightSettings(RunSettings):
+    """A night over one game or several. Raises PermanentError for no game, or one that repeats."""
+
+    games: tuple[NightGame, ...]
+    """In the order in which they are worked."""
+
+    def __post_init__(self) -> None:
+        RunSettings.__post_init__(self)
+        if not self.games:
+            raise PermanentError("a night needs a game; expected the source of at least one")
+        _check_once(game.game for game in self.games)
+
+    def way_on(self, run_id: str, *, cancelled: bool) -> str:
+        """Say that the next night goes on, and what a cancelled run waits for."""
+        if cancelled:
+            path = cancelled_path(run_id)
+            return f"nights go on with it when {path} is deleted from the lake"
+        return "the next night goes on with it"
+
+
+def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:
+    """Read the sources of a night: {game: folder or URL}, in the order of the texts.
+
+    `GAME=ADDRESS` names the game. A folder with folders that are called like games stands for
+    those, or for that of `game` alone; any other address is the source of `game`, or of the default
+    game.
+
+    Raises PermanentError for a game that stands twice.
+    """
+    places: list[tuple[str, str]] = []
+    for text in texts:
+        name, equals, address = text.partition("=")
+        if equals and name in GAMES:
+            places.append((name, address))
+            continue
+        inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
+        places += [(name, str(Path(text) / name)) for name in inside] or [
+            (game or DEFAULT_GAME, text)
+        ]
+    _check_once(name for name, _ in places)
+    return dict(places)
+
+
+def _check_once(games: Iterable[str]) -> None:
+    for name, count in Counter(games).items():
+        if count > 1:
+            raise PermanentError(f"{name} has two sources; expected one for each game")

@@ -1,0 +1,255 @@
+"""The six steps of one game of a night as plain functions.
+
+Each reads from the lake what is left to do: a night that was killed anywhere is ended by the same
+call, and it does only the rest. Steps add what they find to the game's report.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from archive.ingest import fetch as fetching
+from archive.ingest import normalise as normalising
+from archive.ingest.editions import editions_path
+from archive.ingest.observations import observations_path
+from archive.ingest.puzzles import read_puzzle_table
+from archive.lake.json_files import read_json, write_json
+from archive.results import gold
+from archive.results.ranks import ranks_path
+from archive.sources import open_source
+from archive.words.binding import bind_game
+from flows.cluster import OwnWorkers, work_run
+from flows.night.report import GameReport
+from flows.night.settings import NightGame, NightSettings
+from flows.runs import Watch
+from solvers.algebra import Ask, Game, Status
+from solvers.question import Question, question_of
+from solvers.registry import game_plug
+from workers.runs.manifest import Run, folder, open_run, read_done
+from workers.runs.plan.planner import plan_run
+
+
+def open_run_path(game: str, ask: Ask) -> str:
+    """Name the note of the run that a night has begun, which stands until the run is ended.
+
+    A night that finds new puzzles would plan another run and leave the work done for this one
+    behind.
+    """
+    return f"runs/nightly/{game}-{str(ask).rstrip(')').replace('(', '-')}.json"
+
+
+def report_path(game: str) -> str:
+    """Name the report of the last night of a game."""
+    return f"gold/nightly-{game}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun:
+    """The run that answers one ask."""
+
+    run_id: str
+    question: Question
+    job_count: int
+    already_known: int
+    resumed: bool
+    """Whether an earlier night began it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The runs to work, one for each ask."""
+
+    runs: tuple[PlannedRun, ...]
+
+    @property
+    def job_count(self) -> int:
+        """Jobs to work."""
+        return sum(run.job_count for run in self.runs)
+
+    def in_report(self, report: GameReport) -> GameReport:
+        """Add what is planned to the game's report."""
+        question = self.runs[0].question
+        return replace(
+            report,
+            rules=question.rules,
+            lexicon_id=question.lexicon_id,
+            planned=self.job_count,
+            already_known=sum(run.already_known for run in self.runs),
+            resumed=any(run.resumed for run in self.runs),
+        )
+
+
+def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
+    """Store the payloads that are new. A date that fails is reported and does not stop the night.
+
+    Raises PermanentError for a source that is none.
+    """
+    source = open_source(game.source, game=game.game)
+    try:
+        found = fetching.fetch(
+            night.lake,
+            source,
+            game=game.game,
+            first=game.since,
+            last=game.until,
+            refresh_days=game.refresh_days,
+        )
+    finally:
+        source.close()
+    return replace(
+        report,
+        fetched=len(found.asked),
+        new_payloads=len(found.new),
+        fetch_failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
+        source_failed=found.source_failed,
+        source_trouble=_trouble(found, game, local=source.local),
+    )
+
+
+def normalise(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
+    """Turn new payloads into editions, puzzles and quarantine.
+
+    A source counts as failed, too, when nothing that it gave can be read.
+    """
+    done = normalising.normalise(night.lake, game=game.game)
+    quarantined = sum(done.quarantined.values())
+    report = replace(
+        report,
+        editions=done.edition_count,
+        revisions=done.revisions_added,
+        quarantined=quarantined,
+        observations=done.observation_count,
+    )
+    if report.source_failed:
+        return report
+    trouble = ""
+    if done.payloads and not done.sound:
+        trouble = f"{game.source}: all {done.payloads} new payloads are in quarantine"
+    elif report.fetched and done.quarantine_count > quarantined and not done.edition_count:
+        trouble = f"{game.source}: all payloads are in quarantine"
+    return replace(report, source_failed=True, source_trouble=trouble) if trouble else report
+
+
+def plan(night: NightSettings, game: NightGame) -> Planned:
+    """Take up the runs that an earlier night has begun, or plan all jobs that are not answered."""
+    bound = _bound(night, game)
+    return Planned(runs=tuple(_plan(night, bound, ask) for ask in game.asks))
+
+
+def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
+    begun = _begun_run(night, question_of(game, ask))
+    if begun is not None:
+        return begun
+    lake = night.lake
+    run_id = plan_run(
+        lake,
+        game,
+        read_puzzle_table(lake, game.name),
+        ask,
+        night.workers.budget,
+        worker_count=night.workers.batch_processes,
+    )
+    run = open_run(lake, run_id)
+    if run.job_count:
+        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
+    return _planned(run, resumed=False)
+
+
+def solve(
+    night: NightSettings,
+    game: NightGame,
+    planned: Planned,
+    report: GameReport,
+    workers: OwnWorkers,
+    watch: Watch,
+) -> GameReport:
+    """Work every run to its end, and after a resumed one whatever has become known since.
+
+    Raises TransientError when workers or lake stay away, StoppedError after a signal and for a run
+    that is cancelled.
+    """
+    summaries = []
+    for first in planned.runs:
+        run = first
+        while run.job_count:
+            summaries.append(work_run(night, run.run_id, workers, watch.on_progress))
+            night.lake.delete(open_run_path(game.game, run.question.ask))
+            if not run.resumed:
+                break
+            run = _plan(night, _bound(night, game), run.question.ask)
+    statuses: Counter[str] = Counter()
+    for summary in summaries:
+        statuses.update(summary.statuses)
+    endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
+    return replace(
+        report,
+        **endings,
+        planned=sum(summary.job_count for summary in summaries),
+        chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
+        chunks_found=sum(s.chunks_resumed for s in summaries),
+        run_id=summaries[-1].run_id if summaries else None,
+    )
+
+
+def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
+    """Make the tables for people anew; tell where every table lies."""
+    lake = night.lake
+    gold.write_gold(lake, _bound(night, game), game.asks)
+    places = {
+        "counts by date": gold.COUNTS_PATH,
+        "runtimes": gold.RUNTIMES_PATH,
+        "ranks": ranks_path(game.game),
+        "results": "results",
+        **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
+        "editions": editions_path(game.game),
+        "quarantine": normalising.quarantine_path(game.game),
+        "observations": observations_path(game.game),
+    }
+    base = lake.url.split("?")[0].rstrip("/")
+    paths = {name: f"{base}/{path}" for name, path in places.items() if lake.exists(path)}
+    return replace(report, paths=paths)
+
+
+def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
+    """File the figures of the game in the lake."""
+    write_json(night.lake, report_path(game.game), report.to_json())
+
+
+def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:
+    if found.source_failed:
+        dates = "the date" if len(found.asked) == 1 else f"all {len(found.asked)} dates"
+        return f"{game.source} gave nothing: {dates} asked for failed"
+    if found.asked or found.known or found.failed:
+        return ""
+    bounds = f" from {game.since}" if game.since else ""
+    bounds += f" until {game.until}" if game.until else ""
+    return f"no {'YYYY-MM-DD.json' if local else 'date to ask for'} in {game.source}{bounds}"
+
+
+def _bound(night: NightSettings, game: NightGame) -> Game[Any, Any]:
+    return bind_game(game.game, game.rules, game.lexicon, night.lake)
+
+
+def _begun_run(night: NightSettings, question: Question) -> PlannedRun | None:
+    """Find the run that a killed night has left, if it still answers what this night asks."""
+    lake = night.lake
+    note = read_json(lake, open_run_path(question.game, question.ask))
+    if note is None or not lake.exists(f"{folder(note['run_id'])}/plan.json"):
+        return None
+    run = open_run(lake, note["run_id"])
+    if (run.question, run.budget) != (question, night.workers.budget):
+        return None
+    done = read_done(lake, run.run_id)
+    return _planned(run, resumed=True) if done is None else None
+
+
+def _planned(run: Run, *, resumed: bool) -> PlannedRun:
+    return PlannedRun(
+        run_id=run.run_id,
+        question=run.question,
+        job_count=run.job_count,
+        already_known=run.answered_count,
+        resumed=resumed,
+    )

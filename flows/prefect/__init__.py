@@ -1,0 +1,1 @@
+"""Prefect around the night and the count: tasks, artifacts, environment."""

@@ -1,0 +1,158 @@
+"""What an answer looks like: as JSON in the names of the lake's tables, and as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from service.boards import View
+from service.terminal.console import duration, plural, say, say_drawing
+from solvers.reasons import ReasonCode
+
+if TYPE_CHECKING:
+    from archive.payloads.published import Fault, Published
+    from service.options.reading import Found
+    from solvers.algebra import Ask, Game, Outcome
+
+
+def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
+    """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
+    head: dict[str, Any] = {
+        "source": found.source,
+        "puzzle_id": None,
+        "game": found.game,
+        "date": None,
+        "level": fault.level,
+    }
+    if ask is not None:
+        head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
+    why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": fault.message}
+    return head | {"rule": fault.rule, "place": fault.place} | why
+
+
+def head_json(found: Found, puzzle: Any) -> dict[str, Any]:
+    """Write which puzzle it is and where it stands."""
+    published: Any = found.item
+    return {
+        "source": found.source,
+        "puzzle_id": puzzle.puzzle_id,
+        "game": found.game,
+        "date": None if published.date is None else published.date.isoformat(),
+        "level": published.level,
+    }
+
+
+def bound_json(game: Game[Any, Any]) -> dict[str, Any]:
+    """Write what a word game is bound to: its rules and its words."""
+    return {"rules": game.rules, "lexicon_id": game.lexicon_id} if game.rules else {}
+
+
+def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[str, Any]:
+    """Write an outcome in the names of the results table, with its solutions if they were asked."""
+    statistics = outcome.statistics
+    value: dict[str, Any] = {
+        "ask": str(ask),
+        **bound_json(game),
+        "status": str(outcome.status),
+        "count": outcome.count,
+        "value": outcome.value,
+        "states": statistics.states,
+        "nodes": statistics.nodes,
+        "kernel_ns": statistics.kernel_ns,
+        "table_bytes": statistics.table_bytes,
+        **({"engine": statistics.engine} if statistics.engine else {}),
+        "solver_version": game.solver_version,
+        "reason_code": outcome.reason_code,
+        "reason": outcome.reason,
+    }
+    if ask.kind != "count":
+        value["truncated"] = outcome.truncated
+        value["solutions"] = [game.solution_to_json(solution) for solution in outcome.solutions]
+    return value
+
+
+def title(source: str, published: Published, puzzle: Any, view: View) -> str:
+    """Name a puzzle in one line."""
+    name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
+    clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
+    return f"{name or source}{clue}: {view.describe(puzzle)}, puzzle {puzzle.puzzle_id}"
+
+
+def say_board(source: str, published: Published, puzzle: Any, view: View) -> None:
+    """Write which puzzle it is, and draw it."""
+    say(title(source, published, puzzle, view))
+    say()
+    say_drawing(view.board(puzzle))
+    say()
+
+
+def say_failure(outcome: Outcome[Any]) -> None:
+    """Write why there is no answer."""
+    from solvers.algebra import Status
+
+    cost = cost_text(outcome)
+    if outcome.status is Status.UNSOLVABLE:
+        say(f"No solution exists: proven in {cost}.")
+    else:
+        ended = str(outcome.status).replace("_", " ").capitalize()
+        say(f"{ended} after {cost}: {outcome.reason}")
+
+
+def say_solutions(
+    view: View,
+    game: Game[Any, Any],
+    puzzle: Any,
+    ask: Ask,
+    outcome: Outcome[Any],
+    sample: tuple[Any, ...],
+) -> None:
+    """Write what was found; `sample` is what is drawn of solutions that were only counted."""
+    cost = cost_text(outcome)
+    solutions = outcome.solutions or sample
+    assert outcome.count is not None
+    worth = "" if outcome.value is None else view.value(outcome.value, game.rules)
+    if ask.kind == "count":
+        what = "It is:" if outcome.count == 1 else "One of them:"
+        of = f", the best of {worth}," if worth else ""
+        say(f"Counted {plural(outcome.count, 'solution')}{of} in {cost}. {what}")
+    elif ask.kind == "best":
+        best = f"best {len(solutions)}" if len(solutions) > 1 else "best"
+        known = plural(outcome.count, "solution")
+        found = f"{best} of {known}" if outcome.count > 1 else "best solution"
+        say(f"Found the {found}{f', {worth},' if worth else ''} in {cost}:")
+    else:
+        say(f"Found a solution in {cost}:")
+    say_best(view, puzzle, solutions)
+
+
+def say_best(view: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
+    """Draw the first solution, and rank it and the others below in a line each."""
+    for solution in solutions[:1]:
+        say()
+        say_drawing(view.solution(puzzle, solution, scored=True))
+    if len(solutions) > 1:
+        say()
+        for rank, solution in enumerate(solutions, 1):
+            say(f"{rank:>{len(str(len(solutions)))}}.  {view.line(solution)}")
+
+
+def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
+    """Write, below a list of solutions, whether it is complete."""
+    from solvers.algebra import Status
+
+    cost = cost_text(outcome)
+    if outcome.status is Status.UNSOLVABLE:
+        say_failure(outcome)
+    elif outcome.status is Status.OVER_BUDGET:
+        say(f"Over budget after {plural(listed, 'solution')}, {cost}: {outcome.reason}")
+    elif outcome.truncated:
+        say(f"Listed {plural(listed, 'solution')} in {cost}; there are more.")
+    else:
+        say(f"Listed {plural(listed, 'solution')}, all there are, in {cost}.")
+
+
+def cost_text(outcome: Outcome[Any]) -> str:
+    """Write what a solve cost."""
+    statistics = outcome.statistics
+    taken = ", general engine" if "general" in statistics.engine.split("+") else ""
+    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')}{taken})"

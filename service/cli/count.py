@@ -1,0 +1,390 @@
+"""`nightgrid count`: every puzzle of a corpus answered, and the answers as Parquet."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.night import Inline, Plain
+from service.options.options import (
+    BatchProcesses,
+    GameName,
+    Json,
+    LakeOption,
+    check_game,
+    read_settings,
+)
+from service.options.rule_options import GameRules, with_game_rules
+from service.terminal.console import duration, emit, note, plural, say, say_end, say_table
+from service.terminal.exits import Exit
+from service.terminal.progress import READY_PATIENCE_S, ProgressLine, SlicesLine, patient, warm
+from solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from archive.corpus.corpus import Corpus
+    from flows.count.count import OpenCount
+    from flows.count.report import CountReport
+    from flows.count.settings import CountSettings
+    from workers.driver.progress import Left, Progress
+    from workers.runs.plan.planner import Estimate
+
+SPREAD_CHARS = 40
+"""Width of the longest bar of the distribution."""
+VALUES_SHOWN = 20
+
+
+@with_game_rules
+def count(
+    corpus: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
+            "puzzle that nights have normalised into the lake), or a generator spec such as "
+            "pips:n=1000000,mix=published,seed=7.",
+            show_default=False,
+        ),
+    ] = None,
+    lake: LakeOption = None,
+    game: GameName = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ASK",
+            help="count, first, all, all(LIMIT), or in some games best(K). Default: count, of "
+            "Tiles, which has no counts, first.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    rules: GameRules,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Tell what there is to do and about how long it takes; solve nothing."
+        ),
+    ] = False,
+    cancel: Annotated[
+        str | None,
+        typer.Option(
+            "--cancel",
+            metavar="RUN",
+            help="Cancel a run, wherever it is being worked; nothing of it is lost.",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
+
+    Each different puzzle is answered once, and none that the lake has the answer to. A count that
+    was stopped or killed is ended by the same command; once it has ended, the same command does
+    nothing and says so. Rows that break a rule go to the corpus's quarantine. A generator spec is
+    GAME:n=BOARDS,seed=SEED with options between commas: of Pips mix (published, easy, medium, hard,
+    loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
+    duplicates; of Letter Boxed sides, letters, vowels; of Tiles tiles, layers, shapes.
+    Exit code: 0 done, 1 something outside failed, 3 bad input, 130 stopped or cancelled.
+    """
+    if cancel is not None:
+        if corpus is not None or dry_run or resume:
+            raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
+        return _cancel(cancel, lake, json=json)
+    if corpus is None:
+        from archive.corpus.generated import EXAMPLE
+
+        raise PermanentError(
+            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
+            f"as {EXAMPLE}"
+        )
+    check_game(game)
+    # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
+    # thousand boards 60 MB more.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    settings = _settings(corpus, game, ask, rules, lake, workers, inline=inline, resume=resume)
+    with _signals_as_interrupt():
+        try:
+            if dry_run:
+                return _dry_run(settings, json=json)
+            code = _count(settings, prefect=False if no_prefect else None, json=json)
+        except KeyboardInterrupt:
+            note("stopped; the same command goes on")
+            code = Exit.INTERRUPTED
+    if code == Exit.INTERRUPTED:
+        # Told above, in more words than anybody further out has.
+        raise typer.Abort
+    return code
+
+
+def _settings(
+    corpus: str,
+    game: str | None,
+    ask: str | None,
+    rules: GameRules,
+    lake: str | None,
+    workers: int | None,
+    *,
+    inline: bool,
+    resume: bool,
+) -> CountSettings:
+    from archive.corpus.corpus import game_of_corpus
+    from flows.count.settings import CountSettings
+    from solvers.algebra import Ask
+    from solvers.registry import game_plug
+
+    rules.check()
+    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
+    # Prefect's server has started, nor after a million boards have been made.
+    of = game_of_corpus(corpus, game)
+    return CountSettings(
+        corpus=corpus,
+        game=of,
+        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
+        rules=rules.rules(of),
+        lexicon=rules.lexicon,
+        resume=resume,
+        executor="inline" if inline else "celery",
+        workers=read_settings(lake=lake, batch_processes=workers),
+    )
+
+
+@contextlib.contextmanager
+def _signals_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end what is under way as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        # Not the main thread: whoever runs us there has the signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _bring(settings: CountSettings) -> Corpus:
+    from flows.count.count import bring_corpus
+    from flows.runs import Watch
+
+    slices = SlicesLine()
+    try:
+        return bring_corpus(settings, Watch(on_slices=slices))
+    finally:
+        slices.close()
+
+
+def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
+    from flows.runs import StoppedError, Watch
+    from flows.start import run_count
+    from workers.logs import logged_to
+
+    hands = "this process" if settings.executor == "inline" else "Celery workers"
+    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
+    slices, progress = SlicesLine(), ProgressLine()
+    told: list[str] = []
+    begun: list[Callable[[], None]] = []
+    waiting = contextlib.ExitStack()
+
+    def make_ready(corpus: Corpus) -> None:
+        slices.close()
+        if settings.executor == "inline":
+            warm(corpus.game)
+        else:
+            # Workers compile them before they take work, and this process needs none.
+            text = (
+                f"still planning, or starting workers; kernels of {corpus.game} that were never "
+                "compiled here take a minute or two, once"
+            )
+            begun.append(waiting.enter_context(patient(text, READY_PATIENCE_S)))
+
+    def show(state: Progress) -> None:
+        for cancel in begun:
+            cancel()
+        if state.run_id not in told:
+            told.append(state.run_id)
+            note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
+        progress(state)
+
+    watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
+    try:
+        with waiting, logged_to(settings.workers.driver_log_path):
+            report = run_count(settings, watch, prefect=prefect)
+    except (StoppedError, KeyboardInterrupt) as error:
+        slices.close()
+        progress.close()
+        note(_why_stopped(settings, error, told))
+        return Exit.INTERRUPTED
+    finally:
+        slices.close()
+        progress.close()
+    if json:
+        emit(report.to_json())
+    else:
+        _say(report)
+    return Exit.OK
+
+
+def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
+    """Say how far it came and how to go on, whoever obeyed the signal."""
+    from flows.runs import StoppedError, stopped
+
+    if isinstance(error, StoppedError) and error.run_id is not None:
+        return str(error)
+    return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
+
+
+def _say(report: CountReport) -> None:
+    say_table(("what", "figure"), report.rows_of_figures(), numbers=("figure",))
+    figures = report.figures
+    spread = figures.distribution()
+    # Whoever asks for the first one, or for so many, is not told how many there are.
+    counted = report.ask != "first" and not report.ask.startswith("all(")
+    if spread and report.ask != "first":
+        _say_spread("solutions" if counted else "solutions found", spread)
+    values = sorted(figures.values.items())
+    if values:
+        rows = [(f"{value:,}", number) for value, number in values[:VALUES_SHOWN]]
+        more = sum(number for _, number in values[VALUES_SHOWN:])
+        _say_spread("fewest", [*rows, ("more", more)] if more else rows)
+    if counted and figures.largest_count is not None:
+        say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
+    if figures.longest_puzzle is not None:
+        say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
+    say_end(report.sentence(), report.paths)
+    say()
+    say("Ask it more, for example with DuckDB:")
+    say(f"  {report.command()}")
+
+
+def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
+    total = sum(number for _, number in spread)
+    most = max(number for _, number in spread)
+    rows = [
+        (
+            span,
+            f"{number:,}",
+            f"{100 * number / total:.1f} %",
+            "#" * max(1, SPREAD_CHARS * number // most) if number else "",
+        )
+        for span, number in spread
+    ]
+    say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
+
+
+def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
+    from flows.count.count import estimate_count, open_count
+    from workers.driver.progress import Left
+
+    corpus = _bring(settings)
+    estimate = estimate_count(settings, corpus)
+    begun = open_count(settings, corpus, estimate)
+    processes = settings.processes
+    whole = Left(core_s=estimate.cost_s, wall_s=estimate.cost_s / processes, at_least=False)
+    left = whole if begun is None else begun.left
+    if json:
+        emit(
+            {
+                "corpus": corpus.name,
+                "corpus_id": corpus.corpus_id,
+                "game": corpus.game,
+                "ask": str(settings.ask),
+                "rows": corpus.row_count,
+                "quarantined": corpus.quarantined,
+                "jobs": estimate.job_count if begun is None else begun.jobs_left,
+                "repeated": estimate.repeated_count,
+                "already_known": estimate.answered_count,
+                "chunks": estimate.chunk_count if begun is None else begun.chunks_left,
+                "core_seconds": left.core_s,
+                "workers": processes,
+                "wall_seconds": left.wall_s,
+                "at_least": left.at_least,
+                "begun_run": None if begun is None else begun.run_id,
+                "planned": None if begun is None else begun.planned,
+                "cancelled": begun is not None and begun.cancelled,
+                "jobs_done": None if begun is None else begun.jobs_done,
+                "chunks_done": None if begun is None else begun.chunks_done,
+                "largest": [
+                    {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
+                    for job in estimate.largest
+                ],
+            }
+        )
+        return Exit.OK
+    _say_estimate(corpus, estimate, begun, left, processes)
+    if begun is not None:
+        say(begun.sentence())
+    return Exit.OK
+
+
+def _say_estimate(
+    corpus: Corpus, estimate: Estimate, begun: OpenCount | None, left: Left, processes: int
+) -> None:
+    from workers.driver.progress import clock_time
+
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=left.wall_s)
+    least = "at least " if left.at_least else ""
+    rows = [
+        ("corpus", corpus.name),
+        ("game", corpus.game),
+        ("puzzles", f"{corpus.row_count:,}"),
+        ("in quarantine", f"{corpus.quarantined:,}"),
+        ("stand more than once", f"{estimate.repeated_count:,}"),
+        ("known already", f"{estimate.answered_count:,}"),
+        *(
+            [("jobs", f"{estimate.job_count:,}"), ("chunks", f"{estimate.chunk_count:,}")]
+            if begun is None
+            else [("jobs left", f"{begun.jobs_left:,}"), ("chunks left", f"{begun.chunks_left:,}")]
+        ),
+        ("estimated core seconds", f"{least}{left.core_s:,.1f}"),
+        (f"estimated time with {plural(processes, 'worker')}", least + clock_time(left.wall_s)),
+        ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+    ]
+    say_table(("what", "figure"), rows, numbers=("figure",))
+    # Of a run that is begun the largest come first, and are likely done.
+    if begun is None and estimate.largest:
+        say_table(
+            ("largest jobs", "size", "estimated time"),
+            [
+                (job.puzzle_id, f"{job.size:,}", duration(round(job.cost_s * 1e9)))
+                for job in estimate.largest
+            ],
+            numbers=("size", "estimated time"),
+        )
+
+
+def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
+    import dataclasses
+
+    from archive.lake.storage import Lake
+    from workers.runs.cancelling import cancel_run
+
+    remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
+    if json:
+        emit(dataclasses.asdict(remains))
+        return Exit.OK
+    if remains.finished:
+        say(f"Run {run_id} had finished: there is nothing to cancel.")
+        return Exit.OK
+    say(
+        f"Run {run_id} of {plural(remains.jobs, 'job')} is cancelled since {remains.cancelled_at}: "
+        f"{plural(remains.chunks_done, 'chunk')} done, {remains.chunks_left:,} left. Its driver "
+        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+    )
+    return Exit.OK

@@ -1,0 +1,127 @@
+"""`nightgrid generate`: payloads of random boards, in the published format."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from service.games import service_plug
+from service.options.option_games import collect, refuse_others, with_options
+from service.options.options import Json, check_game, game_title, one_of, parse_date
+from service.terminal.console import emit, note, plural, say
+from service.terminal.exits import Exit
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES
+
+SAMPLE_START = dt.date(2026, 1, 1)
+MAX_DAYS = 100_000
+SHAPE_OPTIONS = collect(lambda plug: plug.shape_options)
+"""Options that say what boards look like."""
+with_shapes = with_options("shape", SHAPE_OPTIONS)
+"""Give a command these options in the place of its parameter `shape`."""
+
+
+@with_shapes
+def generate(
+    *,
+    game: Annotated[
+        str,
+        typer.Option("--game", metavar="GAME", help=f"{one_of(GAMES)}."),
+    ] = DEFAULT_GAME,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Write FOLDER/DATE.json (of Tiles FOLDER/NUMBER.json); without it, one payload a "
+            "line goes to standard output.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        str, typer.Option(metavar="DATE", help="Date of the first payload.")
+    ] = SAMPLE_START.isoformat(),
+    days: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_DAYS,
+            metavar="N",
+            help="Number of payloads. Default: 30 of Pips, 5 of other games.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="The same seed gives the same boards. Default: that of the sample archive.",
+            show_default=False,
+        ),
+    ] = None,
+    shape: Mapping[str, Any],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that hold something else.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Generate random solvable boards as payloads in the published format.
+
+    The same options give the same bytes on every machine. Without options, or with --game strands
+    or letterboxed alone, this makes a sample archive that nightgrid ships. Boards of Strands are
+    laid anew for every payload from a few themes, in turn. Those of Letter Boxed bring the words
+    that can be played on them, and the best chain as the official solution; letters are drawn until
+    two words will do, or the best of many boards is taken. Those of Tiles have no date.
+    """
+    check_game(game)
+    said = {name: value for name, value in shape.items() if value is not False and value != []}
+    refuse_others(said, game, SHAPE_OPTIONS)
+    plug = service_plug(game)
+    if plug.sample_days is None:
+        raise PermanentError(f"boards of {game_title(game)} are not generated")
+    first = parse_date(start, "--start")
+    days = plug.sample_days if days is None else days
+    seed = plug.sample_seed if seed is None else seed
+    _check_days(first, days)
+    payloads, levels = plug.payloads(said, first, days, seed)
+    if out is None:
+        for _, text in payloads:
+            say(text)
+        return Exit.OK
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in payloads:
+        path = out / f"{name}.json"
+        _write(path, f"{text}\n".encode("ascii"), force=force)
+        if json:
+            date = name if plug.dated else None
+            emit({"path": str(path), "date": date, "levels": levels})
+    if not json:
+        of = plural(len(levels) or 1, "board")
+        note(f"wrote {plural(days, 'payload')} of {of} to {out}")
+    return Exit.OK
+
+
+def _check_days(start: dt.date, days: int) -> None:
+    if days > (dt.date.max - start).days + 1:
+        raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
+
+
+def _write(path: Path, data: bytes, *, force: bool) -> None:
+    if path.exists():
+        if path.is_file() and path.read_bytes() == data:
+            return
+        if not force:
+            raise PermanentError(f"{path} holds something else; --force replaces it")
+    staged = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        staged.write_bytes(data)
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)

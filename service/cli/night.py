@@ -1,0 +1,261 @@
+"""`nightgrid nightly` and `nightgrid demo`: an archive from its source to counts in Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
+from service.games import ALL
+from service.options.options import (
+    BatchProcesses,
+    Json,
+    LakeOption,
+    check_game,
+    game_title,
+    one_of,
+    parse_date,
+    read_settings,
+)
+from service.options.rule_options import GameRules, with_game_rules
+from service.terminal.console import complain, emit, note, say, say_end, say_table
+from service.terminal.exits import Exit
+from service.terminal.progress import ProgressLine, warm
+from solvers.errors import PermanentError
+from solvers.registry import DEFAULT_GAME, GAMES
+
+if TYPE_CHECKING:
+    from flows.night.report import GameReport
+    from flows.night.settings import NightGame, NightSettings
+
+SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
+"""The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
+DEMO_LAKE = "var/demo/lake"
+MAX_FAILURES_SHOWN = 10
+"""Dates that could not be fetched are named one by one up to this number."""
+
+Inline = Annotated[
+    bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
+]
+Plain = Annotated[
+    bool,
+    typer.Option("--no-prefect", help="Run without Prefect, though it is installed."),
+]
+
+
+@with_game_rules
+def nightly(
+    *,
+    source: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[GAME=]FOLDER|URL",
+            help="A folder of DATE.json payloads, or the base URL of an HTTP archive. For several "
+            "games in one night: a folder with a sub-folder for each that is named after it, or "
+            "one --source GAME=FOLDER|URL for each.",
+        ),
+    ],
+    lake: LakeOption = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="DATE", help="First date. Default: all the source has."),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Last date. Default: all the source has.")
+    ] = None,
+    refresh_days: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Ask again for the last N days, because published puzzles change. Default: 14.",
+        ),
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
+            f"the source has sub-folders of, else {DEFAULT_GAME}.",
+            show_default=False,
+        ),
+    ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ASK",
+            help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
+            "times. Default: count; for words best(10), which counts as well.",
+            show_default=False,
+        ),
+    ] = None,
+    rules: GameRules,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    json: Json = False,
+) -> int:
+    """Fetch archives, normalise them, solve what is new, and write results and tables.
+
+    A night that was killed is ended by the same command; a second night over the same data solves
+    nothing and says so. Dates that cannot be fetched are named and cost nothing else, but a source
+    that fails for every date asked for is a failure. What fails for one game does not keep the
+    others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
+    or something else outside failed, 3 bad input.
+    """
+    from flows.night.settings import NightGame, night_sources
+    from solvers.algebra import Ask
+
+    check_game(game)
+    places = night_sources(source, game)
+    common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
+    games = [
+        NightGame(
+            source=address,
+            game=name,
+            asks=tuple(map(Ask.parse, ask or ())),
+            rules=own.rules(name),
+            lexicon=own.lexicon,
+            since=None if from_ is None else parse_date(from_, "--from"),
+            until=None if to is None else parse_date(to, "--to"),
+            **common,
+        )
+        for (name, address), own in zip(places.items(), _rules_of(rules, places), strict=True)
+    ]
+    night = _night(games, lake, workers, inline=inline)
+
+    def show(report: GameReport) -> None:
+        if json:
+            emit(report.to_json())
+            return
+        say_table(
+            ("what", "figure"),
+            report.rows(),
+            title=game_title(report.game) if len(games) > 1 else None,
+            numbers=("figure",),
+        )
+        say_end(report.sentence(), report.paths)
+        if len(games) > 1:
+            say()
+
+    return _run(night, show, prefect=False if no_prefect else None)
+
+
+def demo(
+    lake: Annotated[
+        str, typer.Option("--lake", metavar="FOLDER|URL", help="Where the results go.")
+    ] = DEMO_LAKE,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME", help=f"{one_of(list(SAMPLES))} alone. Default: all in one night."
+        ),
+    ] = None,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    json: Json = False,
+) -> int:
+    """Run the nightly job over the bundled sample archives and show what it found.
+
+    The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
+    themes of Strands. Exit code: 0 done, 1 something outside failed.
+    """
+    from flows.night.settings import NightGame
+
+    check_game(game)
+    if game is not None and game not in SAMPLES:
+        raise PermanentError(
+            f"there is no sample of {game_title(game)}; expected one of {', '.join(SAMPLES)}"
+        )
+    games = [
+        NightGame(source=str(SAMPLES[name]), game=name)
+        for name in (SAMPLES if game is None else (game,))
+    ]
+    night = _night(games, lake, workers, inline=inline)
+
+    def show(report: GameReport) -> None:
+        store = night.workers.lake
+        counts = list(counts_by_date(store, report.game))
+        if json:
+            for row in counts:
+                emit(row)
+            emit(report.to_json())
+            return
+        say_counts(counts, official_ranks(store, report.game), game=report.game)
+        say_runtimes(store, report.game)
+        say_end(report.sentence(), report.paths)
+        say()
+
+    return _run(night, show, prefect=False if no_prefect else None)
+
+
+def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
+    """Give each game of a night those rules that are its own.
+
+    Raises PermanentError for a rule that is of none of them.
+    """
+    rules.check()
+    for game in places:
+        rules.check_night(game)
+    return rules.among(list(places))
+
+
+def _night(
+    games: Sequence[NightGame], lake: str | None, workers: int | None, *, inline: bool
+) -> NightSettings:
+    """Say who solves, and where."""
+    from flows.night.settings import NightSettings
+
+    return NightSettings(
+        games=tuple(games),
+        executor="inline" if inline else "celery",
+        workers=read_settings(lake=lake, batch_processes=workers),
+    )
+
+
+def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:
+    """Run the night with its progress on standard error; show every game's report as it comes."""
+    from flows.night.report import NightFailedError
+    from flows.runs import StoppedError, Watch
+    from flows.start import run_night
+    from workers.logs import logged_to
+
+    hands = "this process" if night.executor == "inline" else "Celery workers"
+    for game in night.games:
+        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands}")
+        warm(game.game)
+    progress = ProgressLine()
+
+    def tell(report: GameReport) -> None:
+        progress.close()
+        _note_failures(report)
+        show(report)
+
+    watch = Watch(on_progress=progress, on_report=tell)
+    try:
+        with logged_to(night.workers.driver_log_path):
+            run_night(night, watch, prefect=prefect)
+    except NightFailedError:
+        return Exit.FAILED
+    except StoppedError as error:
+        progress.close()
+        note(str(error))
+        return Exit.INTERRUPTED
+    finally:
+        progress.close()
+    return Exit.OK
+
+
+def _note_failures(report: GameReport) -> None:
+    """Tell what could not be fetched: the night goes on without it."""
+    for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
+        note(f"not fetched: {failure}")
+    if len(report.fetch_failures) > MAX_FAILURES_SHOWN:
+        note(f"not fetched: {len(report.fetch_failures) - MAX_FAILURES_SHOWN:,} more dates")
+    for trouble in (report.source_trouble, report.failure):
+        if trouble:
+            complain(f"{report.game}: {trouble}")

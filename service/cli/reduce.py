@@ -1,0 +1,287 @@
+"""`nightgrid reduce`: boards as hard as the problems they are made of, and their answers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.games import service_plug, view
+from service.options.options import Json, check_range
+from service.options.pictures import SvgFile, check_picture, write_picture
+from service.terminal.console import duration, emit, note, plural, say, say_drawing
+from service.terminal.exits import Exit, exit_for
+from service.terminal.progress import warm
+from solvers.errors import PermanentError
+from solvers.registry import GAMES, game_plug, titles
+
+if TYPE_CHECKING:
+    from solvers.algebra import Outcome
+    from solvers.reductions.catalogue import Made, Reduction
+
+MAX_INSTANCE_BYTES = 16 * 1024**2
+DRAWN_COLUMNS = 160
+"""Wider boards are written to a file only."""
+STDIN = "-"
+
+
+def reduce(
+    reduction: Annotated[
+        str,
+        typer.Argument(
+            metavar="REDUCTION",
+            help="nae-letterboxed, matching-letterboxed, planar-pips, sum-pips, planar-strands or "
+            "flow-strands.",
+        ),
+    ],
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="The instance; '-' or none at all is standard input. Formulas are in DIMACS CNF, "
+            "three positive literals a clause.",
+            show_default=False,
+        ),
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            "--random",
+            min=1,
+            metavar="N",
+            help="Draw an instance that can be solved instead: of N clauses, elements, numbers, or "
+            "rows and columns.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="S", help="The same seed draws the same instance.")
+    ] = 0,
+    any_: Annotated[
+        bool, typer.Option("--any", help="With --random: an instance that may have no solution.")
+    ] = False,
+    connected: Annotated[
+        bool, typer.Option("--connected", help="planar-pips: a board in one piece.")
+    ] = False,
+    diagonal: Annotated[
+        bool,
+        typer.Option(
+            "--diagonal/--no-diagonal", help="Strands: whether words may step diagonally."
+        ),
+    ] = True,
+    blocks: Annotated[
+        int | None,
+        typer.Option(
+            metavar="S",
+            help="Strands: enlarge every cell to a block of S x S cells, which makes words longer.",
+            show_default=False,
+        ),
+    ] = None,
+    sides: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Letter Boxed: a polygon of N sides.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write the board to FILE.", show_default=False
+        ),
+    ] = None,
+    lexicon_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Strands: write the words to play it with to FILE.",
+            show_default=False,
+        ),
+    ] = None,
+    instance_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the instance to FILE, as it is read.", show_default=False
+        ),
+    ] = None,
+    svg: SvgFile = None,
+    solve: Annotated[
+        bool, typer.Option("--solve", help="Solve the board, and print what that says.")
+    ] = False,
+    seconds: Annotated[
+        float,
+        typer.Option(metavar="S", help="With --solve: give up after S seconds."),
+    ] = 90.0,
+    json: Json = False,
+) -> int:
+    """Turn an instance of a hard problem into a board that can be solved if and only if it can.
+
+    nae-letterboxed: not-all-equal 3-SAT. matching-letterboxed: 3D matching. planar-pips,
+    planar-strands: planar 1-in-3-SAT, with the embedding in comments or looked for. sum-pips:
+    subset sum. flow-strands: Flow Free. With --solve a solution of the board is mapped back to the
+    instance and checked. Exit code: 0 done or solved, 2 unsolvable, 3 bad input, 4 over budget.
+    """
+    from solvers.algebra import MAX_BUDGET_S, Status
+    from solvers.reductions import catalogue
+
+    chosen = catalogue.reduction(reduction)
+    check_range(seconds, "--seconds", MAX_BUDGET_S)
+    check_picture(svg)
+    if lexicon_out is not None and not _takes_lexicon(chosen.game):
+        takers = titles([name for name in GAMES if _takes_lexicon(name)])
+        raise PermanentError(f"--lexicon-out is for {takers}; boards of others need no word list")
+    made = catalogue.make(
+        chosen,
+        _instance(chosen, file, random, seed, planted=not any_),
+        connected=connected,
+        diagonal=diagonal,
+        blocks_size=blocks,
+        sides=sides,
+    )
+    for path, text in (
+        (out, _board_text(made)),
+        (lexicon_out, "".join(f"{word}\n" for word in made.reduced.words)),
+        (instance_out, chosen.write(made.instance)),
+    ):
+        if path is not None:
+            _write(path, text)
+    outcome = _solve(made, seconds) if solve else None
+    found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
+    answer = None if found is None else made.solution_of(found)
+    if svg is not None:
+        write_picture(svg, picture(made, found))
+    if json:
+        emit(_json(made, outcome, answer))
+    else:
+        _say(made, outcome, found, answer, drawn=out is None)
+    if outcome is None:
+        return Exit.OK
+    if outcome.status is Status.OVER_BUDGET:
+        note(outcome.reason)
+    return exit_for(outcome.status)
+
+
+def _takes_lexicon(game: str) -> bool:
+    """Tell whether boards of a game bring no words of their own, and need some."""
+    plug = game_plug(game)
+    return plug.words and not plug.own_words
+
+
+def _instance(
+    reduction: Reduction, file: str | None, size: int | None, seed: int, *, planted: bool
+) -> Any:
+    if size is not None:
+        if file is not None:
+            raise PermanentError("--random and a file exclude one another; give one of them")
+        return reduction.random(size, seed, planted)
+    if not planted:
+        raise PermanentError("--any goes with --random")
+    try:
+        if file in (None, STDIN):
+            if sys.stdin.isatty():
+                note("reading an instance from standard input; end it with Ctrl-D")
+            data = sys.stdin.buffer.read(MAX_INSTANCE_BYTES + 1)
+        else:
+            with open(str(file), "rb") as stream:  # noqa: PTH123 - a name that is no valid path is an error
+                data = stream.read(MAX_INSTANCE_BYTES + 1)
+        if len(data) > MAX_INSTANCE_BYTES:
+            raise PermanentError(f"{file} is larger than {MAX_INSTANCE_BYTES:,} bytes")
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise PermanentError(f"{file}: byte {error.start} is not UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise PermanentError(f"cannot read {file!r}: {reason}") from error
+    return reduction.read(text)
+
+
+def _board_text(made: Made) -> str:
+    from json import dumps
+
+    return dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PermanentError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _solve(made: Made, seconds: float) -> Outcome[Any]:
+    from solvers.algebra import Ask, Budget
+
+    game = made.reduced.bind()
+    warm(made.reduced.game)
+    return game.solve(made.reduced.puzzle, Ask(kind="first"), None, Budget(seconds=seconds))
+
+
+def picture(made: Made, solution: Any | None) -> str:
+    """Draw a board, with a solution if there is one, as the text of an SVG file."""
+    reduced = made.reduced
+    title = f"{made.reduction.name}: {_describe(made)}"
+    return service_plug(reduced.game).reduced_svg(reduced.puzzle, solution, title)
+
+
+def _describe(made: Made) -> str:
+    return view(made.reduced.game).describe(made.reduced.puzzle)
+
+
+def _json(made: Made, outcome: Outcome[Any] | None, answer: Any) -> dict[str, Any]:
+    reduced = made.reduced
+    value: dict[str, Any] = {
+        "reduction": made.reduction.name,
+        "instance": made.reduction.write(made.instance),
+        "game": reduced.game,
+        "puzzle_id": reduced.puzzle.puzzle_id,
+        "rules": reduced.rules,
+        "puzzle": reduced.puzzle.to_json(),
+        "words": list(reduced.words),
+    }
+    if outcome is not None:
+        value |= {
+            "status": str(outcome.status),
+            "states": outcome.statistics.states,
+            "kernel_ns": outcome.statistics.kernel_ns,
+            "engine": outcome.statistics.engine,
+            "reason_code": outcome.reason_code,
+            "reason": outcome.reason,
+            "answer": None if answer is None else made.reduction.to_json(made.instance, answer),
+        }
+    return value
+
+
+def _say(
+    made: Made, outcome: Outcome[Any] | None, found: Any | None, answer: Any, *, drawn: bool
+) -> None:
+    reduced = made.reduced
+    shown = view(reduced.game)
+    say(f"{made.reduction.line}: {_describe(made)}, puzzle {reduced.puzzle.puzzle_id}")
+    if reduced.rules:
+        say(f"Rules: {reduced.rules}")
+    if reduced.words:
+        say(f"Words: {_shortened(reduced.words)}")
+    if drawn:
+        drawing = (
+            shown.board(reduced.puzzle)
+            if found is None
+            else shown.solution(reduced.puzzle, found, scored=False)
+        )
+        widest = max((sum(len(text) for text, _ in line) for line in drawing), default=0)
+        say()
+        if widest <= DRAWN_COLUMNS:
+            say_drawing(drawing)
+        else:
+            say(f"(a board of {widest} columns is not drawn; --out and --svg write it to files)")
+    if outcome is not None:
+        say()
+        cost = duration(outcome.statistics.kernel_ns)
+        states = plural(outcome.statistics.states, "state")
+        say(f"{str(outcome.status).replace('_', ' ').capitalize()} in {cost} ({states})")
+    if answer is not None:
+        say(made.reduction.to_text(made.instance, answer))
+
+
+def _shortened(words: tuple[str, ...], most: int = 12, letters: int = 24) -> str:
+    some = [word if len(word) <= letters else f"{word[:letters]}..." for word in words[:most]]
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return " ".join(some) + more

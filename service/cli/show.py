@@ -1,0 +1,104 @@
+"""`nightgrid show`: puzzles drawn and not solved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.cli.answers import fault_json, head_json, say_board
+from service.games import view
+from service.options.option_games import with_typed_boards
+from service.options.options import Files, GameName, Json, Levels
+from service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from service.terminal.console import complain, emit, say, say_drawing
+from service.terminal.exits import Exit
+
+if TYPE_CHECKING:
+    from archive.payloads.published import Published
+    from service.options.reading import Found
+    from solvers.algebra import Ask
+
+
+@with_typed_boards
+def show(
+    *,
+    files: Files = None,
+    typed: Mapping[str, str],
+    level: Levels = None,
+    game: GameName = None,
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
+    ] = False,
+    svg: SvgFile = None,
+    json: Json = False,
+) -> int:
+    """Draw puzzles without solving them.
+
+    Exit code: 0 drawn, 3 bad input.
+    """
+    from service.options.reading import read_sources
+
+    check_picture(svg)
+    return each_puzzle(
+        one_picture(read_sources(files or [], level or (), game, typed), svg),
+        lambda found, published: _show_one(found, published, solution=solution, svg=svg, json=json),
+        ask=None,
+        json=json,
+    )
+
+
+def each_puzzle(
+    sources: Iterator[Found],
+    work: Callable[[Found, Published], Exit],
+    *,
+    ask: Callable[[str], Ask] | None,
+    json: bool,
+) -> int:
+    """Work on every puzzle, report every fault, and return the worst exit code."""
+    from archive.payloads.published import Fault
+
+    worst = Exit.OK
+    for i, found in enumerate(sources):
+        item = found.item
+        if not json and i and not isinstance(item, Fault):
+            say()
+        if isinstance(item, Fault):
+            complain(str(item))
+            if json:
+                emit(fault_json(found, item, None if ask is None else ask(found.game)))
+            code = Exit.BAD_INPUT
+        else:
+            code = work(found, item)
+        worst = max(worst, code)
+    return worst
+
+
+def _show_one(
+    found: Found, published: Published, *, solution: bool, svg: Path | None, json: bool
+) -> Exit:
+    from solvers.registry import game
+
+    room = game(found.game)
+    shown = view(found.game)
+    puzzle = published.puzzle
+    official = published.solution
+    if svg is not None:
+        write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
+    if json:
+        value = head_json(found, puzzle) | {"puzzle": room.puzzle_to_json(puzzle)}
+        if solution:
+            value["solution"] = None if official is None else room.solution_to_json(official)
+        emit(value)
+        return Exit.OK
+    say_board(found.source, published, puzzle, shown)
+    if solution:
+        if official is None:
+            say("The payload gives no solution.")
+        else:
+            say("Official solution:")
+            say()
+            say_drawing(shown.solution(puzzle, official, scored=False))
+    return Exit.OK

@@ -1,0 +1,273 @@
+"""`nightgrid solve`: puzzles from files or the command line, answered here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from service.cli.answers import (
+    head_json,
+    outcome_json,
+    say_best,
+    say_board,
+    say_failure,
+    say_list_end,
+    say_solutions,
+)
+from service.cli.show import each_puzzle
+from service.games import service_plug, view
+from service.options.bound_games import Rooms
+from service.options.option_games import (
+    collect,
+    option,
+    refuse_others,
+    with_options,
+    with_typed_boards,
+)
+from service.options.options import (
+    All,
+    Best,
+    Count,
+    Files,
+    First,
+    GameName,
+    Json,
+    Levels,
+    Limit,
+    check_range,
+    chosen_ask,
+    read_settings,
+)
+from service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from service.options.rule_options import GameRules, with_game_rules
+from service.terminal.console import emit, emit_end, emit_item, emit_start, say, say_drawing
+from service.terminal.exits import Exit, exit_for
+from service.terminal.progress import spangram_bar
+from solvers.registry import check_ask, game_plug
+
+if TYPE_CHECKING:
+    from archive.payloads.published import Published
+    from service.options.reading import Found
+    from solvers.algebra import Ask, Budget, Game, Outcome
+
+MB_BYTES = 1024**2
+SOLUTIONS_SHOWN = 20
+"""Solutions that are listed of those that a search has found."""
+SEARCH_OPTIONS = collect(lambda plug: plug.search_options)
+"""Flags that search otherwise than an ask does."""
+with_searches = with_options("searches", SEARCH_OPTIONS)
+"""Give a command these flags in the place of its parameter `searches`."""
+
+
+@with_typed_boards
+@with_searches
+@with_game_rules
+def solve(
+    *,
+    files: Files = None,
+    typed: Mapping[str, str],
+    level: Levels = None,
+    game: GameName = None,
+    first: First = False,
+    count: Count = False,
+    all_: All = False,
+    limit: Limit = None,
+    best: Best = None,
+    searches: Mapping[str, Any],
+    rules: GameRules,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Give up after N transitions. Default: NIGHTGRID_BUDGET_NODES, else 10^12.",
+            show_default=False,
+        ),
+    ] = None,
+    table_mb: Annotated[
+        int | None,
+        typer.Option(
+            metavar="MB",
+            help="Give up beyond MB megabytes of tables. Default: NIGHTGRID_BUDGET_TABLE_BYTES, "
+            "else 2048 MB.",
+            show_default=False,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Give up after S seconds a puzzle. Default: NIGHTGRID_BUDGET_SECONDS, else 90.",
+            show_default=False,
+        ),
+    ] = None,
+    svg: SvgFile = None,
+    json: Json = False,
+) -> int:
+    """Solve puzzles here and now: draw a solution, count them all, or list them.
+
+    Without --first, --count, --all or --best it finds one solution, of Strands and Letter Boxed the
+    best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles
+    the largest. A bad puzzle does not keep the others of its payload from being solved.
+    """
+    from service.options.reading import read_sources
+
+    search = next(iter(searches), None)
+    chosen = chosen_ask(
+        first=first,
+        count=count,
+        all_=all_,
+        limit=limit,
+        best=best,
+        search=list(map(option, searches)),
+    )
+    budget = _budget(nodes, table_mb, seconds)
+    rules.check()
+    check_picture(svg)
+    rooms = Rooms(rules, warmed=True)
+
+    def work(found: Found, published: Published) -> Exit:
+        ask = chosen or game_plug(found.game).quick_ask
+        check_ask(ask, found.game)
+        refuse_others(searches, found.game, SEARCH_OPTIONS)
+        rules.rules(found.game)
+        puzzle = rules.puzzle(found.game, published.puzzle)
+        job = _Solve(
+            game=rooms.room(found.game, puzzle),
+            found=found,
+            published=published,
+            puzzle=puzzle,
+            ask=ask,
+            budget=budget,
+            svg=svg,
+        )
+        return job.run(json=json) if search is None else job.search(search, json=json)
+
+    sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
+    return each_puzzle(
+        sources, work, ask=lambda name: chosen or game_plug(name).quick_ask, json=json
+    )
+
+
+def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
+    """Read the options that bound a solve; the settings stand in for those not given."""
+    from solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Budget
+
+    check_range(nodes, "--nodes", MAX_BUDGET, least=1)
+    check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
+    check_range(seconds, "--seconds", MAX_BUDGET_S)
+    default = read_settings().budget
+    return Budget(
+        nodes=default.nodes if nodes is None else nodes,
+        table_bytes=default.table_bytes if table_mb is None else table_mb * MB_BYTES,
+        seconds=default.seconds if seconds is None else seconds,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Solve:
+    """One puzzle to be solved."""
+
+    game: Game[Any, Any]
+    found: Found
+    published: Published
+    puzzle: Any
+    ask: Ask
+    budget: Budget
+    svg: Path | None
+
+    def run(self, *, json: bool) -> Exit:
+        """Solve it, and write the answer as it comes."""
+        if not json:
+            say_board(self.found.source, self.published, self.puzzle, view(self.found.game))
+        return self._list_all(json=json) if self.ask.kind == "all" else self._answer(json=json)
+
+    def search(self, search: str, *, json: bool) -> Exit:
+        """Search otherwise than an ask does."""
+        shown = view(self.found.game)
+        if not json:
+            say_board(self.found.source, self.published, self.puzzle, shown)
+        plug = service_plug(self.found.game)
+        found = plug.search(search, self.game, self.puzzle, self.budget)
+        if json:
+            emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
+        else:
+            say(found.sentence())
+            say_best(shown, self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
+            if len(found.solutions) > SOLUTIONS_SHOWN:
+                say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
+        self._draw(found.solutions[:1])
+        return exit_for(found.status)
+
+    def _answer(self, *, json: bool) -> Exit:
+        from solvers.algebra import Status
+
+        shown = view(self.found.game)
+        outcome = self._solve(self.ask)
+        solved = outcome.status is Status.SOLVED
+        sample: tuple[Any, ...] = ()
+        if solved and self.ask.kind == "count" and (self.svg is not None or not json):
+            sample = self._solve(game_plug(self.found.game).sample_ask).solutions
+        if json:
+            emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
+        elif solved:
+            say_solutions(shown, self.game, self.puzzle, self.ask, outcome, sample)
+        else:
+            say_failure(outcome)
+        self._draw((*outcome.solutions, *sample))
+        return exit_for(outcome.status)
+
+    def _solve(self, ask: Ask) -> Outcome[Any]:
+        with spangram_bar(self.game):
+            return self.game.solve(self.puzzle, ask, None, self.budget)
+
+    def _draw(self, solutions: tuple[Any, ...]) -> None:
+        if self.svg is None:
+            return
+        solution = solutions[0] if solutions else None
+        text = view(self.found.game).svg(self.puzzle, solution, self.published.clue)
+        write_picture(self.svg, text)
+
+    def _list_all(self, *, json: bool) -> Exit:
+        """List solutions as they are found: there may be millions, so only the first is kept."""
+        from solvers.algebra import Outcome
+
+        plug = service_plug(self.found.game)
+        shown = plug.view()
+        count = 0
+        kept: tuple[Any, ...] = ()
+        if json:
+            emit_start(head_json(self.found, self.puzzle), "solutions")
+        stream = self.game.stream(self.puzzle, self.ask, None, self.budget)
+        with spangram_bar(self.game) as bar:
+            for count, solution in enumerate(stream, start=1):
+                kept = kept or (solution,)
+                bar.give_way()
+                if json:
+                    emit_item(self.game.solution_to_json(solution), first=count == 1)
+                elif count > 1 and plug.lists_lines:
+                    say(f"{count:,}: {shown.line(solution)}")
+                else:
+                    say(f"{count:,}:")
+                    say_drawing(shown.solution(self.puzzle, solution, scored=True))
+                    say()
+        outcome: Outcome[Any] = Outcome(
+            status=stream.status,
+            count=None if stream.status == "over_budget" else count,
+            truncated=stream.truncated,
+            statistics=stream.statistics,
+            reason_code=stream.reason_code,
+            reason=stream.reason,
+            value=plug.listed_value(self.game, kept),
+        )
+        if json:
+            tail = outcome_json(self.game, self.ask, outcome)
+            del tail["solutions"]
+            emit_end(tail)
+        else:
+            say_list_end(count, outcome)
+        self._draw(kept)
+        return exit_for(outcome.status)

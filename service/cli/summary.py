@@ -1,0 +1,131 @@
+"""What a night found, read from the lake and shown as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from service.games import view
+from service.options.options import game_title
+from service.terminal.console import duration, say_table
+
+
+def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
+    """Read the counts by date, as JSON values."""
+    from archive.lake.storage import Lake
+    from archive.lake.tables import COUNTS_BY_DATE
+
+    table = Lake.open(lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
+    for row in table.to_pylist():
+        if row["game"] != game:
+            continue
+        count = row["count"]
+        yield row | {
+            "date": row["date"].isoformat(),
+            "count": None if count is None else int(count),
+        }
+
+
+def official_ranks(lake: str, game: str) -> dict[str, str]:
+    """Say of every date where its official solution stands among the best; {} without ranks."""
+    from archive.games import archive_plug
+    from archive.lake.storage import Lake
+    from archive.lake.tables import ranks_schema
+    from archive.results.ranks import ranks_path
+
+    if not archive_plug(game).ranked:
+        return {}
+    table = Lake.open(lake).read_table(ranks_path(game), ranks_schema(game))
+    return {
+        row["date"].isoformat(): f"{row['official_rank'] or '-'} of {row['best_count'] or 0}"
+        for row in table.to_pylist()
+    }
+
+
+def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str) -> None:
+    """Show one line a date, with the count and the time of every level.
+
+    In a game that asks for the fewest of something also how few that is, and whether the official
+    solution needs no more; and ranks where given.
+    """
+    levels = sorted({row["level"] for row in counts}, key=_level_rank(game))
+    by_date: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in counts:
+        by_date.setdefault(row["date"], {})[row["level"]] = row
+    valued = any(row.get("value") is not None for row in counts)
+    headings = ["date"]
+    for level in levels:
+        headings += ["fewest", level] if valued else [level]
+        headings.append(f"{level} time")
+    if ranks:
+        headings.append("official among the best")
+    if valued:
+        headings.append("official among them")
+    lines = []
+    for date, rows in sorted(by_date.items()):
+        line = [date]
+        for level in levels:
+            line += _cells(rows.get(level), game, valued=valued)
+        if ranks:
+            line.append(ranks.get(date, ""))
+        if valued:
+            line.append(" ".join(_official(rows[level]) for level in levels if level in rows))
+        lines.append(line)
+    title = f"{game_title(game)}: number of solutions"
+    say_table(headings, lines, title=title, numbers=headings[1:])
+
+
+def _cells(row: dict[str, Any] | None, game: str, *, valued: bool) -> list[str]:
+    """Write the count, the value where there are values, and the time of one puzzle."""
+    if row is None:
+        return ["", "", ""] if valued else ["", ""]
+    count = f"{row['count']:,}" if row["status"] == "solved" else row["status"]
+    cells = [count, duration(row["kernel_ns"])]
+    if not valued:
+        return cells
+    value = row.get("value")
+    return ["" if value is None else view(game).value(value, ""), *cells]
+
+
+def _official(row: dict[str, Any]) -> str:
+    best = row.get("official_solution_best")
+    return "-" if best is None else "yes" if best else "no"
+
+
+def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
+    """Sort levels as payloads have them, others after those by name."""
+    from archive.games.readers import reader
+
+    known = reader(game).LEVELS
+    return lambda level: (known.index(level) if level in known else len(known), level)
+
+
+def say_runtimes(lake: str, game: str) -> None:
+    """Show what the kernels cost, by level and ask."""
+    from archive.lake.storage import Lake
+    from archive.lake.tables import RUNTIMES
+
+    table = Lake.open(lake).read_table("gold/runtimes.parquet", RUNTIMES)
+    mine = (row for row in table.to_pylist() if row["game"] == game)
+    rank = _level_rank(game)
+    rows = sorted(mine, key=lambda row: (rank(row["level"]), row["ask"] or ""))
+    headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
+    say_table(
+        headings,
+        [
+            (
+                row["level"],
+                row["ask"] or "",
+                f"{row['job_count']:,}",
+                f"{row['solved_count']:,}",
+                duration(row["kernel_ns_p50"]),
+                duration(row["kernel_ns_p99"]),
+                duration(row["kernel_ns_max"]),
+                duration(row["kernel_ns_total"]),
+                f"{row['states_total']:,}",
+            )
+            for row in rows
+        ],
+        title=f"{game_title(game)}: time inside the kernels",
+        numbers=headings[2:],
+    )

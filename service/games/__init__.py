@@ -1,0 +1,30 @@
+"""The plugs of games at the doors, by name: this floor knows no game but by them."""
+
+from __future__ import annotations
+
+from service.boards import View
+from service.games.plug import GameOption, Payload, ServicePlug
+from solvers.errors import PermanentError
+from solvers.plug import Plugs
+from solvers.registry import GAMES
+
+__all__ = ["ALL", "GameOption", "Payload", "ServicePlug", "service_plug", "view"]
+
+PLUGS: Plugs[ServicePlug] = Plugs(__name__, "nightgrid.service")
+_FOUND = dict(PLUGS.every())
+ALL: dict[str, ServicePlug] = {game: _FOUND[game] for game in GAMES if game in _FOUND}
+"""Every plug of this floor: the options of all games are options of the same commands."""
+
+
+def service_plug(game: str) -> ServicePlug:
+    """Look up what the doors know of a game. Raises PermanentError for a game without a plug."""
+    if game not in ALL:
+        raise PermanentError(
+            f"nobody draws boards of {game!r:.40}; expected one of {', '.join(ALL)}"
+        )
+    return ALL[game]
+
+
+def view(game: str) -> View:
+    """Look up how a game is shown; imported on first use, so that no other game is loaded."""
+    return service_plug(game).view()

@@ -1,0 +1,243 @@
+"""Pictures of Letter Boxed as SVG: the polygon, its letters outside, the strokes of a chain inside.
+
+Every stroke has the colour of its word, an arrow at its end, and its number in the order of play
+near its beginning. Strokes between the same two letters are bent apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree as ET
+
+from service.boards import svg as pictures
+from service.boards.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
+from service.games.letterboxed.grid import STROKES_MAX, Place
+from service.games.letterboxed.polygon import Point, Polygon, polygon
+from solvers.errors import PermanentError
+from solvers.letterboxed.puzzle import Puzzle
+
+STEP_PX = 56
+"""Least distance of two letters of one side."""
+BOARD_PX = 300
+"""Least width of the polygon."""
+BOARD_MAX_PX = 4_000
+OUTSIDE_PX = 32
+"""From a side to the middle of its letters."""
+LETTER_PX = 28
+NODE_PX = 7
+"""Radius of the mark of a letter on its side."""
+STROKE_PX = 3.5
+BEND_PX = 26
+"""How far the second stroke between two letters is bent away from the straight line."""
+NUMBER_PX = 9
+"""Radius of the disc that holds the number of a stroke."""
+ARROW_PX = 11
+LINE_CHARS = 38
+
+SIDE = "#b9b5a7"
+FREE = "#a19d90"
+"""Letters that no word collects."""
+WORDS = ("#0b7285", "#c2410c", "#6d28d9", "#2b7a2f", "#be185d", "#1d4ed8", "#8a6d00", "#475569")
+"""Colours of words, taken in turn."""
+
+_NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
+"""Shares of a stroke at which its number may stand, the best one first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stroke:
+    """One step of a word, as a quadratic curve."""
+
+    number: int
+    colour: str
+    start: Point
+    bend: Point
+    end: Point
+
+    def at(self, share: float) -> Point:
+        """Give the point after a share of the curve."""
+        rest = 1 - share
+        return (
+            rest * rest * self.start[0] + 2 * rest * share * self.bend[0] + share**2 * self.end[0],
+            rest * rest * self.start[1] + 2 * rest * share * self.bend[1] + share**2 * self.end[1],
+        )
+
+
+def draw_svg(
+    puzzle: Puzzle,
+    words: Sequence[str] = (),
+    places: Sequence[Sequence[Place]] = (),
+    title: str | None = None,
+) -> str:
+    """Draw a board, with the places that each word of a chain passes, as the text of an SVG file.
+
+    Raises PermanentError for a board too large for a picture.
+    """
+    shape = polygon([len(side) for side in puzzle.sides])
+    left, top, right, below = shape.bounds
+    longest = max(map(len, puzzle.sides))
+    scale = max(STEP_PX * (1 + longest), BOARD_PX / max(right - left, below - top))
+    edge_px = OUTSIDE_PX + LETTER_PX / 2
+    board_wide = scale * (right - left) + 2 * edge_px
+    board_high = scale * (below - top) + 2 * edge_px
+    if board_wide > BOARD_MAX_PX:
+        raise PermanentError(
+            f"{len(puzzle.sides)} sides of up to {longest} letters are too many for a picture"
+        )
+    if sum(map(len, places)) > STROKES_MAX:
+        places = ()
+    lines = _captions(words, places, max(LINE_CHARS, math.ceil(board_wide) // CHAR_PX))
+    texts = [sum(len(text) + 1 for text, _ in line) for line in lines]
+    widest = max([*texts, len(title or "")])
+    width = math.ceil(max(board_wide, widest * CHAR_PX)) + 2 * MARGIN_PX
+    head = MARGIN_PX + (LINE_PX if title else 0)
+    foot = head + math.ceil(board_high) + MARGIN_PX
+    height = foot + LINE_PX * len(lines)
+    spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
+    svg = pictures.page(width, height, ": ".join(part for part in spoken if part))
+    if title:
+        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    shift = (width / 2 - scale * (left + right) / 2, head + edge_px - scale * top)
+    _draw(svg, puzzle, shape, places, scale, shift)
+    for i, line in enumerate(lines):
+        pictures.add_runs(svg, MARGIN_PX, foot + i * LINE_PX + 6, line)
+    return pictures.text_of(svg)
+
+
+def _draw(
+    svg: ET.Element,
+    puzzle: Puzzle,
+    shape: Polygon,
+    places: Sequence[Sequence[Place]],
+    scale: float,
+    shift: Point,
+) -> None:
+    def on_page(point: Point) -> Point:
+        return (scale * point[0] + shift[0], scale * point[1] + shift[1])
+
+    if shape.corners:
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(on_page, shape.corners))
+        pictures.add(svg, "polygon", points=points, fill="#ffffff", stroke=SIDE, stroke_width=3)
+    for start, end in () if shape.corners else shape.segments:
+        (x1, y1), (x2, y2) = on_page(start), on_page(end)
+        pictures.add(svg, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=SIDE, stroke_width=3)
+    at = {
+        (i, j): on_page(point)
+        for i, side in enumerate(shape.places)
+        for j, point in enumerate(side)
+    }
+    strokes = list(_strokes(places, at))
+    for stroke in strokes:
+        _draw_stroke(svg, stroke)
+    passed = {place for word in places for place in word}
+    starts = {word[0]: colour for word, colour in zip(places[:1], WORDS, strict=False) if word}
+    for (i, j), (x, y) in at.items():
+        fill = starts.get((i, j), INK if (i, j) in passed else "#ffffff")
+        radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
+        stroke_colour = INK if (i, j) in passed or not places else FREE
+        pictures.add(
+            svg, "circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke_colour, stroke_width=2
+        )
+        outward_x, outward_y = shape.outward[i]
+        pictures.add_middle(
+            svg,
+            x + OUTSIDE_PX * outward_x,
+            y + OUTSIDE_PX * outward_y,
+            puzzle.sides[i][j],
+            LETTER_PX,
+            stroke_colour,
+        )
+    _draw_numbers(svg, strokes, list(at.values()))
+
+
+def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Iterator[_Stroke]:
+    """Number the steps of all words, and bend those apart that join the same two letters."""
+    steps = [
+        (place, then, colour)
+        for word, colour in zip(places, itertools.cycle(WORDS), strict=False)
+        for place, then in itertools.pairwise(word)
+    ]
+    seen: Counter[tuple[Place, Place]] = Counter()
+    for number, (place, then, colour) in enumerate(steps, 1):
+        pair = (min(place, then), max(place, then))
+        turn = seen[pair]
+        seen[pair] += 1
+        (ax, ay), (bx, by) = (at[end] for end in pair)
+        length = math.hypot(bx - ax, by - ay) or 1.0
+        # 0, then to one side and to the other, further and further.
+        away = (turn + 1) // 2 * BEND_PX * (1 if turn % 2 else -1)
+        bend = (
+            (ax + bx) / 2 + away * (by - ay) / length,
+            (ay + by) / 2 - away * (bx - ax) / length,
+        )
+        yield _Stroke(number=number, colour=colour, start=at[place], bend=bend, end=at[then])
+
+
+def _draw_stroke(svg: ET.Element, stroke: _Stroke) -> None:
+    (ax, ay), (mx, my), (bx, by) = stroke.start, stroke.bend, stroke.end
+    pictures.add(
+        svg,
+        "path",
+        d=f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}",
+        fill="none",
+        stroke=stroke.colour,
+        stroke_width=STROKE_PX,
+        stroke_linecap="round",
+    )
+    length = math.hypot(bx - mx, by - my) or 1.0
+    ux, uy = (bx - mx) / length, (by - my) / length
+    tip = (bx - ux * NODE_PX, by - uy * NODE_PX)
+    back = (tip[0] - ux * ARROW_PX, tip[1] - uy * ARROW_PX)
+    half = ARROW_PX / 2
+    points = (
+        tip,
+        (back[0] - uy * half, back[1] + ux * half),
+        (
+            back[0] + uy * half,
+            back[1] - ux * half,
+        ),
+    )
+    text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    pictures.add(svg, "polygon", points=text, fill=stroke.colour)
+
+
+def _draw_numbers(svg: ET.Element, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
+    """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
+    for stroke in strokes:
+        spots = [stroke.at(share) for share in _NUMBER_AT]
+        room = [min((math.dist(spot, other) for other in taken), default=0.0) for spot in spots]
+        free = (spot for spot, space in zip(spots, room, strict=True) if space > 2 * NUMBER_PX + 1)
+        spot = next(free, spots[room.index(max(room))])
+        taken.append(spot)
+        pictures.add(svg, "circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
+        pictures.add_middle(svg, *spot, str(stroke.number), 11, "#ffffff")
+
+
+def _captions(
+    words: Sequence[str], places: Sequence[Sequence[Place]], width: int
+) -> list[list[tuple[str, str]]]:
+    """List the words below the board in their colours, each with the numbers of its strokes."""
+    lines: list[list[tuple[str, str]]] = []
+    used = 0
+    first = 1
+    for i, word in enumerate(words):
+        runs = [(word, WORDS[i % len(WORDS)])]
+        if i < len(places):
+            last = first + len(places[i]) - 2
+            span = f"{first}-{last}" if last > first else str(first)
+            if last >= first:
+                runs.append((span, INK))
+            first = last + 1
+        size = sum(len(text) + 1 for text, _ in runs)
+        if lines and used + 2 + size <= width:
+            lines[-1].append(("·", INK))
+        else:
+            lines.append([])
+            used = -2
+        lines[-1] += runs
+        used += 2 + size
+    return lines

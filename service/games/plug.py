@@ -1,0 +1,145 @@
+"""What a game is plugged in with at the doors: its views, options and random payloads."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from archive.payloads.published import Fault, Published
+    from service.boards import View
+    from solvers.algebra import Budget, Game, Status
+
+SAMPLES = Path(__file__).parents[1] / "sample"
+"""The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""
+Said = Mapping[str, Any]
+"""Options by name, those alone that were given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameOption:
+    """An option of a command that a game has; several games may share it."""
+
+    name: str
+    """As a word of Python: min_length for --min-length."""
+    kind: Any
+    """The type of its value."""
+    help: str
+    """What it does in this game."""
+    rule: str | None = None
+    """The rule that it sets, if what is wrong with a value is said by the rule."""
+    metavar: str | None = None
+    flags: tuple[str, ...] = ()
+    """How it is written, where that does not follow from the name."""
+    least: int | None = None
+    """The smallest number that it takes."""
+    allows: Callable[[Any], bool] = lambda _value: True
+    """Tells whether a value means anything in this game."""
+    expects: tuple[str, ...] = ()
+    """What `allows` allows, in words."""
+
+
+class Payload(NamedTuple):
+    """A random payload that `nightgrid generate` writes."""
+
+    name: str
+    """Of its file, without suffix."""
+    text: str
+
+
+class SearchResult(Protocol):
+    """What a search beside the asks has found."""
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+
+    @property
+    def solutions(self) -> tuple[Any, ...]:
+        """What it found, in canonical order."""
+
+    def sentence(self) -> str:
+        """Say what was found."""
+
+    def to_json(self, game: Any) -> dict[str, Any]:
+        """Write it in the names of an outcome."""
+
+
+class ServicePlug:
+    """One game at the doors. A game overrides what it has; the rest says that it has none.
+
+    Every command loads every plug, so that loading one has to be quick: its methods import what
+    they need.
+    """
+
+    name: str
+    """The game's name in solvers.registry."""
+    draws_svg: bool = True
+    """Whether commands write pictures of its boards."""
+    lists_lines: bool = False
+    """Whether one drawing is enough for a list of solutions, whose others are lines."""
+    rule_options: tuple[GameOption, ...] = ()
+    """Options that switch rules."""
+    board_option: GameOption | None = None
+    """An option by which a person types a board instead of naming a file."""
+    search_options: tuple[GameOption, ...] = ()
+    """Flags of `solve` that search otherwise than an ask does."""
+    shape_options: tuple[GameOption, ...] = ()
+    """Options of `generate` that say what boards look like."""
+    sample: Path | None = None
+    """The bundled archive, if there is one."""
+    sample_days: int | None = None
+    """How many payloads `generate` writes unless told otherwise; None for a game without
+    `payloads`."""
+    sample_seed: int = 0
+    """What they are drawn from unless told otherwise."""
+    dated: bool = True
+    """Whether generated payloads are named by dates."""
+
+    def view(self) -> View:
+        """Return how the game is shown."""
+        raise NotImplementedError
+
+    def rule_line(self, said: Said) -> str:  # noqa: ARG002 - what a game may look at
+        """Write what was said about rules in the one line that the game reads."""
+        return ""
+
+    def check_night(self, said: Said) -> None:
+        """Raise PermanentError for rules that a night over many boards cannot have."""
+
+    def with_rules(self, puzzle: Any, said: Said) -> Any:  # noqa: ARG002
+        """Give a puzzle what was said of it rather than of the rules."""
+        return puzzle
+
+    def typed(self, text: str) -> Published | Fault:
+        """Read a board as `board_option` has it."""
+        raise NotImplementedError
+
+    def search(self, name: str, game: Game[Any, Any], puzzle: Any, budget: Budget) -> SearchResult:
+        """Search as one of `search_options` says."""
+        raise NotImplementedError
+
+    def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002
+        """Say what the first of listed solutions is worth, in a game that lists the best first."""
+        return None
+
+    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
+        """Draw a board that a hard problem was turned into, as the text of an SVG file."""
+        return self.view().svg(puzzle, solution, title)
+
+    def payloads(
+        self, said: Said, start: dt.date, days: int, seed: int
+    ) -> tuple[Iterator[Payload], list[str]]:
+        """Make random payloads, and name their levels.
+
+        Raises PermanentError for options that no board can follow.
+        """
+        raise NotImplementedError
+
+
+def dated(payloads: Iterator[tuple[dt.date, str]]) -> Iterator[Payload]:
+    """Name payloads by their dates."""
+    return (Payload(date.isoformat(), text) for date, text in payloads)

@@ -1,0 +1,180 @@
+"""Plug Strands in at the doors."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
+from solvers.errors import InvalidPuzzleError, PermanentError
+
+if TYPE_CHECKING:
+    from service.boards import View
+
+CENTI = 100
+"""Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
+ZIPF_MAX = 10.0
+DECADES_MAX = 100.0
+WORDS_DIGITS = 7
+"""Longest number of words that is read."""
+
+
+class StrandsAtDoors(ServicePlug):
+    """See service.games.plug.ServicePlug."""
+
+    name = "strands"
+    sample = SAMPLES / name
+    sample_days = 5
+    sample_seed = 56
+    rule_options = (
+        GameOption(
+            name="words",
+            kind=str,
+            metavar="N|any|given",
+            help="number of theme words beside the spangram. Default: given, which is as many as "
+            "the puzzle says, any number where it says none.",
+            allows=lambda words: words in ("any", "given") or _number(words) is not None,
+            expects=("a number", "any", "given"),
+        ),
+        GameOption(
+            name="spangram",
+            kind=Literal["required", "one", "off"],
+            help="a word that touches two opposite sides is required (the default), there is "
+            "exactly one, or that plays no role. With off all words count as theme words: a "
+            "published board then takes one more than it says (--words).",
+        ),
+        GameOption(
+            name="crossing",
+            kind=bool,
+            flags=("--crossing/--no-crossing",),
+            help="words may cross one another. Default: they may not.",
+        ),
+        GameOption(
+            name="repeats",
+            kind=bool,
+            flags=("--repeats/--no-repeats",),
+            help="a word may stand twice. Default: it may not.",
+        ),
+        GameOption(
+            name="diagonal",
+            kind=bool,
+            flags=("--diagonal/--no-diagonal",),
+            help="words may step diagonally. Default: they may.",
+        ),
+        GameOption(
+            name="min_length",
+            rule="min_letters",
+            kind=int,
+            metavar="N",
+            help="fewest letters of a word. Default: 4.",
+        ),
+        GameOption(
+            name="compound_parts",
+            rule="compound_parts",
+            kind=int,
+            metavar="N",
+            help="most words that a spangram is run together from, 1 to 4. Default: 3.",
+        ),
+        GameOption(
+            name="part_zipf",
+            kind=float,
+            metavar="X",
+            help="least frequency of those of these words that are short, on the Zipf scale. "
+            "Default: 3.",
+        ),
+        GameOption(
+            name="compound_decades",
+            kind=float,
+            metavar="X",
+            help="how improbable a spangram of several words may be, in powers of ten. "
+            "Default: 12.5.",
+        ),
+    )
+
+    def view(self) -> View:
+        """Return how boards and covers are drawn."""
+        from service.games.strands.view import StrandsView
+
+        return StrandsView()
+
+    def rule_line(self, said: Said) -> str:
+        """Write the rules of covers. A number of words is the puzzle's: see `with_rules`."""
+        from solvers.strands.rules import Rules
+
+        words = said.get("words")
+        if words == "fewest":
+            raise PermanentError("--words is 'fewest'; expected a number, any or given for Strands")
+        given: dict[str, Any] = {
+            "spangram": said.get("spangram"),
+            "words": "any" if words == "any" else None,
+            "crossing": said.get("crossing"),
+            "repeats": said.get("repeats"),
+            "diagonal": said.get("diagonal"),
+            "min_letters": said.get("min_length"),
+            "compound_parts": said.get("compound_parts"),
+            "part_centizipf": _hundredths(said.get("part_zipf"), "--part-zipf", ZIPF_MAX),
+            "compound_centibels": _hundredths(
+                said.get("compound_decades"), "--compound-decades", DECADES_MAX
+            ),
+        }
+        return str(Rules(**{name: value for name, value in given.items() if value is not None}))
+
+    def check_night(self, said: Said) -> None:
+        """Refuse a number of words."""
+        words = said.get("words")
+        if words not in (None, "any", "given"):
+            raise PermanentError(
+                f"--words is {words}; expected any or given, since every board has its own number"
+            )
+
+    def with_rules(self, puzzle: Any, said: Said) -> Any:
+        """Give a puzzle the number of theme words that was asked for.
+
+        Raises PermanentError when its board cannot hold as many.
+        """
+        count = _number(said.get("words", ""))
+        if count is None:
+            return puzzle
+        try:
+            return replace(puzzle, theme_words=count)
+        except InvalidPuzzleError as error:
+            raise PermanentError(f"--words is {error.detail}") from error
+
+    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
+        """Draw a large board small, and its blank letters not at all."""
+        from service.games.strands.gadgets_svg import draw_svg
+        from solvers.reductions.one_in_three_to_strands import BLANK
+
+        return draw_svg(puzzle, solution, title, BLANK)
+
+    def payloads(
+        self,
+        said: Said,  # noqa: ARG002 - themes have one form
+        start: dt.date,
+        days: int,
+        seed: int,
+    ) -> tuple[Iterator[Payload], list[str]]:
+        """Lay one theme a day."""
+        from archive.games.strands.payload import LEVELS
+        from archive.games.strands.themes import strands_payloads
+
+        return dated(strands_payloads(start, days, seed)), list(LEVELS)
+
+
+def _number(words: str) -> int | None:
+    """Read a --words that is a number."""
+    decimal = words.isascii() and words.isdecimal() and len(words) <= WORDS_DIGITS
+    return int(words) if decimal else None
+
+
+def _hundredths(value: float | None, option: str, most: float) -> int | None:
+    if value is None:
+        return None
+    if not 0 <= value <= most:
+        raise PermanentError(f"{option} is {value}; expected 0 to {most:g}")
+    return round(CENTI * value)
+
+
+PLUG = StrandsAtDoors()

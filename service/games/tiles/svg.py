@@ -1,0 +1,165 @@
+"""Pictures of Tiles as SVG: the figures of each tile's layers, one in the other, and a walk.
+
+The first three layers are a square, a circle and a diamond, so that they are told apart without
+colour; a figure names its shape. Below a tile stand the numbers of the moves that select it, and
+teleports are marked there.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from service.boards import svg as pictures
+from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from service.games.tiles.grid import TELEPORT
+from service.games.tiles.layout import Layout, layout
+from solvers.errors import PermanentError
+from solvers.tiles.puzzle import Puzzle
+from solvers.tiles.solution import Walk
+
+TILE_PX = 92
+GAP_PX = 10
+CIRCLE_PX = 34
+DIAMOND_PX = 24
+"""Radius of the figures of the second and third layer."""
+LABEL_PX = 11
+CHIP_PX = 18
+"""Height of a feature on a board that has no three layers."""
+MOVES_PX = 18
+"""Height of a line of moves below a tile."""
+MOVES_A_LINE_CHARS = 15
+NAME_CHARS = 11
+TILES_MAX = 400
+FEATURES_MAX = 40
+MOVES_MAX = 4_000
+FIGURES = 3
+"""Layers that have a figure of their own."""
+EMPTY = "#e9e6dc"
+EDGE = "#8d897c"
+_HUES = (0.55, 0.12, 0.83, 0.33, 0.03, 0.68, 0.45, 0.94, 0.22, 0.75, 0.61, 0.07)
+_LIGHT = (0.87, 0.78, 0.69)
+"""Lightness of each layer: figures stand out against those that they lie in."""
+
+
+def draw_svg(
+    puzzle: Puzzle, walk: Walk | None = None, title: str | None = None, note: str | None = None
+) -> str:
+    """Draw a board, with the moves of a walk, as the text of an SVG file.
+
+    Raises PermanentError for a board too large for a picture.
+    """
+    how = layout(puzzle)
+    if len(puzzle.tiles) > TILES_MAX or how.height > FEATURES_MAX:
+        raise PermanentError(
+            f"{len(puzzle.tiles):,} tiles of up to {how.height} features are too many for a picture"
+        )
+    figures = 0 < len(how.layers) <= FIGURES
+    tile_high = TILE_PX if figures else max(TILE_PX, 12 + CHIP_PX * how.height)
+    moves = _moves(walk, len(puzzle.tiles))
+    lines = max((len(_wrapped(mine)) for mine in moves), default=0)
+    step_x, step_y = TILE_PX + GAP_PX, tile_high + GAP_PX + lines * MOVES_PX
+    captions = _captions(walk, note)
+    longest = max((len(text) for text in (*captions, title or "")), default=0)
+    board_px = how.columns * step_x - GAP_PX
+    width = max(board_px, longest * CHAR_PX) + 2 * MARGIN_PX
+    top = MARGIN_PX + (LINE_PX if title else 0)
+    foot = top + how.rows * step_y + MARGIN_PX
+    svg = pictures.page(width, foot + LINE_PX * len(captions), _spoken(puzzle, walk, title))
+    if title:
+        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    left = (width - board_px) // 2
+    for tile, shapes in enumerate(how.shapes):
+        x, y = left + tile % how.columns * step_x, top + tile // how.columns * step_y
+        pictures.add(
+            svg, "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=EMPTY, stroke=EDGE
+        )
+        (_draw_figures if figures else _draw_chips)(svg, how, shapes, x, y)
+        for i, text in enumerate(_wrapped(moves[tile]) if moves else ()):
+            pictures.add_middle(
+                svg, x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1
+            )
+    for i, text in enumerate(captions):
+        pictures.add_line(svg, MARGIN_PX, foot + i * LINE_PX + 6, text)
+    return pictures.text_of(svg)
+
+
+def _draw_figures(
+    svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int
+) -> None:
+    """Draw a square, a circle in it, and a diamond in that."""
+    mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
+    for level, feature in enumerate(shapes):
+        if feature is None:
+            continue
+        look = {"fill": _colour(how.colours[feature], level), "stroke": EDGE}
+        if level == 0:
+            pictures.add(svg, "rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
+            pictures.add_middle(svg, x + 14, y + 13, feature, LABEL_PX)
+        elif level == 1:
+            pictures.add(svg, "circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
+            pictures.add_middle(svg, mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
+        else:
+            points = " ".join(
+                f"{mid_x + dx * DIAMOND_PX:.1f},{mid_y + dy * DIAMOND_PX:.1f}"
+                for dx, dy in ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
+            )
+            pictures.add(svg, "polygon", points=points, **look)
+            pictures.add_middle(svg, mid_x, mid_y + 2, feature, LABEL_PX)
+
+
+def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int) -> None:
+    """Write the features below one another, each on a ground of its colour."""
+    for i, feature in enumerate(shapes):
+        if feature is None:
+            continue
+        top = y + 6 + i * CHIP_PX
+        fill = _colour(how.colours[feature], i if how.layers else 0)
+        wide = TILE_PX - 12
+        pictures.add(svg, "rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
+        name = feature if len(feature) <= NAME_CHARS else f"{feature[: NAME_CHARS - 1]}…"
+        pictures.add_middle(svg, x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
+
+
+def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
+    """List for each tile the numbers of the moves that select it; 0 is where the walk begins."""
+    if walk is None or walk.moves > MOVES_MAX:
+        return []
+    found: list[list[str]] = [[] for _ in range(tiles)]
+    teleports = set(walk.teleports)
+    for i, tile in enumerate(walk.tiles):
+        found[tile].append(f"{TELEPORT}{i}" if i in teleports else str(i))
+    return found
+
+
+def _wrapped(moves: Sequence[str]) -> list[str]:
+    lines: list[str] = []
+    for text in moves:
+        if lines and len(lines[-1]) + 1 + len(text) <= MOVES_A_LINE_CHARS:
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+    return lines
+
+
+def _captions(walk: Walk | None, note: str | None) -> list[str]:
+    captions = []
+    if walk is not None:
+        captions.append("Below each tile: the moves that select it, from 0.")
+        if walk.teleports:
+            captions.append(f"{TELEPORT} is a teleport from the tile of the move before.")
+    return [*captions, note] if note else captions
+
+
+def _colour(number: int, level: int) -> str:
+    """Give a shape its colour; layers differ in lightness."""
+    turn, place = divmod(number, len(_HUES))
+    light = _LIGHT[level % len(_LIGHT)]
+    red, green, blue = colorsys.hls_to_rgb(_HUES[place], light, 0.75 / (1 + turn))
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
+def _spoken(puzzle: Puzzle, walk: Walk | None, title: str | None) -> str:
+    moves = "" if walk is None else f", cleared in {walk.moves} moves"
+    return f"{title or 'Tiles board'}: {len(puzzle.tiles)} tiles{moves}"

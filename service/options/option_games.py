@@ -1,0 +1,140 @@
+"""Options that games bring to commands: collected from their plugs, and refused for other games."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from service.games import ALL, GameOption, ServicePlug
+from service.options.options import game_title, one_of
+from solvers.errors import PermanentError
+from solvers.registry import titles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedOption:
+    """An option of a command, with what it is for each game that has it."""
+
+    name: str
+    of: Mapping[str, GameOption]
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """The games that it is for."""
+        return tuple(self.of)
+
+    @property
+    def annotation(self) -> Any:
+        """Its type and its help, as typer reads them."""
+        first = next(iter(self.of.values()))
+        metavars = [mine.metavar.split("|") for mine in self.of.values() if mine.metavar]
+        metavar = "|".join(dict.fromkeys(word for words in metavars for word in words)) or None
+        return Annotated[
+            first.kind | None,
+            typer.Option(
+                *first.flags,
+                metavar=metavar,
+                min=first.least,
+                help=" ".join(self._help()),
+                show_default=False,
+            ),
+        ]
+
+    def _help(self) -> Iterable[str]:
+        """Say what it does in each game, once for games in which it does the same."""
+        alike: dict[str, list[str]] = {}
+        for game, mine in self.of.items():
+            alike.setdefault(mine.help, []).append(game_title(game))
+        return (f"{', '.join(games)}: {text}" for text, games in alike.items())
+
+    def check(self, value: Any) -> None:
+        """Raise PermanentError for a value that means nothing in any game."""
+        if not any(mine.allows(value) for mine in self.of.values()):
+            every = dict.fromkeys(text for mine in self.of.values() for text in mine.expects)
+            raise PermanentError(
+                f"{option(self.name, value)} is {value!r:.40}; expected {one_of(list(every))}"
+            )
+
+
+Options = Mapping[str, SharedOption]
+"""Options of a command by name."""
+
+
+def collect(
+    options_of: Callable[[ServicePlug], Sequence[GameOption]],
+    before: Options | None = None,
+) -> Options:
+    """Collect options of all games, those `before` first; games share what they call the same."""
+    found: dict[str, dict[str, GameOption]] = {}
+    for game, plug in ALL.items():
+        for mine in options_of(plug):
+            found.setdefault(mine.name, {})[game] = mine
+    shared = {name: SharedOption(name=name, of=of) for name, of in found.items()}
+    return {**(before or {}), **shared}
+
+
+def refuse_others(said: Mapping[str, Any], game: str, options: Options) -> None:
+    """Raise PermanentError, naming the options, for what was said and is of other games.
+
+    `said` holds options by name, those alone that were given.
+    """
+    others: dict[tuple[str, ...], list[str]] = {}
+    for name, value in said.items():
+        if game not in options[name].games:
+            others.setdefault(options[name].games, []).append(option(name, value))
+    if others:
+        parts = [
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for {titles(games)}"
+            for games, names in others.items()
+        ]
+        raise PermanentError(f"{', '.join(parts)}; this is {game_title(game)}")
+
+
+def option(name: str, value: object = None) -> str:
+    """Write an option as it is given: --compound-parts, --no-crossing."""
+    switched_off = "no-" if value is False else ""
+    return f"--{switched_off}{name.replace('_', '-')}"
+
+
+def with_options(
+    parameter: str, options: Options, make: Callable[[dict[str, Any]], Any] = dict
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command options of games in the place of one of its parameters.
+
+    The command is called with what `make` makes of those that were given, by name.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        hints = get_type_hints(command, include_extras=True)
+        parameters: list[inspect.Parameter] = []
+        for own in inspect.signature(command).parameters.values():
+            if own.name == parameter:
+                parameters += [
+                    inspect.Parameter(name, own.kind, default=None, annotation=shared.annotation)
+                    for name, shared in options.items()
+                ]
+            else:
+                parameters.append(own.replace(annotation=hints[own.name]))
+
+        @functools.wraps(command)
+        def run(**given: Any) -> int:
+            values = {name: given.pop(name) for name in options}
+            said = {name: value for name, value in values.items() if value is not None}
+            return command(**given, **{parameter: make(said)})
+
+        run.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+BOARD_OPTIONS = collect(lambda plug: [plug.board_option] if plug.board_option else [])
+"""Options by which a person types a board instead of naming a file."""
+with_typed_boards = with_options("typed", BOARD_OPTIONS)
+"""Give a command these options in the place of its parameter `typed`."""

@@ -1,0 +1,68 @@
+"""`--svg FILE`: one picture of one board, refused before there is work done for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from service.games import ALL, service_plug
+from solvers.errors import PermanentError
+from solvers.registry import titles
+
+if TYPE_CHECKING:
+    from service.options.reading import Found
+
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg",
+        metavar="FILE",
+        help="Write a picture of the board, with its solution, to FILE (not of Pips).",
+        show_default=False,
+    ),
+]
+
+
+def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
+    """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
+    from archive.payloads.published import Published
+
+    seen = 0
+    for found in sources:
+        if svg is not None and isinstance(found.item, Published):
+            seen += 1
+            if not service_plug(found.game).draws_svg:
+                drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
+                title = titles([found.game])
+                raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
+            if seen > 1:
+                raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
+        yield found
+
+
+def check_picture(path: Path | None) -> None:
+    """Raise PermanentError for a file that cannot be written; None is no picture."""
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir():
+        reason = "Is a directory"
+    elif not folder.is_dir():
+        reason = "No such file or directory" if not folder.exists() else "Not a directory"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        reason = "Permission denied"
+    else:
+        return
+    raise PermanentError(f"--svg {path}: {reason}")
+
+
+def write_picture(path: Path, text: str) -> None:
+    """Write a picture. Raises PermanentError where that fails."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PermanentError(f"--svg {path}: {error.strerror or error}") from error

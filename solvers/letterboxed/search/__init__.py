@@ -1,0 +1,1 @@
+"""The searches of Letter Boxed over the graph of states."""

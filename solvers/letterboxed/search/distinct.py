@@ -1,0 +1,266 @@
+"""Boards on which every letter stands once: a state is the set of letters left and the last letter.
+
+The state space of article 000, Theorem 7, without sides: each letter has one.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel import wide
+from solvers.kernel.bits import popcount
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.letterboxed.states.graph import (
+    COMPLETE,
+    DEAD,
+    EDGES,
+    EXPAND_MAX,
+    FOUND,
+    GROW,
+    HEAP,
+    LIMIT,
+    POOL,
+    Graph,
+    Step,
+    arrive,
+    intern,
+    is_full,
+    needed,
+    pop,
+    spend,
+    word_cost,
+)
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+
+Counts = npt.NDArray[np.uint64]
+Masks = npt.NDArray[np.uint64]
+
+_kept = threading.local()
+
+LETTERS_MAX = 14
+"""Letters up to which tables for every set of them are small."""
+SEEN_MAX = 255
+"""More words than a shortest chain of LETTERS_MAX letters has: each letter after the first word
+comes at most LETTERS_MAX words after the one before (article 000, Lemma 9)."""
+
+
+def table_bytes(letters: int) -> int:
+    """Say what the tables of `count_chains` take."""
+    return (letters << letters) * (8 + 2 * 2 * 8 + 1)
+
+
+class SetTables(NamedTuple):
+    """Tables for every set of letters, indexed by (last letter, letters left)."""
+
+    letters: int
+    covers: npt.NDArray[np.int64]
+    """int64[letters * 2^letters]: the words that collect all that is left."""
+    high: Counts
+    low: Counts
+    """uint64[2, letters * 2^letters]: halves of the number of chains that get there, for two
+    lengths of chains."""
+    seen: npt.NDArray[np.uint8]
+    """uint8[letters * 2^letters]: the number of words with which a state was first reached."""
+
+
+class Limits(NamedTuple):
+    """When counting stops."""
+
+    words: int
+    """Words of a chain, at most."""
+    nodes: int
+    deadline_ns: int
+    """On the monotonic clock."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+def tables_for(letters: int) -> SetTables:
+    """Make the tables of `count_chains`, or take those that were made for the last board."""
+    kept = _kept.__dict__.setdefault("tables", {})
+    if letters not in kept:
+        size = letters << letters
+        kept[letters] = SetTables(
+            letters,
+            np.empty(size, np.int64),
+            np.empty((2, size), np.uint64),
+            np.empty((2, size), np.uint64),
+            np.empty(size, np.uint8),
+        )
+    found: SetTables = kept[letters]
+    return found
+
+
+@search_kernel
+def explore(graph: Graph, step: Step, masks: Masks) -> Int:
+    """Expand states until no chain as good as wanted is missed.
+
+    `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW it goes
+    on when called with larger tables.
+    """
+    control = graph.control
+    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
+        state = graph.heap_state[0]
+        if graph.base[state] >= 0:
+            pop(graph)
+            continue
+        cost = graph.cost[state]
+        if cost + needed(graph.left[state], step) > control[LIMIT]:
+            break
+        lo, hi = graph.lo[state], graph.hi[state]
+        words = hi - lo
+        if (
+            control[EDGES] + words > len(graph.edges)
+            or is_full(graph, words)
+            or control[POOL] + words + 1 > len(graph.pool)
+        ):
+            return GROW
+        code = spend(graph, words + 1)
+        if code != DONE:
+            return code
+        pop(graph)
+        control[EXPAND_MAX] -= 1
+        base = control[EDGES]
+        control[EDGES] = base + words
+        graph.base[state] = base
+        left = graph.pool[graph.key[state]]
+        begun = graph.last[state] >= 0
+        for word in range(lo, hi):
+            rest = left & ~masks[word]
+            reached = cost + word_cost(graph, state, word, step)
+            target: Int = DEAD
+            if step.by_letters and step.sizes[word] == 1 and (begun or rest != _ZERO):
+                # It collects nothing that the word beside it does not.
+                target = DEAD
+            elif rest == _ZERO:
+                if reached <= control[LIMIT]:
+                    target = COMPLETE
+                    control[FOUND] = 1
+                    if step.fewest:
+                        control[LIMIT] = reached
+            else:
+                count = popcount(rest)
+                if reached + needed(count, step) <= control[LIMIT]:
+                    at = control[POOL]
+                    graph.pool[at] = rest
+                    target = intern(graph, at, 1, step.last[word])
+                    arrive(graph, target, reached, count, step)
+            graph.edges[base + word - lo] = target
+    return DONE
+
+
+class FirstWords(NamedTuple):
+    """Where chains begin."""
+
+    left: np.uint64
+    """Mask of the letters left before the first word."""
+    begin: Int
+    end: Int
+    """The first word is one of [begin, end)."""
+
+
+@search_kernel
+def count_chains(
+    root: FirstWords, step: Step, masks: Masks, tables: SetTables, limits: Limits,
+    out: npt.NDArray[np.uint64],
+) -> Int:  # fmt: skip
+    """Count chains of at most `limits.words` words, or only the shortest ones if `step.fewest`.
+
+    `masks` are the letters of each word. `out` (uint64[5]) gets the halves of the count, the words
+    of the shortest chain (0 for none), nodes and states. Returns DONE or what ran out.
+    """
+    start, lo, hi = root.left, root.begin, root.end
+    letters, most = tables.letters, limits.words
+    covers, high, low, seen = tables.covers, tables.high, tables.low, tables.seen
+    subsets = 1 << letters
+    width = np.uint64(letters)
+    covers[:] = 0
+    seen[:] = 0
+    high[:] = _ZERO
+    low[:] = _ZERO
+    cover_words(step, masks, letters, covers)
+    total_hi = total_lo = _ZERO
+    shortest: Int = np.int64(0)
+    states = now = 0
+    active = False
+    for word in range(lo, hi):
+        rest = start & ~masks[word]
+        if rest == _ZERO:
+            total_lo += _ONE
+            shortest = 1
+        else:
+            at = (np.uint64(step.last[word]) << width) | rest
+            low[now, at] += _ONE
+            states += seen[at] == 0
+            seen[at] = 1
+            active = True
+    words = 1
+    nodes: Int = hi - lo
+    while active and words < most and not (step.fewest and shortest > 0):
+        words += 1
+        for at in range(letters * subsets):
+            done = covers[at]
+            if done > 0 and (low[now, at] | high[now, at]) != _ZERO:
+                add_hi, add_lo = wide.times(high[now, at], low[now, at], _ZERO, np.uint64(done))
+                total_hi, total_lo = wide.add(total_hi, total_lo, add_hi, add_lo)
+                if shortest == 0:
+                    shortest = words
+        nodes += letters * subsets
+        if wide.over_limit(total_hi, total_lo):
+            break
+        if words == most or (step.fewest and shortest > 0):
+            break
+        active = False
+        then = 1 - now
+        for letter in range(letters):
+            row = letter << letters
+            first, stop = step.begins[letter], step.begins[letter + 1]
+            for left in range(1, subsets):
+                from_hi, from_lo = high[now, row + left], low[now, row + left]
+                if (from_hi | from_lo) == _ZERO:
+                    continue
+                nodes += stop - first
+                for word in range(first, stop):
+                    rest = np.uint64(left) & ~masks[word]
+                    at = (np.uint64(step.last[word]) << width) | rest
+                    if rest == _ZERO or (step.fewest and seen[at] != 0 and seen[at] != words):
+                        continue
+                    if seen[at] == 0:
+                        seen[at] = min(words, SEEN_MAX)
+                        states += 1
+                    active = True
+                    high[then, at], low[then, at] = wide.add(
+                        high[then, at], low[then, at], from_hi, from_lo
+                    )
+            if nodes > limits.nodes:
+                return OUT_OF_NODES
+            if monotonic_ns(limits.timespec) > limits.deadline_ns:
+                return OUT_OF_SECONDS
+        high[now, :] = _ZERO
+        low[now, :] = _ZERO
+        now = then
+    out[0], out[1], out[2] = total_hi, total_lo, np.uint64(shortest)
+    out[3], out[4] = np.uint64(nodes), np.uint64(states)
+    return DONE
+
+
+@inlined_kernel
+def cover_words(step: Step, masks: Masks, letters: Int, covers: npt.NDArray[np.int64]) -> None:
+    """Count, for each letter and each set, the words from that letter that hold the set."""
+    for letter in range(letters):
+        row = letter << letters
+        for word in range(step.begins[letter], step.begins[letter + 1]):
+            covers[row + np.int64(masks[word])] += 1
+        for bit in range(letters):
+            b = 1 << bit
+            for block in range(row, row + (1 << letters), 2 * b):
+                for at in range(block, block + b):
+                    covers[at] += covers[at + b]

@@ -1,0 +1,312 @@
+"""Any board: a state is every way of playing the words so far that may still matter.
+
+Article 000, Theorem 7, walks over (place in a word, side, letters left). Counting sequences of
+words once, however they can be played, takes sets of these: a state is an antichain of ways of
+playing, each a side and what is left to collect; a way that has collected less than another on the
+same side is never better. Words are played along the trie that they form: what two words share is
+played once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.codes import DONE
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.letterboxed.states.graph import (
+    COMPLETE,
+    DEAD,
+    EDGES,
+    EXPAND_MAX,
+    FOUND,
+    GROW,
+    HEAP,
+    LIMIT,
+    PAIR_BITS,
+    POOL,
+    SHORT,
+    SHORT_EDGES,
+    SHORT_POOL,
+    SHORT_ROWS,
+    SHORT_STATES,
+    Graph,
+    Step,
+    arrive,
+    intern,
+    is_full,
+    needed,
+    order_key,
+    pop,
+    push,
+    spend,
+    word_cost,
+)
+from solvers.letterboxed.states.ways_of_playing import (
+    SIDE_BITS,
+    Fields,
+    Plays,
+    enter,
+    keep,
+    lacks_letter,
+    some_can_complete,
+    write_key,
+)
+
+NO_WORD = -1
+"""Ends the edges of a state whose ways of playing are states of their own."""
+LONG_WORD = 32
+"""Letters from which a last word is played by itself, with an eye on what it cannot collect."""
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_SIDE = np.uint64((1 << SIDE_BITS) - 1)
+_SIDE_BITS = np.uint64(SIDE_BITS)
+
+
+@inlined_kernel
+def leave_each(
+    graph: Graph,
+    step: Step,
+    rows: npt.NDArray[np.uint64],
+    first: Int,
+    end: Int,
+    word: Int,
+    reached: Int,
+) -> Int:
+    """Make a state of each way of playing a word, rows [first, end); return DONE or GROW."""
+    control, size = graph.control, rows.shape[1]
+    edge = control[EDGES]
+    ways = end - first
+    if edge + 2 * ways + 2 > len(graph.edges):
+        control[SHORT] = SHORT_EDGES
+        return GROW
+    if is_full(graph, ways):
+        control[SHORT] = SHORT_STATES
+        return GROW
+    if control[POOL] + ways * size > len(graph.pool):
+        control[SHORT] = SHORT_POOL
+        return GROW
+    for row in range(first, end):
+        left = np.int64(rows[row, 0] >> _SIDE_BITS)
+        if reached + needed(left, step) > control[LIMIT]:
+            continue
+        at = control[POOL]
+        for i in range(size):
+            graph.pool[at + i] = rows[row, i]
+        target = intern(graph, at, size, step.last[word])
+        arrive(graph, target, reached, left, step)
+        graph.edges[edge], graph.edges[edge + 1] = word, target
+        edge += 2
+    control[EDGES] = edge
+    return DONE
+
+
+@search_kernel
+def explore(
+    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: npt.NDArray[np.int32],
+    offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64],
+) -> Int:  # fmt: skip
+    """Expand states until no chain as good as wanted is missed.
+
+    With `step.each` every way of playing is a state of its own, and the edges of a state are pairs
+    of word and target behind one another, up to NO_WORD. Word w is
+    letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
+    word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with larger
+    tables.
+    """
+    control, rows, begins = graph.control, plays.rows, plays.begins
+    size = len(fields.spare)
+    capacity = len(rows)
+    kinds = len(step.begins) - 1
+    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
+        state = graph.heap_state[0]
+        if graph.base[state] >= 0:
+            pop(graph)
+            continue
+        cost = graph.cost[state]
+        if cost + needed(graph.left[state], step) > control[LIMIT]:
+            break
+        lo, hi = graph.lo[state], graph.hi[state]
+        words = hi - lo
+        ways = graph.key_size[state] // size
+        if (
+            (not step.each and control[EDGES] + words > len(graph.edges))
+            or is_full(graph, words)
+            or ways + 1 > capacity
+        ):
+            return GROW
+        pop(graph)
+        base = control[EDGES]
+        edge = base
+        least = 1 << PAIR_BITS if step.each else 1
+        key = graph.key[state]
+        for row in range(ways):
+            for i in range(size):
+                rows[row, i] = graph.pool[key + row * size + i]
+        # Depth d holds the ways after d letters of the word; its rows end where d + 1 begins.
+        begun = graph.last[state] >= 0
+        begins[0] = 0
+        begins[1] = ways if not begun else 0
+        if begun:
+            begins[2] = ways
+        known = 1 if begun else 0
+        code: Int = DONE
+        for word in range(lo, hi):
+            start = offsets[word]
+            length = offsets[word + 1] - start
+            reached = cost + word_cost(graph, state, word, step)
+            target: Int = DEAD
+            last = step.last[word]
+            final = reached + least > control[LIMIT] or step.begins[last] == step.begins[last + 1]
+            if word > lo:
+                known = min(known, shared[word])
+            known = max(known, 1 if begun else 0)
+            if reached > control[LIMIT] or (step.by_letters and length == 1 and begun):
+                if not step.each:
+                    graph.edges[base + word - lo] = target
+                continue
+            alone = final and length >= LONG_WORD
+            if alone:
+                known = 1 if begun else 0
+                for kind in range(kinds):
+                    plays.to_come[kind] = 0
+                for i in range(start + known, start + length):
+                    plays.to_come[letters[i]] += 1
+                if not some_can_complete(
+                    rows, begins[known], begins[known + 1], kinds, plays, fields
+                ):
+                    if not step.each:
+                        graph.edges[base + word - lo] = target
+                    continue
+            depth = known
+            while depth < length and begins[depth + 1] > begins[depth]:
+                letter = letters[start + depth]
+                first = begins[depth + 1]
+                end = first
+                if alone:
+                    plays.to_come[letter] -= 1
+                tried = 0
+                for row in range(begins[depth], first):
+                    from_side = rows[row, 0] & _SIDE
+                    for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
+                        side = fields.stands[at]
+                        if depth > 0 and np.uint64(side) == from_side:
+                            continue
+                        if end >= capacity:
+                            control[SHORT] = SHORT_ROWS
+                            code = GROW
+                            break
+                        tried += 1
+                        enter(rows, row, end, side, letter, fields)
+                        if alone and lacks_letter(rows, end, letter, plays.to_come[letter], fields):
+                            continue
+                        end = keep(rows, first, end, fields, plays)
+                    if code != DONE:
+                        break
+                if code == DONE:
+                    code = spend(graph, tried + 1)
+                if code != DONE:
+                    break
+                depth += 1
+                if alone and depth > 1:
+                    # Nobody looks at the depth before again: its rows make room.
+                    before = begins[depth - 1]
+                    if not (begun and depth == 2):
+                        for row in range(end - first):
+                            for i in range(size):
+                                rows[before + row, i] = rows[first + row, i]
+                        end -= first - before
+                        first = before
+                        begins[depth] = first
+                begins[depth + 1] = end
+            if code != DONE:
+                break
+            known = depth
+            if depth == length:
+                first, end = begins[length], begins[length + 1]
+                left = rows[first, 0] >> _SIDE_BITS if end > first else _ONE
+                for row in range(first + 1, end):
+                    left = min(left, rows[row, 0] >> _SIDE_BITS)
+                if end > first and left == _ZERO:
+                    target = COMPLETE
+                    control[FOUND] = 1
+                    if step.fewest:
+                        control[LIMIT] = min(control[LIMIT], reached)
+                elif (
+                    end > first
+                    and not (step.by_letters and length == 1)
+                    and step.begins[last] < step.begins[last + 1]
+                    and reached + needed(np.int64(left), step) <= control[LIMIT]
+                ):
+                    if step.each:
+                        code = leave_each(graph, step, rows, first, end, word, reached)
+                        if code != DONE:
+                            break
+                        edge = control[EDGES]
+                    else:
+                        at = control[POOL]
+                        if at + (end - first) * size > len(graph.pool):
+                            control[SHORT] = SHORT_POOL
+                            code = GROW
+                            break
+                        write_key(rows, first, end, size, graph.pool, at)
+                        target = intern(graph, at, (end - first) * size, last)
+                        arrive(graph, target, reached, np.int64(left), step)
+                if step.each and target == COMPLETE:
+                    if edge + 4 > len(graph.edges):
+                        control[SHORT] = SHORT_EDGES
+                        code = GROW
+                        break
+                    graph.edges[edge], graph.edges[edge + 1] = word, COMPLETE
+                    edge += 2
+                    control[EDGES] = edge
+            if alone:
+                known = 1 if begun else 0
+            if not step.each:
+                graph.edges[base + word - lo] = target
+        if code == DONE and step.each and edge + 2 > len(graph.edges):
+            control[SHORT] = SHORT_EDGES
+            code = GROW
+        if code != DONE:
+            control[EDGES] = base
+            # What was found stays; the state is expanded anew.
+            push(graph, order_key(cost, graph.left[state], step), state)
+            return code
+        if step.each:
+            graph.edges[edge] = NO_WORD
+            control[EDGES] = edge + 1
+        else:
+            control[EDGES] = base + words
+        graph.base[state] = base
+        control[EXPAND_MAX] -= 1
+    return DONE
+
+
+@search_kernel
+def shared_beginnings(
+    letters: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64]
+) -> None:
+    """Say how many letters each word begins with that the word before it begins with too."""
+    for word in range(1, len(shared)):
+        one, other = offsets[word - 1], offsets[word]
+        most = min(other - one, offsets[word + 1] - other)
+        n = 0
+        while n < most and letters[one + n] == letters[other + n]:
+            n += 1
+        shared[word] = n
+
+
+def most_gained(letters: Any, offsets: Any, times: Any) -> int:
+    """Bound what one word can collect beside its first letter: no letter more often than it is."""
+    words = len(offsets) - 1
+    if not words:
+        return 0
+    word = np.repeat(np.arange(words), np.diff(offsets))
+    rest = np.ones(len(letters), np.bool_)
+    rest[offsets[:-1]] = False
+    pairs, counts = np.unique(word[rest] * len(times) + letters[rest], return_counts=True)
+    gained = np.minimum(counts, times[pairs % len(times)])
+    return int(np.bincount(pairs // len(times), gained, words).max())

@@ -1,0 +1,260 @@
+"""Chains of a part in canonical order, and how many there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from solvers.algebra import Budget, Statistics, Status, count_of
+from solvers.kernel.codes import DONE, OUT_OF_BYTES
+from solvers.letterboxed.model import Model
+from solvers.letterboxed.parts import Part, part_range
+from solvers.letterboxed.rules import Chains, Rules
+from solvers.letterboxed.search.counting import count_cheapest, count_within
+from solvers.letterboxed.search.greedy import greedy_chains
+from solvers.letterboxed.search.search import Root, Search
+from solvers.letterboxed.search.shortest import shortest_chain
+from solvers.letterboxed.solution import Chain
+from solvers.letterboxed.states.graph import GROW, LIMIT, NODES, STATES
+from solvers.letterboxed.states.growing_tables import GrowingGraph, GrowingLengths
+from solvers.letterboxed.states.lengths import Walk, list_chains, work_out
+from solvers.reasons import BudgetSpentError, ReasonCode
+
+ROWS_FIRST, ROWS_MAX = 16, 4096
+"""Chains that the kernel lists at a time: few at first, for whoever wants few."""
+COLUMNS_MAX = 1 << 20
+"""Words of all chains that the kernel lists at a time, if there is more than one."""
+
+
+GREEDY_STARTS_MAX = 1 << 12
+"""Words from which the greedy search begins a chain, the longest ones."""
+
+
+class PartSearch:
+    """The chains of one part of a job."""
+
+    def __init__(self, model: Model, rules: Rules, part: Part | None, budget: Budget) -> None:
+        self.model = model
+        self.under, self.at = part_range(part, len(model))
+        self.search = Search(model, budget)
+        self.chains: Chains = rules.chains
+        if isinstance(rules.chains, int):
+            self.chains = rules.chains - len(self.under)
+        self._before = 0
+
+    def _begin(self) -> Root | None:
+        if isinstance(self.chains, int) and self.chains < 1:
+            return None
+        if self.chains == "fewest-letters":
+            sizes = [self.search.sizes[word] for word in self.under]
+            if 1 in sizes:
+                return None  # A word of one letter is a chain by itself or no part of one.
+            self._before = int(sum(sizes)) - max(0, len(sizes) - 1)
+        else:
+            self._before = len(self.under)
+        return self.search.walk(self.under)
+
+    def count(self) -> tuple[int | None, int]:
+        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError."""
+        root = self._begin()
+        if root is None:
+            return None, 0
+        search = self.search
+        if search.takes_tables and self.chains != "fewest-letters":
+            value, count = search.count_distinct(root, self.at, self.chains)
+        else:
+            tables = search.explore(root, self.at, self.chains)
+            if tables is None:
+                return None, 0
+            value, count = self._count(tables)
+        return (None, 0) if value is None else (value + self._before, count)
+
+    def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:
+        graph, search = tables.graph, self.search
+        states = int(graph.control[STATES])
+        step = search.step(self.chains)
+        tables.allow(search.nodes_left, search.deadline_ns)
+        out = np.zeros(3, np.uint64)
+        began = time.perf_counter_ns()
+        if isinstance(self.chains, int):
+            here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
+            high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
+            code = int(count_within(graph, self.chains, here, high, low, active, out))
+            value, table_bytes = int(out[2]), tables.bytes + 48 * states
+        else:
+            expanded = np.flatnonzero(graph.base[:states] >= 0)
+            order = expanded[np.argsort(graph.cost[expanded], kind="stable")]
+            high_, low_ = np.zeros(states, np.uint64), np.zeros(states, np.uint64)
+            code = int(count_cheapest(graph, step, order, high_, low_, out))
+            value, table_bytes = int(graph.control[LIMIT]), tables.bytes + 16 * states
+        if code == DONE and table_bytes > search.budget.table_bytes:
+            code = OUT_OF_BYTES
+        search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)
+        count = count_of(out[0], out[1])
+        return (value, count) if count else (None, 0)
+
+    def found(self) -> Iterator[Chain]:
+        """Yield chains in canonical order. Raises BudgetSpentError."""
+        word = self.model.words.__getitem__
+        under = tuple(map(word, self.under))
+        for chain in self.listed():
+            yield Chain(words=(*under, *map(word, chain)))
+
+    def greedy(self) -> Chain | None:
+        """Find the chain that the greedy search of article 003 finds first in the part, if any.
+
+        Takes only what rule `chains` asks for a number of words.
+        """
+        if not isinstance(self.chains, int) or self.chains < 1:
+            return None
+        under, at = self.under, self.at
+        starts = range(under[0], under[0] + 1) if under else at
+        words = self.chains + len(under)
+        found = greedy_chains(
+            self.model, words, starts=starts, starts_max=GREEDY_STARTS_MAX, only_first=True
+        )
+        for chain in found:
+            here = len(chain) > len(under) and chain[len(under)] in at
+            if here and list(chain[: len(under)]) == under:
+                return Chain(words=tuple(self.model.words[word] for word in chain))
+        return None
+
+    def first(self) -> Chain | None:
+        """Find one chain: the greedy search's, or the first in canonical order.
+
+        Raises BudgetSpentError.
+        """
+        quick = self.greedy()
+        if quick is not None or self.search.engine == "distinct":
+            return quick or next(self.found(), None)
+        root = self._begin()
+        words = None if root is None else shortest_chain(self.search, root, self.at, self.chains)
+        if words is None:
+            return None
+        return Chain(words=tuple(self.model.words[word] for word in (*self.under, *words)))
+
+    def listed(self) -> Iterator[list[int]]:
+        """Yield chains, as words by number, in canonical order. Raises BudgetSpentError."""
+        root = self._begin()
+        if root is None:
+            return
+        if not isinstance(self.chains, int):
+            tables = self.search.explore(root, self.at, self.chains)
+            if tables is not None:
+                limit = int(tables.graph.control[LIMIT])
+                most = limit
+                first = 1 if self.chains == "fewest-letters" else limit
+                yield from self._listed(tables, self.chains, first, most)
+            return
+        # The shortest chains need the smallest graph.
+        tables = self.search.explore(root, self.at, "fewest-words", self.chains)
+        if tables is None:
+            return
+        done = int(tables.graph.control[LIMIT])
+        yield from self._listed(tables, "fewest-words", done, done)
+        more = 1
+        while done < self.chains:
+            limit = min(self.chains, done + more)
+            tables = self.search.explore(root, self.at, limit)
+            assert tables is not None
+            yield from self._listed(tables, limit, done + 1, limit)
+            done, more = limit, 2 * more
+
+    def _listed(
+        self, tables: GrowingGraph, chains: Chains, first: int, most: int
+    ) -> Iterator[list[int]]:
+        search = self.search
+        tables.release()
+        longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
+        lengths = GrowingLengths(longest, search.budget.table_bytes - tables.bytes)
+        for words in range(first, most + 1):
+            self._work_out(tables, lengths, chains, words)
+            for letters in lengths.of(0, words):
+                for rows in self._rows(tables, lengths, chains, words, letters):
+                    yield from rows.tolist()
+
+    def _work_out(
+        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int
+    ) -> None:
+        search = self.search
+        step = search.step(chains)
+        began = time.perf_counter_ns()
+        tables.allow(search.nodes_left, search.deadline_ns)
+        lengths.begin(0, words)
+        code = GROW
+        while code == GROW:
+            code = int(work_out(tables.graph, step, lengths.tables))
+            if code == GROW and not lengths.grow():
+                code = OUT_OF_BYTES
+        self._spent(tables, lengths, code, began)
+
+    def _rows(
+        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int,
+        letters: int,
+    ) -> Iterator[Any]:  # fmt: skip
+        step = self.search.step(chains)
+        walk = Walk(
+            state=np.zeros(words, np.int64),
+            word=np.full(words, -1, np.int64),
+            left=np.zeros(words, np.int64),
+            place=np.zeros(2, np.int64),
+        )
+        walk.left[0] = letters
+        rows = ROWS_FIRST
+        while walk.place[0] >= 0:
+            out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
+            tables.allow(self.search.nodes_left, self.search.deadline_ns)
+            began = time.perf_counter_ns()
+            code = int(list_chains(tables.graph, step, lengths.tables, words, walk, out))
+            self._spent(tables, lengths, code, began)
+            yield out[: walk.place[1]]
+            rows = min(2 * rows, ROWS_MAX)
+
+    def _spent(self, tables: GrowingGraph, lengths: GrowingLengths, code: int, began: int) -> None:
+        control = tables.graph.control
+        self.search.spent(code, began, int(control[NODES]), 0, tables.bytes + lengths.bytes)
+        control[NODES] = 0
+
+
+class ChainStream:
+    """Chains in canonical order, searched for as they are asked for."""
+
+    def __init__(
+        self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None,
+        *, first: bool = False,
+    ) -> None:  # fmt: skip
+        self.limit, self.first = limit, first
+        self.status, self.truncated = Status.UNSOLVABLE, False
+        self.reason_code: ReasonCode | None = None
+        self.reason = ""
+        self.part = PartSearch(model, rules, part, budget)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the stream has cost so far."""
+        return self.part.search.statistics
+
+    @property
+    def engine(self) -> str:
+        """Which engine takes the board: distinct or general."""
+        return self.part.search.engine
+
+    def __iter__(self) -> Iterator[Chain]:
+        """Search for the next chain when it is asked for."""
+        part = self.part
+        try:
+            chains = part.found()
+            if self.first:
+                chain = part.first()
+                chains = iter(() if chain is None else (chain,))
+            for chain in islice(chains, self.limit):
+                self.status = Status.SOLVED
+                yield chain
+            self.truncated = self.limit is not None and next(chains, None) is not None
+        except BudgetSpentError as error:
+            self.status, self.reason_code = Status.OVER_BUDGET, error.reason_code
+            self.reason = error.reason_code.sentence

@@ -1,0 +1,259 @@
+"""Search the chains of a board: choose the engine that takes it, give it tables, ask it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
+from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
+from solvers.letterboxed.model import Model
+from solvers.letterboxed.rules import Chains
+from solvers.letterboxed.search import distinct, general
+from solvers.letterboxed.states.graph import (
+    COMPLETE,
+    DEAD,
+    EXPAND_MAX,
+    FOUND,
+    GROW,
+    NO_LIMIT,
+    NODES,
+    PAIR_BITS,
+    STATES,
+    Step,
+)
+from solvers.letterboxed.states.growing_tables import GrowingGraph
+from solvers.letterboxed.states.ways_of_playing import fields_of
+from solvers.reasons import BudgetSpentError
+
+DISTINCT_LETTERS_MAX = 64
+"""Letters of a board whose letters left are one 64-bit word."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """Where a search begins."""
+
+    last: int
+    """The letter that the next word begins with; -1 where no word has been played."""
+    key: npt.NDArray[np.uint64]
+    """The key of the state, as the engine writes it."""
+    left: int
+    """Letters that are still to be collected, at least."""
+
+
+class Search:
+    """One board and one budget, which everything that is asked of it shares."""
+
+    def __init__(self, model: Model, budget: Budget, engine: str | None = None) -> None:
+        self.model = model
+        self.budget = budget
+        self.statistics = Statistics()
+        self.deadline_ns = time.monotonic_ns() + int(budget.seconds * 1e9)
+        self.sizes = np.diff(model.offsets).astype(np.int32)
+        distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
+        self.engine = engine or ("distinct" if distinct_letters else "general")
+
+    @cached_property
+    def start(self) -> Root:
+        """Where chains begin. What the first word collects first comes for nothing."""
+        letters = int(self.model.sides.sum())
+        if self.engine == "distinct":
+            return Root(-1, np.array([(1 << letters) - 1], np.uint64), letters - 1)
+        return Root(-1, self._fields.full, letters - 1)
+
+    @cached_property
+    def _fields(self) -> Any:
+        return fields_of(self.model)
+
+    @cached_property
+    def _masks(self) -> npt.NDArray[np.uint64]:
+        if not len(self.model):
+            return np.empty(0, np.uint64)
+        bits = np.uint64(1) << self.model.letters.astype(np.uint64)
+        masks: npt.NDArray[np.uint64] = np.bitwise_or.reduceat(bits, self.model.offsets[:-1])
+        return masks
+
+    @cached_property
+    def _shared(self) -> npt.NDArray[np.int64]:
+        shared = np.zeros(len(self.model), np.int64)
+        general.shared_beginnings(self.model.letters, self.model.offsets, shared)
+        return shared
+
+    @cached_property
+    def _step(self) -> Step:
+        model = self.model
+        return Step(
+            begins=model.begins,
+            sizes=self.sizes,
+            last=model.letters[model.offsets[1:] - 1].astype(np.int32),
+            by_letters=False,
+            fewest=False,
+            each=False,
+            gain=max(general.most_gained(model.letters, model.offsets, model.sides.sum(axis=0)), 1),
+        )
+
+    @cached_property
+    def collectable(self) -> bool:
+        """Whether every letter of the board is in a word."""
+        return len(np.unique(self.model.letters)) == len(self.model.alphabet)
+
+    def step(self, chains: Chains) -> Step:
+        """Say what words cost under a rule."""
+        return self._step._replace(
+            by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
+        )
+
+    def words_from(self, root: Root) -> range:
+        """Give the words that may come next."""
+        if root.last < 0:
+            return range(len(self.model))
+        begins = self.model.begins
+        return range(int(begins[root.last]), int(begins[root.last + 1]))
+
+    def within(self, root: Root, at: range) -> range:
+        """Give the words of a range that may come next."""
+        words = self.words_from(root)
+        start = max(at.start, words.start)
+        return range(start, max(start, min(at.stop, words.stop)))
+
+    def walk(self, under: Sequence[int]) -> Root | None:
+        """Play words one after the other; None where they lead nowhere or nothing is left to do.
+
+        Raises BudgetSpentError.
+        """
+        root = self.start
+        for word in under:
+            if word not in self.words_from(root):
+                return None
+            tables = self._tables(root, range(word, word + 1), NO_LIMIT)
+            tables.graph.control[EXPAND_MAX] = 1
+            self._explore(tables, self._step)
+            target = int(tables.graph.edges[0])
+            if target in (COMPLETE, DEAD):
+                return None
+            graph = tables.graph
+            at = int(graph.key[target])
+            key = graph.pool[at : at + int(graph.key_size[target])].copy()
+            root = Root(int(graph.last[target]), key, int(graph.left[target]))
+        return root
+
+    def explore(
+        self, root: Root, at: range, chains: Chains, limit: int = NO_LIMIT
+    ) -> GrowingGraph | None:
+        """Find every state of the chains that count and cost at most `limit`; None without any.
+
+        Raises BudgetSpentError.
+        """
+        if isinstance(chains, int):
+            limit = min(limit, chains)
+        if not self.collectable:
+            return None
+        tables = self._tables(root, self.within(root, at), limit)
+        self._explore(tables, self.step(chains))
+        return tables if tables.graph.control[FOUND] else None
+
+    def explore_each(self, root: Root, at: range, chains: Chains) -> GrowingGraph | None:
+        """Find the states of the best chains, with every way of playing a state of its own.
+
+        Of the chains with the fewest words those with the fewest letters, or the other way round.
+        None if there is no chain. Raises BudgetSpentError.
+        """
+        if not self.collectable:
+            return None
+        limit = chains if isinstance(chains, int) else NO_LIMIT
+        tables = self._tables(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
+        self._explore(tables, self.step(chains)._replace(each=True, fewest=True))
+        return tables if tables.graph.control[FOUND] else None
+
+    def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
+        """Count chains by tables for all sets of letters: (words of the shortest, how many).
+
+        Raises BudgetSpentError.
+        """
+        words = self.within(root, at)
+        letters = len(self.model.alphabet)
+        out = np.zeros(5, np.uint64)
+        limits = distinct.Limits(
+            words=chains if isinstance(chains, int) else NO_LIMIT,
+            nodes=self.nodes_left,
+            deadline_ns=self.deadline_ns,
+            timespec=np.empty(2, np.int64),
+        )
+        began = time.perf_counter_ns()
+        code = int(
+            distinct.count_chains(
+                distinct.FirstWords(root.key[0], words.start, words.stop),
+                self.step(chains),
+                self._masks,
+                distinct.tables_for(letters),
+                limits,
+                out,
+            )
+        )
+        count = count_of(out[0], out[1])
+        if code == DONE and count > MAX_COUNT:
+            code = COUNT_TOO_LARGE
+        self.spent(code, began, int(out[3]), int(out[4]), distinct.table_bytes(letters))
+        return (int(out[2]), count) if count else (None, 0)
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether `count_distinct` takes the board."""
+        letters = len(self.model.alphabet)
+        return (
+            self.engine == "distinct"
+            and letters <= distinct.LETTERS_MAX
+            and distinct.table_bytes(letters) <= self.budget.table_bytes
+        )
+
+    @property
+    def nodes_left(self) -> int:
+        """What is left of the budget's nodes."""
+        return max(self.budget.nodes - self.statistics.nodes, 0)
+
+    def spent(self, code: int, began_ns: int, nodes: int, states: int, table_bytes: int) -> None:
+        """Note what a kernel has cost; raise BudgetSpentError unless it is done."""
+        self.statistics += Statistics(
+            states=states,
+            nodes=nodes,
+            kernel_ns=time.perf_counter_ns() - began_ns,
+            table_bytes=table_bytes,
+            engine=self.engine,
+        )
+        if code != DONE:
+            raise BudgetSpentError(code)
+
+    def _tables(self, root: Root, words: range, limit: int) -> GrowingGraph:
+        tables = GrowingGraph(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
+        if self.engine == "general":
+            longest = int(self.sizes.max(initial=0))
+            tables.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))
+        tables.allow(self.nodes_left, self.deadline_ns)
+        return tables
+
+    def _explore(self, tables: GrowingGraph, step: Step) -> None:
+        model = self.model
+        began = time.perf_counter_ns()
+        code = GROW if tables.bytes <= self.budget.table_bytes else OUT_OF_BYTES
+        while code == GROW:
+            if self.engine == "general":
+                code = int(
+                    general.explore(
+                        tables.graph, step, self._fields, tables.plays, model.letters,
+                        model.offsets, self._shared,
+                    )
+                )  # fmt: skip
+            else:
+                code = int(distinct.explore(tables.graph, step, self._masks))
+            if code == GROW and not tables.grow():
+                code = OUT_OF_BYTES
+        control = tables.graph.control
+        self.spent(code, began, int(control[NODES]), int(control[STATES]), tables.bytes)
+        control[NODES] = 0

@@ -1,0 +1,1 @@
+"""The graph of states that chains of Letter Boxed lead through."""

@@ -1,0 +1,272 @@
+"""The graph of states that chains lead through: its tables, and how kernels write them.
+
+A state is what matters of the words played so far: the letter that the next word begins with, and
+what is left to collect. State 0 is the root of the search. The words of a state are a range of the
+sorted playable words, and edge `base + word - lo` says where a word leads: to a state, to
+COMPLETE, or nowhere. States are expanded in the order of cost so far plus what is needed at least
+(A*, with an estimate that never falls short by more than a word costs), so that nothing is looked
+at that cannot be part of a chain as good as wanted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.kernel.hash_table import (
+    Index,
+    enter,
+    enter_new,
+    first_slot,
+    hash_span,
+    is_crowded,
+    next_slot,
+    seek,
+)
+
+COMPLETE, DEAD = -2, -1
+"""Edges that lead to no state."""
+
+GROW = -1
+"""A kernel has too little room, and goes on when it has more."""
+
+(
+    STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT,
+    INDEX_BITS,
+) = range(13)  # fmt: skip
+"""What `control` holds."""
+SHORT_STATES, SHORT_EDGES, SHORT_POOL, SHORT_ROWS = 1, 2, 3, 4
+"""What there was too little of, in the middle of a state."""
+CONTROL_SIZE = 16
+CLOCK_STRIDE = 1 << 14
+"""Nodes between two looks at the clock."""
+NO_LIMIT = 2**30
+"""More than any chain that is looked for costs."""
+UNREACHED = 2**62
+"""Cost of a state that is not reached yet."""
+LEFT_BITS = 13
+"""Letters left fit into these bits (solvers.letterboxed.puzzle.LETTERS_MAX)."""
+PAIR_BITS = 24
+"""Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
+
+
+Ints = npt.NDArray[np.int32]
+
+
+class Graph(NamedTuple):
+    """Flat tables of states, their keys, and edges."""
+
+    control: npt.NDArray[np.int64]
+    """int64[CONTROL_SIZE]: how much of the tables is in use, and what must not be exceeded."""
+    last: Ints
+    """int32[states]: the letter that the next word begins with; -1 at the beginning of a chain."""
+    lo: Ints
+    hi: Ints
+    """int32[states]: the words that may follow."""
+    cost: npt.NDArray[np.int64]
+    """int64[states]: words (or letters) that it takes to get there."""
+    left: Ints
+    """int32[states]: letters that are still to be collected, at least."""
+    base: npt.NDArray[np.int64]
+    """int64[states]: the first edge, -1 for a state that is not expanded."""
+    key: npt.NDArray[np.int64]
+    """int64[states]: where the state's key begins in the pool."""
+    key_size: Ints
+    """int32[states]: words of the key."""
+    pool: npt.NDArray[np.uint64]
+    """The keys of all states."""
+    slots: Index
+    """Finds states by their keys (solvers.kernel.hash_table): control[INDEX_BITS] says how many."""
+    edges: Ints
+    """Targets, one for each word of each expanded state."""
+    heap_key: npt.NDArray[np.int64]
+    heap_state: Ints
+    """The states that are to be expanded, the least key first."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+class Step(NamedTuple):
+    """What words cost and bring."""
+
+    begins: npt.NDArray[np.int64]
+    """int64[letters + 1]: the words that begin with each letter."""
+    sizes: Ints
+    """int32[words]: letters of each word."""
+    last: Ints
+    """int32[words]: the letter that each word ends on."""
+    by_letters: bool
+    """Whether a chain costs its letters instead of its words."""
+    fewest: bool
+    """Whether only the cheapest chains are wanted."""
+    gain: int
+    """The most letters that a word can collect beside its first."""
+    each: bool
+    """Whether every way of playing is a state of its own. Then costs are pairs."""
+
+
+@inlined_kernel
+def spend(graph: Graph, nodes: Int) -> Int:
+    """Take nodes off the budget; return DONE or what ran out."""
+    control = graph.control
+    control[NODES] += nodes
+    if control[NODES] > control[NODES_MAX]:
+        return OUT_OF_NODES
+    control[TICK] += nodes
+    if control[TICK] >= CLOCK_STRIDE:
+        control[TICK] = 0
+        if monotonic_ns(graph.timespec) > control[DEADLINE_NS]:
+            return OUT_OF_SECONDS
+    return DONE
+
+
+@inlined_kernel
+def needed(left: Int, step: Step) -> Int:
+    """Bound from below what a chain still costs."""
+    words = (left + step.gain - 1) // step.gain
+    if step.each:
+        return (left << PAIR_BITS) + words if step.by_letters else (words << PAIR_BITS) + left
+    return left if step.by_letters else words
+
+
+@inlined_kernel
+def word_cost(graph: Graph, state: Int, word: Int, step: Step) -> Int:
+    """Say what a word costs from a state: the letter that two words share counts once."""
+    letters = np.int64(step.sizes[word]) - (1 if graph.last[state] >= 0 else 0)
+    if step.each:
+        return (letters << PAIR_BITS) + 1 if step.by_letters else (1 << PAIR_BITS) + letters
+    return letters if step.by_letters else 1
+
+
+@inlined_kernel
+def push(graph: Graph, key: Int, state: Int) -> None:
+    """Put a state on the heap."""
+    keys, states = graph.heap_key, graph.heap_state
+    at = graph.control[HEAP]
+    graph.control[HEAP] = at + 1
+    while at > 0:
+        above = (at - 1) >> 1
+        if keys[above] <= key:
+            break
+        keys[at] = keys[above]
+        states[at] = states[above]
+        at = above
+    keys[at] = key
+    states[at] = state
+
+
+@inlined_kernel
+def pop(graph: Graph) -> Int:
+    """Take the state of the lowest key off the heap."""
+    keys, states = graph.heap_key, graph.heap_state
+    top = states[0]
+    size = graph.control[HEAP] - 1
+    graph.control[HEAP] = size
+    key, state = keys[size], states[size]
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and keys[below + 1] < keys[below]:
+            below += 1
+        if keys[below] >= key:
+            break
+        keys[at] = keys[below]
+        states[at] = states[below]
+        at = below
+    keys[at] = key
+    states[at] = state
+    return top
+
+
+@inlined_kernel
+def order_key(cost: Int, left: Int, step: Step) -> Int:
+    """Order states: the least promised cost first, of equal ones those that have come furthest."""
+    if step.each:
+        return ((cost + needed(left, step)) << LEFT_BITS) + left
+    return ((cost + needed(left, step)) << 32) | (NO_LIMIT - cost)
+
+
+@inlined_kernel
+def is_full(graph: Graph, more: Int) -> bool:
+    """Tell whether there is no room for so many more states and their places on the heap."""
+    control = graph.control
+    states = control[STATES] + more
+    return bool(
+        states > len(graph.last)
+        or is_crowded(states, control[INDEX_BITS])
+        or control[HEAP] + more + 1 > len(graph.heap_key)
+    )
+
+
+@inlined_kernel
+def _mixed(graph: Graph, at: Int, size: Int, last: Int) -> np.uint64:
+    return hash_span(np.uint64(last + 1), graph.pool, at, size)
+
+
+@search_kernel
+def index_anew(graph: Graph) -> None:
+    """Enter every state into an empty index. The root is not looked for."""
+    bits = graph.control[INDEX_BITS]
+    for state in range(1, graph.control[STATES]):
+        mixed = _mixed(graph, graph.key[state], graph.key_size[state], graph.last[state])
+        enter_new(graph.slots, bits, mixed, state)
+
+
+@inlined_kernel
+def _has_key(graph: Graph, state: Int, at: Int, size: Int, last: Int) -> bool:
+    """Tell whether the key of a state is `pool[at:at + size]`, and the letter `last`."""
+    if graph.last[state] != last or graph.key_size[state] != size:
+        return False
+    pool, other = graph.pool, graph.key[state]
+    for i in range(size):
+        if pool[other + i] != pool[at + i]:
+            return False
+    return True
+
+
+@inlined_kernel
+def intern(graph: Graph, at: Int, size: Int, last: Int) -> Int:
+    """Find the state whose key was written behind the pool, or add it; return it.
+
+    The key is `pool[at:at + size]` with `at` the pool's end. A new state has cost UNREACHED.
+    """
+    control, slots = graph.control, graph.slots
+    bits = control[INDEX_BITS]
+    mixed = _mixed(graph, at, size, last)
+    slot = first_slot(mixed, bits)
+    while True:
+        slot, state = seek(slots, bits, mixed, slot)
+        if state < 0:
+            break
+        if _has_key(graph, state, at, size, last):
+            return state
+        slot = next_slot(slot, bits)
+    state = control[STATES]
+    control[STATES] = state + 1
+    control[POOL] = at + size
+    enter(slots, slot, mixed, state)
+    graph.last[state] = last
+    graph.key[state] = at
+    graph.key_size[state] = size
+    graph.cost[state] = UNREACHED
+    graph.base[state] = -1
+    return state
+
+
+@inlined_kernel
+def arrive(graph: Graph, state: Int, cost: Int, left: Int, step: Step) -> None:
+    """Note that a state can be reached at a cost."""
+    if cost < graph.cost[state]:
+        last = graph.last[state]
+        graph.lo[state] = step.begins[last]
+        graph.hi[state] = step.begins[last + 1]
+        graph.cost[state] = cost
+        graph.left[state] = left
+        push(graph, order_key(cost, left, step), state)

@@ -1,0 +1,260 @@
+"""Tables that grow as a search needs them, within the budget's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
+from solvers.letterboxed.states.graph import (
+    CLOCK_STRIDE,
+    CONTROL_SIZE,
+    DEADLINE_NS,
+    EDGES,
+    EXPAND_MAX,
+    HEAP,
+    INDEX_BITS,
+    LIMIT,
+    NODES_MAX,
+    POOL,
+    SHORT,
+    SHORT_EDGES,
+    SHORT_POOL,
+    SHORT_ROWS,
+    SHORT_STATES,
+    STATES,
+    TICK,
+    Graph,
+    index_anew,
+)
+from solvers.letterboxed.states.lengths import (
+    BITS_USED,
+    ENTRIES,
+    FRAMES,
+    LENGTHS_CONTROL_SIZE,
+    SCRATCH_USED,
+    SLOT_BITS,
+    Lengths,
+    enter_anew,
+    look_up,
+)
+from solvers.letterboxed.states.ways_of_playing import Plays
+
+STATES_FIRST = 1 << 10
+EDGES_FIRST = 1 << 15
+ROWS_FIRST = 1 << 8
+BITS_FIRST = 1 << 12
+ENTRY_BITS_FIRST = 12
+"""The first index of lengths has 2^12 slots, and half as many entries."""
+FRAMES_FIRST = 1 << 6
+
+
+def larger(array: Any, least: int) -> Any:
+    """Copy an array (of rows) into one of at least `least` rows, twice as long or more."""
+    new = np.empty((max(2 * len(array), least), *array.shape[1:]), array.dtype)
+    new[: len(array)] = array
+    return new
+
+
+def table_bytes(*tables: Any) -> int:
+    """Add up the bytes of all arrays."""
+    return sum(a.nbytes for table in tables for a in table if isinstance(a, np.ndarray))
+
+
+class GrowingGraph:
+    """The graph of one search. State 0 is its root, with the words that it may begin with."""
+
+    def __init__(
+        self, last: int, key: Any, left: int, words: range, limit: int, most_bytes: int
+    ) -> None:
+        size = max(len(words), 1)
+        states = STATES_FIRST
+        self.most_bytes = most_bytes
+        self.plays: Any = None
+        self.graph = Graph(
+            control=np.zeros(CONTROL_SIZE, np.int64),
+            last=np.empty(states, np.int32),
+            lo=np.empty(states, np.int32),
+            hi=np.empty(states, np.int32),
+            cost=np.empty(states, np.int64),
+            left=np.empty(states, np.int32),
+            base=np.full(states, -1, np.int64),
+            key=np.empty(states, np.int64),
+            key_size=np.empty(states, np.int32),
+            pool=np.empty(max(len(key), 2 * states), np.uint64),
+            slots=np.full(4 * states, EMPTY, np.uint32),
+            edges=np.empty(min(EDGES_FIRST, 64 * size), np.int32),
+            heap_key=np.empty(states, np.int64),
+            heap_state=np.empty(states, np.int32),
+            timespec=np.empty(2, np.int64),
+        )
+        graph, control = self.graph, self.graph.control
+        graph.last[0], graph.lo[0], graph.hi[0] = last, words.start, words.stop
+        graph.cost[0], graph.left[0], graph.base[0] = 0, left, -1
+        graph.key[0], graph.key_size[0] = 0, len(key)
+        graph.pool[: len(key)] = key
+        graph.heap_key[0] = graph.heap_state[0] = 0
+        control[STATES], control[POOL], control[HEAP] = 1, len(key), 1
+        control[LIMIT], control[EXPAND_MAX] = limit, 2**62
+        control[INDEX_BITS] = (4 * states).bit_length() - 1
+
+    def allow(self, nodes: int, deadline_ns: int) -> None:
+        """Say how much more may be spent."""
+        control = self.graph.control
+        control[NODES_MAX], control[DEADLINE_NS] = nodes, deadline_ns
+        control[TICK] = CLOCK_STRIDE - 1
+
+    def make_plays(self, size: int, longest: int, letters: int) -> None:
+        """Make the scratch of the general engine."""
+        self.plays = Plays(
+            rows=np.empty((ROWS_FIRST, size), np.uint64),
+            begins=np.zeros(longest + 3, np.int64),
+            slots=np.empty(2 * ROWS_FIRST, np.int32),
+            stamps=np.zeros(2 * ROWS_FIRST, np.int64),
+            state=np.zeros(1, np.int64),
+            to_come=np.zeros(letters, np.int32),
+        )
+
+    @property
+    def bytes(self) -> int:
+        """What the tables take."""
+        return table_bytes(self.graph, self.plays or ())
+
+    def grow(self) -> bool:
+        """Enlarge the tables for the next state; False when the budget does not allow it."""
+        graph, control = self.graph, self.graph.control
+        state = int(graph.heap_state[0])
+        words = int(graph.hi[state] - graph.lo[state])
+        states = int(control[STATES]) + words
+        heap = int(control[HEAP]) + words + 1
+        pool = int(control[POOL]) + words + 1
+        short = int(control[SHORT])
+        control[SHORT] = 0
+        if short == SHORT_STATES:
+            states, heap = 2 * len(graph.last), 2 * len(graph.heap_key)
+        if short == SHORT_POOL:
+            pool = 2 * len(graph.pool)
+        new: dict[str, Any] = {}
+        if states > MOST_NUMBERS:
+            return False
+        if states > len(graph.last) or 2 * states > len(graph.slots):
+            for name in ("last", "lo", "hi", "cost", "left", "base", "key", "key_size"):
+                new[name] = larger(getattr(graph, name), states)
+            control[INDEX_BITS] = (4 * states - 1).bit_length()
+            new["slots"] = np.full(1 << int(control[INDEX_BITS]), EMPTY, np.uint32)
+        if short == SHORT_EDGES or control[EDGES] + words > len(graph.edges):
+            new["edges"] = larger(graph.edges, int(control[EDGES]) + words)
+        if heap > len(graph.heap_key):
+            new["heap_key"] = larger(graph.heap_key, heap)
+            new["heap_state"] = larger(graph.heap_state, heap)
+        if pool > len(graph.pool):
+            new["pool"] = larger(graph.pool, pool)
+        if self.plays is not None:
+            rows = self.plays.rows
+            ways = int(graph.key_size[state]) // rows.shape[1] + 1
+            if short == SHORT_ROWS:
+                ways = 2 * len(rows)
+            if ways > len(rows):
+                self._grow_plays(ways)
+        self.graph = graph._replace(**new)
+        if "slots" in new:
+            index_anew(self.graph)
+        return self.bytes <= self.most_bytes
+
+    def _grow_plays(self, ways: int) -> None:
+        rows = larger(self.plays.rows, ways)
+        slots = 1 << (2 * len(rows) - 1).bit_length()
+        self.plays = self.plays._replace(
+            rows=rows, slots=np.empty(slots, np.int32), stamps=np.zeros(slots, np.int64)
+        )
+
+    def release(self) -> None:
+        """Give back what only finding states needs."""
+        self.plays = None
+
+
+class GrowingLengths:
+    """The tables in which the lengths of chains are worked out."""
+
+    def __init__(self, longest: int, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.tables = Lengths(
+            control=np.zeros(LENGTHS_CONTROL_SIZE, np.int64),
+            entry_key=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
+            entry_at=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
+            slots=np.full(1 << ENTRY_BITS_FIRST, EMPTY, np.uint32),
+            bits=np.empty(BITS_FIRST, np.uint64),
+            frame_state=np.empty(FRAMES_FIRST, np.int64),
+            frame_words=np.empty(FRAMES_FIRST, np.int64),
+            frame_at=np.empty(FRAMES_FIRST, np.int64),
+            frame_bits=np.empty(FRAMES_FIRST, np.int64),
+            scratch=np.empty(BITS_FIRST, np.uint64),
+            longest=longest,
+        )
+        self.tables.control[SLOT_BITS] = ENTRY_BITS_FIRST
+
+    @property
+    def bytes(self) -> int:
+        """What the tables take."""
+        return table_bytes(self.tables)
+
+    def width(self, words: int) -> int:
+        """Say how many 64-bit words the lengths of so many words take."""
+        return (words * self.tables.longest + 64) >> 6
+
+    def begin(self, state: int, words: int) -> None:
+        """Ask for the lengths of the chains of so many words from a state."""
+        control = self.tables.control
+        control[FRAMES] = control[SCRATCH_USED] = 0
+        size = self.width(words)
+        if size > len(self.tables.scratch):
+            self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
+        lengths = self.tables
+        lengths.frame_state[0], lengths.frame_words[0] = state, words
+        lengths.frame_at[0], lengths.frame_bits[0] = -1, 0
+        lengths.scratch[:size] = 0
+        control[FRAMES], control[SCRATCH_USED] = 1, size
+
+    def of(self, state: int, words: int) -> Iterator[int]:
+        """Yield the lengths of the chains of so many words from a state, ascending."""
+        at = look_up(self.tables, state, words)
+        for i in range(self.width(words) if at >= 0 else 0):
+            bits = int(self.tables.bits[at + i])
+            while bits:
+                yield 64 * i + (bits & -bits).bit_length() - 1
+                bits &= bits - 1
+
+    def grow(self) -> bool:
+        """Enlarge the tables; False when the budget does not allow it."""
+        lengths, control = self.tables, self.tables.control
+        frame = int(control[FRAMES]) - 1
+        size = self.width(int(lengths.frame_words[frame]))
+        new: dict[str, Any] = {}
+        if frame + 2 > len(lengths.frame_state):
+            for name in ("frame_state", "frame_words", "frame_at", "frame_bits"):
+                new[name] = larger(getattr(lengths, name), 0)
+        for name, used in (("scratch", SCRATCH_USED), ("bits", BITS_USED)):
+            if control[used] + size > len(getattr(lengths, name)):
+                new[name] = larger(getattr(lengths, name), int(control[used]) + size)
+        self.tables = lengths._replace(**new)
+        entries = len(lengths.entry_key)
+        if control[ENTRIES] == entries:
+            if 2 * entries > MOST_NUMBERS:
+                return False
+            control[SLOT_BITS] += 1
+            self.tables = self.tables._replace(
+                entry_key=larger(lengths.entry_key, 0),
+                entry_at=larger(lengths.entry_at, 0),
+                slots=np.full(4 * entries, EMPTY, np.uint32),
+            )
+            enter_anew(self.tables)
+        return self.bytes <= self.most_bytes
+
+
+def warm() -> None:
+    """Compile or load the kernels that only growing tables need."""
+    index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
+    lengths = GrowingLengths(1, 0).tables
+    enter_anew(lengths)

@@ -1,0 +1,1 @@
+"""The search of Pips for boards of any size and pips of any height."""

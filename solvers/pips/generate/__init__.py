@@ -1,0 +1,1 @@
+"""Random boards of Pips that are solvable by construction."""

@@ -1,0 +1,189 @@
+"""Random Pips boards that are solvable because their constraints are read off a planted solution.
+
+A board is grown domino by domino (so that it can be tiled), its cells are divided into connected
+regions, its tiles get dominoes, and every region gets a constraint that the planted pips satisfy.
+
+The same mix and seed give the same board on every machine and Python version: the only source of
+randomness is `random.Random(int).random()`, whose sequence Python guarantees, and no set or hash
+order is ever looked at.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from solvers.errors import PermanentError
+from solvers.pips.generate.freedom import MILLIBITS, arrangements_millibits, chance_millibits
+from solvers.pips.generate.mix import Draws, Mix, draws_of
+from solvers.pips.generate.planting import divide, plant
+from solvers.pips.generate.shapes import Random, Tile, grow_blob, spread, tile_rectangle
+from solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from solvers.pips.solution import Placement, Solution
+
+GENERATOR_NAME = "nightgrid generator"
+SEEDS_PER_STREAM = 2**32
+"""Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""
+
+_FREEDOM_TRIES = 5
+"""Choices of regions and pips among which a bound on freedom looks for a tight one ..."""
+_WILD_TRIES = 30
+_WILD_BITS = 4
+"""... and as long as the tightest is this far above the bound: such boards can be wild."""
+_TARGETED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
+
+
+def generate(mix: Mix, seed: int) -> tuple[Puzzle, Solution]:
+    """Generate one board and the solution planted in it.
+
+    `seed` is 0 or more. Raises PermanentError for a negative one.
+    """
+    if seed < 0:
+        raise PermanentError(f"seed is {seed}; expected 0 or more")
+    draws = draws_of(mix)
+    rnd = random.Random(seed).random
+    tiles = _tiles(mix, draws, rnd)
+    cells = [cell for tile in tiles for cell in tile]
+    pips, regions = _constrained(mix, draws, cells, rnd)
+    placements = []
+    dominoes: list[Domino] = []
+    for i in range(0, len(cells), 2):
+        a, b = (i, i + 1) if cells[i] < cells[i + 1] else (i + 1, i)
+        placements.append(Placement(cell_a=cells[a], cell_b=cells[b], pip_a=pips[a], pip_b=pips[b]))
+        dominoes.append((pips[a], pips[b]))
+    placements.sort(key=lambda placement: placement.cell_a)
+    return Puzzle(regions=tuple(regions), dominoes=tuple(dominoes)), tuple(placements)
+
+
+def generate_many(
+    seed: int, n: int, mixes: Sequence[Mix], start: int = 0
+) -> Iterator[tuple[Puzzle, Solution]]:
+    """Generate boards `start` to `start + n - 1` of a stream that goes round the mixes.
+
+    Board i is `generate(mixes[i % len(mixes)], seed * SEEDS_PER_STREAM + i)`, so any slice of a
+    stream can be made by itself.
+    """
+    if not mixes:
+        raise PermanentError("generate_many: expected at least one mix, got none")
+    for i in range(start, start + n):
+        yield generate(mixes[i % len(mixes)], seed * SEEDS_PER_STREAM + i)
+
+
+def to_payload(date: dt.date, boards: Mapping[str, tuple[Puzzle, Solution]]) -> dict[str, Any]:
+    """Write one day's boards, by level, in the published payload format.
+
+    `solution[i]` holds the two cells of `dominoes[i]`, the cell of the first pip first.
+    """
+    payload: dict[str, Any] = {"printDate": date.isoformat(), "editor": GENERATOR_NAME}
+    for number, (level, (puzzle, solution)) in enumerate(boards.items()):
+        tiles: dict[Domino, list[list[Cell]]] = {}
+        for put in solution:
+            cells = [put.cell_a, put.cell_b]
+            if put.pip_a > put.pip_b:
+                cells.reverse()
+            halves = (min(put.pip_a, put.pip_b), max(put.pip_a, put.pip_b))
+            tiles.setdefault(halves, []).append(cells)
+        canonical = puzzle.to_json()
+        payload[level] = {
+            "id": date.toordinal() * len(boards) + number,
+            "backendId": puzzle.puzzle_id,
+            "constructors": GENERATOR_NAME,
+            "dominoes": canonical["dominoes"],
+            "regions": canonical["regions"],
+            "solution": [
+                [list(cell) for cell in tiles[domino].pop(0)] for domino in puzzle.dominoes
+            ],
+        }
+    return payload
+
+
+def _tiles(mix: Mix, draws: Draws, rnd: Random) -> list[Tile]:
+    """Shape a board as the list of its tiles."""
+    count = draws.dominoes.draw(rnd())
+    if mix.shape == "rectangle":
+        rows, cols = mix.rows, mix.cols
+        if rows is None:
+            rows = 2 * count // (cols or 1)
+        if cols is None:
+            cols = 2 * count // rows
+        return tile_rectangle(rows, cols, rnd)
+    parts = count if mix.shape == "scattered" else min(count, draws.components.draw(rnd()))
+    shares = [1] * parts
+    for _ in range(count - parts):
+        shares[int(rnd() * parts)] += 1
+    blobs = [grow_blob(share, mix.compactness, rnd) for share in shares]
+    return blobs[0] if parts == 1 else spread(blobs, rnd)
+
+
+def _neighbours(cells: list[Cell]) -> list[list[int]]:
+    index = {cell: i for i, cell in enumerate(cells)}
+    found: list[list[int]] = [[] for _ in cells]
+    for (r, c), i in index.items():
+        for cell in ((r, c + 1), (r + 1, c)):
+            j = index.get(cell)
+            if j is not None:
+                found[i].append(j)
+                found[j].append(i)
+    return found
+
+
+def _constrained(
+    mix: Mix, draws: Draws, cells: list[Cell], rnd: Random
+) -> tuple[list[int], list[Region]]:
+    """Choose regions and pips; return the pips by cell and the regions.
+
+    With a bound on freedom, the first choice within it is taken, or the tightest of a few.
+    """
+    neighbours = _neighbours(cells)
+    pips: list[int] = []
+    made: list[_Made] = []
+    least: int | None = None
+    for tried in range(1, _WILD_TRIES + 1):
+        groups = divide(mix, draws, neighbours, rnd)
+        planted = plant(mix, len(cells), groups, rnd)
+        found = [
+            (*_constrain(kind, [planted[i] for i in group], draws, rnd), group)
+            for kind, group in groups
+        ]
+        if mix.freedom_bits is None:
+            pips, made = planted, found
+            break
+        freedom = arrangements_millibits(mix.max_pip, len(cells) // 2)
+        for kind, target, group in found:
+            freedom += chance_millibits(kind, len(group), target or 0, mix.max_pip)
+        if least is None or freedom < least:
+            least, pips, made = freedom, planted, found
+        above_bits = least / MILLIBITS - mix.freedom_bits
+        if above_bits <= 0 or (tried >= _FREEDOM_TRIES and above_bits <= _WILD_BITS):
+            break
+    regions = [
+        Region(cells=tuple([cells[i] for i in group]), type=kind, target=target)
+        for kind, target, group in made
+    ]
+    return pips, regions
+
+
+_Made = tuple[RegionType, int | None, list[int]]
+"""Kind, target and cells of a region."""
+
+
+def _constrain(
+    kind: RegionType, pips: list[int], draws: Draws, rnd: Random
+) -> tuple[RegionType, int | None]:
+    """Read a region's target off the planted pips; return its kind, which may change, and that."""
+    target: int | None = None
+    if kind is RegionType.UNEQUAL and len(set(pips)) < len(pips):
+        kind = RegionType.SUM
+    if kind in _TARGETED:
+        target = sum(pips)
+        if kind is RegionType.LESS:
+            target += 1 + draws.slack.draw(rnd())
+        elif kind is RegionType.GREATER:
+            if target == 0:
+                # No sum lies above a target below 0, and no target lies below 0.
+                kind = RegionType.SUM
+            else:
+                target = max(0, target - 1 - draws.slack.draw(rnd()))
+    return kind, target

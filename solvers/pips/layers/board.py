@@ -1,0 +1,169 @@
+"""The record in which kernels keep one board: allocated once, filled anew for each board."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.compiling import Int
+
+I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
+F64 = npt.NDArray[np.float64]
+
+MOST_CELLS = 1024
+MOST_TYPES = 128
+"""Distinct dominoes: two of a key's four words."""
+MOST_PIPS = 256
+"""Distinct numbers of pips."""
+
+MOST_SUMS = 256
+"""Resolution of the distribution of a region's sum."""
+
+# Codes of solvers.pips.puzzle.REGION_TYPES.
+EMPTY, SUM, LESS, GREATER, EQUALS, UNEQUAL = range(6)
+
+
+Scalar = Annotated[Int, np.int64, ()]
+ByCell = Annotated[I64, np.int64, (MOST_CELLS,)]
+"""By cell as given, sorted by row and column."""
+ByPosition = Annotated[I64, np.int64, (MOST_CELLS,)]
+"""By position in the cell order."""
+Beside = Annotated[I64, np.int64, (MOST_CELLS, 4)]
+ByRegion = Annotated[I64, np.int64, (MOST_CELLS,)]
+ByPips = Annotated[I64, np.int64, (MOST_PIPS,)]
+"""By index of the pips, ascending."""
+TypesByPips = Annotated[U64, np.uint64, (MOST_PIPS, 2)]
+"""Set of domino types as bits, by index of the pips."""
+ByType = Annotated[I64, np.int64, (MOST_TYPES,)]
+"""By domino type."""
+ByFilled = Annotated[F64, np.float64, (2 * MOST_CELLS,)]
+"""By region and number of its filled cells j: at outlook[region] + j."""
+ByRest = Annotated[I64, np.int64, (MOST_CELLS + 2,)]
+
+
+class Board:
+    """One board. In kernels it is a record: passed by address, its arrays by name.
+
+    No object is made of this class: it gives BOARD its fields and the type checker their types.
+    """
+
+    cells: Scalar
+    regions: Scalar
+    dominoes: Scalar
+    types: Scalar
+    """Distinct dominoes."""
+    values: Scalar
+    """Distinct numbers of pips."""
+    multiples: Scalar
+    """Domino types with more than one copy."""
+    node_word: Scalar
+    """The word of a key that holds the state's node in the forest of tilings,"""
+    node_shift: Scalar
+    """its place there,"""
+    node_mask: Scalar
+    """and its bits, moved to the lowest place."""
+
+    row: ByCell
+    col: ByCell
+    cell_region: ByCell
+    neighbours: Beside
+    """By cell: cells, -1 for none."""
+    position: ByCell
+    """Position of the cell in the cell order."""
+    component: ByCell
+    sort_key: ByCell
+    """Scratch."""
+
+    order: ByPosition
+    """The cell."""
+    best_order: ByPosition
+    """Scratch: the best order tried so far."""
+    later: Beside
+    """By position: positions of the neighbours that come later, ascending."""
+    later_count: ByPosition
+    region: ByPosition
+    """-1 if nothing constrains the cell."""
+    tile: ByPosition
+    """Of a part: the position that shares a tile with this one, else -1."""
+    fixed: ByPosition
+    """Of a part: index of the pips that lie here, else -1."""
+
+    kind: ByRegion
+    """Code of the region's type, EMPTY where the constraint can never fail."""
+    target: ByRegion
+    size: ByRegion
+    first: ByRegion
+    """First position at which the region can be partly filled."""
+    last: ByRegion
+    """Position of its last cell."""
+    field_word: ByRegion
+    """The word of a key that holds the region's progress,"""
+    field_shift: ByRegion
+    """its place there,"""
+    field_bits: ByRegion
+    """and how many bits it takes."""
+    rest: ByRegion
+    """Scratch: free cells."""
+    outlook: ByRegion
+    """Where the region begins in `chance` and `variety`."""
+    chance: ByFilled
+    """log2 of the chance that random pips have not failed."""
+    variety: ByFilled
+    """log2 of the number of different progresses."""
+    sums: Annotated[F64, np.float64, (2, MOST_SUMS)]
+    """Scratch: distributions of a sum."""
+
+    pips: ByPips
+    halves: ByPips
+    """Halves with these pips, among all dominoes."""
+    has: TypesByPips
+    """Domino types with these pips."""
+    double: TypesByPips
+    """The double of these pips."""
+    supply: ByPips
+    """Scratch: halves with these pips among the dominoes left."""
+    demand: ByPips
+    """Scratch: halves that open equals regions still need."""
+    allow_a: ByPips
+    """Scratch: 1 if these pips may lie on the first free cell."""
+    allow_b: ByPips
+    """Scratch: the same for its partner."""
+    next_a: Annotated[U64, np.uint64, (MOST_PIPS,)]
+    """Scratch: the progress, in place, of the first free cell's region after these pips."""
+    next_b: Annotated[U64, np.uint64, (MOST_PIPS,)]
+    """Scratch: the same for its partner's."""
+
+    index_sum: ByType
+    """Sum of the two pip indices."""
+    copies: ByType
+    extra_word: ByType
+    """The word of a key that counts the copies beyond the first,"""
+    extra_shift: ByType
+    """and the place there."""
+
+    low: ByRest
+    """Scratch: sum of the r smallest pips left, by r."""
+    high: ByRest
+    """Scratch: sum of the r largest pips left, by r."""
+    sweep_weight: Annotated[F64, np.float64, (8,)]
+    """Scratch: estimates of the candidates for the cell order."""
+    used: Annotated[I64, np.int64, (4,)]
+    """Scratch: bits of each word of a key that are given away."""
+    timespec: Annotated[I64, np.int64, (2,)]
+    """Scratch of the clock."""
+    layer: Annotated[I64, np.int64, (MOST_CELLS // 2 + 3,)]
+    """First node of each layer of the forest."""
+
+
+def _dtype() -> np.dtype[np.void]:
+    fields = []
+    for name, hint in get_type_hints(Board, include_extras=True).items():
+        dtype, shape = hint.__metadata__
+        fields.append((name, dtype, shape))
+    return np.dtype(fields, align=True)
+
+
+BOARD = _dtype()

@@ -1,0 +1,102 @@
+"""What a kernel's code means: a status and a reason."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.algebra import STATUS_CODES, Status
+from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.pips.layers.prepare import (
+    BAD_ROW,
+    BOARD_TOO_LARGE,
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    ORDER_TOO_WIDE,
+    TIME_IS_UP,
+    UNTILEABLE,
+)
+from solvers.reasons import Reason, ReasonCode, reason_code_of
+
+SOLVING = 16
+"""Codes of count and search follow those of prepare from here on."""
+CODES = 2 * SOLVING
+
+_BEFORE: dict[int, tuple[Status, Reason | None]] = {
+    BAD_ROW: (
+        Status.INVALID,
+        Reason(
+            code=ReasonCode.INVALID_PUZZLE,
+            sentence="the row is not a Pips board in canonical order",
+        ),
+    ),
+    UNTILEABLE: (Status.UNSOLVABLE, None),
+    BOARD_TOO_LARGE: (
+        Status.OVER_BUDGET,
+        Reason(
+            code=ReasonCode.CAPACITY,
+            sentence="the board is too large: at most 1024 cells, 128 distinct dominoes and 256"
+            " distinct pips",
+        ),
+    ),
+    ORDER_TOO_WIDE: (
+        Status.OVER_BUDGET,
+        Reason(
+            code=ReasonCode.CAPACITY,
+            sentence="the board is too wide: its frontier of partly covered cells exceeds 62"
+            " positions",
+        ),
+    ),
+    FOREST_TOO_LARGE: (
+        Status.OVER_BUDGET,
+        Reason(
+            code=ReasonCode.TABLE_BYTES,
+            sentence="the budget of table bytes ran out: the tilings of the frontier exceed it",
+        ),
+    ),
+    KEY_TOO_LONG: (
+        Status.OVER_BUDGET,
+        Reason(
+            code=ReasonCode.CAPACITY,
+            sentence="the board is too loose: dominoes left and open regions exceed a key of 256"
+            " bits",
+        ),
+    ),
+    TIME_IS_UP: (Status.OVER_BUDGET, Reason(code=ReasonCode.SECONDS)),
+}
+"""What `prepare` ends with."""
+# Solved or not: the count tells.
+_ENDINGS = _BEFORE | {
+    SOLVING + DONE: (Status.SOLVED, None),
+    **{
+        SOLVING + code: (Status.OVER_BUDGET, Reason(code=reason_code_of(code)))
+        for code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE)
+    },
+}
+
+REASONS: tuple[Reason | None, ...] = tuple(
+    dict.fromkeys([None, *(reason for _, reason in _ENDINGS.values())])
+)
+"""What the column `reason` of solve_batch refers to."""
+
+STATUS_OF_CODE = np.zeros(CODES, np.uint8)
+"""Index into STATUS_CODES by kernel code."""
+REASON_OF_CODE = np.zeros(CODES, np.uint8)
+"""Index into REASONS by kernel code."""
+for _code, (_status, _reason) in _ENDINGS.items():
+    STATUS_OF_CODE[_code] = STATUS_CODES.index(_status)
+    REASON_OF_CODE[_code] = REASONS.index(_reason)
+
+
+def ending(code: int) -> tuple[Status, Reason | None]:
+    """Translate a kernel's code."""
+    return _ENDINGS[code]
+
+
+def is_capacity(code: int) -> bool:
+    """Tell whether more memory or a longer key may help."""
+    return code in (FOREST_TOO_LARGE, KEY_TOO_LONG, SOLVING + OUT_OF_BYTES)
+
+
+def is_refusal(code: int) -> bool:
+    """Tell whether the board is beyond what fits the layers' tables, whatever the budget."""
+    return code in (BOARD_TOO_LARGE, ORDER_TOO_WIDE, KEY_TOO_LONG)

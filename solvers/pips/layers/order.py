@@ -1,0 +1,175 @@
+"""The cell order: which free cell is filled first decides how many states there are.
+
+Every sweep over the board is a candidate, component by component. An estimate of the number of
+states, from the statistics of each region and the width of the frontier, picks one: between the
+best and the worst sweep of a published board lie factors of up to a hundred. Where even the best
+estimate is large, each sweep is tried on a few thousand states.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from solvers.kernel.compiling import Int, search_kernel
+from solvers.pips.layers.board import EMPTY, Board
+from solvers.pips.layers.count import count_board
+from solvers.pips.layers.layout import lay_out
+from solvers.pips.layers.outlook import foresee
+from solvers.pips.layers.space import Children, Limits, Space, Table
+from solvers.pips.layers.tilings import BUILT, build_tilings, place_cells
+
+SWEEPS = 8
+FRONTIER_BITS = 0.6
+"""log2 of the ways in which one cell of the frontier can stand to the tilings behind it."""
+
+PROBE_ABOVE_STATES = 2.0**20
+"""Estimate, about four times too high, from which on sweeps are tried and not only judged."""
+PROBE_NODES = 2**15
+"""Transitions of one trial."""
+FOREVER_NS = 2**62
+
+
+@search_kernel
+def choose_order(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
+    """Choose a cell order for the board and fill the arrays that depend on it.
+
+    The choice depends on the board alone, neither on parts nor, as long as the deadline holds,
+    on time. The forest, the table and the children are scratch.
+    """
+    board = space.board
+    n = board.cells
+    _find_components(board)
+    foresee(board)
+    best = math.inf
+    for sweep in range(SWEEPS):
+        _sweep(board, sweep)
+        board.sweep_weight[sweep] = estimate(board)
+        if board.sweep_weight[sweep] < best:
+            best = board.sweep_weight[sweep]
+            for p in range(n):
+                board.best_order[p] = board.order[p]
+    if best > PROBE_ABOVE_STATES:
+        _probe(space, table, children, deadline_ns)
+    for p in range(n):
+        board.order[p] = board.best_order[p]
+    place_cells(board)
+
+
+@search_kernel
+def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
+    # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
+    # those that finish the one with the fewest states; if none starts, the estimate's stays.
+    board = space.board
+    limits = Limits(np.int64(PROBE_NODES), np.int64(FOREVER_NS))
+    furthest: Int = 0
+    fewest: Int = 0
+    for sweep in range(SWEEPS):
+        _sweep(board, sweep)
+        place_cells(board)
+        built = build_tilings(board, space.forest, deadline_ns)
+        if built != BUILT or not lay_out(board, space.width):
+            continue
+        carried = count_board(space, table, children, limits).carried
+        states = carried.states + 1
+        if carried.layer > furthest or (carried.layer == furthest and states < fewest):
+            furthest, fewest = carried.layer, states
+            for p in range(board.cells):
+                board.best_order[p] = board.order[p]
+
+
+@search_kernel
+def _find_components(board: Board) -> None:
+    # Flood fill with `order` as the stack.
+    n = board.cells
+    for i in range(n):
+        board.component[i] = -1
+    components = 0
+    for seed in range(n):
+        if board.component[seed] >= 0:
+            continue
+        board.component[seed] = components
+        board.order[0] = seed
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            cell = board.order[depth]
+            for j in range(4):
+                other = board.neighbours[cell, j]
+                if other >= 0 and board.component[other] < 0:
+                    board.component[other] = components
+                    board.order[depth] = other
+                    depth += 1
+        components += 1
+
+
+@search_kernel
+def _sweep(board: Board, sweep: Int) -> None:
+    # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
+    n = board.cells
+    for i in range(n):
+        r, c = board.row[i], board.col[i]
+        if sweep & 2:
+            r = 16383 - r
+        if sweep & 4:
+            c = 16383 - c
+        major, minor = (c, r) if sweep & 1 else (r, c)
+        key = (board.component[i] << 28) | (major << 14) | minor
+        at = i
+        while at > 0 and board.sort_key[at - 1] > key:
+            board.sort_key[at] = board.sort_key[at - 1]
+            board.order[at] = board.order[at - 1]
+            at -= 1
+        board.sort_key[at] = key
+        board.order[at] = i
+
+
+@search_kernel
+def estimate(board: Board) -> float:
+    """Estimate how many states the order in board.order leads to.
+
+    After each cell: the expected number of partial arrangements that have not failed, or of
+    different (dominoes left, frontier, progress) combinations if that is smaller.
+    """
+    n, dominoes = board.cells, board.dominoes
+    for i in range(n):
+        board.position[i] = 0
+    for g in range(board.regions):
+        board.rest[g] = 0
+    total = 0.0
+    chance, variety = 0.0, 0.0
+    constrained = 0
+    for i in range(n):
+        constrained += board.kind[board.cell_region[i]] != EMPTY
+    frontier = 0
+    arrangements, subsets = 0.0, 0.0
+    for i in range(n):
+        cell = board.order[i]
+        if board.position[cell] == 1:
+            frontier -= 1
+        board.position[cell] = 2
+        for j in range(4):
+            other = board.neighbours[cell, j]
+            if other >= 0 and board.position[other] == 0:
+                board.position[other] = 1
+                frontier += 1
+        g = board.cell_region[cell]
+        at = board.outlook[g] + board.rest[g]
+        board.rest[g] += 1
+        constrained -= board.kind[g] != EMPTY
+        if constrained <= 0:
+            # What is left takes any domino: states differ in their frontier only.
+            total += 2.0 ** (FRONTIER_BITS * frontier)
+            continue
+        chance += board.chance[at + 1] - board.chance[at]
+        variety += board.variety[at + 1] - board.variety[at]
+        if i % 2 == 1:
+            laid = (i + 1) // 2
+            left = dominoes - laid + 1
+            arrangements += math.log2(2.0 * left)
+            subsets += math.log2(left / laid)
+        ways = arrangements + FRONTIER_BITS * frontier + chance
+        places = subsets + FRONTIER_BITS * frontier + variety
+        total += 2.0 ** min(ways, places, 1000.0)
+    return total

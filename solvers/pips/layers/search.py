@@ -1,0 +1,238 @@
+"""Solutions one by one: depth first over the same states as counting, dead ends remembered.
+
+Each dead state is walked once and then known, so after it the search runs from solution to
+solution, and the time of `all` grows with their number. The search stops when the caller's rows
+are full and goes on from there at the next call.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.codes import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel.compiling import Int, search_kernel
+from solvers.kernel.hash_table import Words, clear, enter, enter_new, find_row, hash_row, is_crowded
+from solvers.pips.columns import Columns
+from solvers.pips.layers.board import I64
+from solvers.pips.layers.count import CLOCK_STRIDE
+from solvers.pips.layers.expand import examine, expand, node_of, write_root
+from solvers.pips.layers.prepare import READY, prepare
+from solvers.pips.layers.space import POSITION, Children, Limits, Space, Table, Work
+from solvers.pips.layers.table import SMALLEST_BITS
+from solvers.pips.parts import PartArrays
+
+MORE = KERNEL_CODES
+"""The rows for solutions are full; call again for the next ones."""
+
+# Entries of Walk.run: depth, dead states, their index's size (2^bits slots), and what was spent.
+DEPTH, DEAD, BITS, NODES, STATES, KERNEL_NS = range(6)
+REGISTERS = 8
+# Columns of Walk.stack, by depth: row of the state, next child, end of the children, any solution
+# found; slot of the index where the state belongs, and how many dead states there were then.
+AT, NEXT, END, ALIVE, SLOT, STAMP = range(6)
+STACK_COLUMNS = 6
+
+
+class Walk(NamedTuple):
+    """Where a search stands between two calls."""
+
+    stack: I64
+    """int64[depths, STACK_COLUMNS]"""
+    path: I64
+    """int64[depths]: nodes in the forest of tilings on the way there."""
+    run: I64
+    """int64[REGISTERS]"""
+
+
+class Found(NamedTuple):
+    """Solutions, one a row."""
+
+    pips: npt.NDArray[np.int32]
+    """int32[rows, cells]"""
+    partners: npt.NDArray[np.int32]
+    """int32[rows, cells]: the cell with which each cell shares a tile."""
+
+
+class Wanted(NamedTuple):
+    """What one call is to find."""
+
+    solutions: Int
+    """At most so many."""
+    eager: bool
+    """Whether it stops at the last one, without looking whether there is one more."""
+
+
+@search_kernel
+def begin(
+    work: Work, columns: Columns, row: Int, part: PartArrays, walk: Walk, budget_ns: Int
+) -> Int:
+    """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board.
+
+    The work's table is scratch; its index is that of the search to come.
+    """
+    space = Space(work.boards[0], work.forest, work.width)
+    board, stack, run = space.board, walk.stack, walk.run
+    begun = monotonic_ns(board.timespec)
+    run[:] = 0
+    code = prepare(space, work.table, work.children, columns, row, part, begun + budget_ns)
+    if code == READY:
+        write_root(board, space.width, work.children.keys, np.int64(0))
+        stack[0, AT] = 0
+        stack[0, NEXT] = -1
+        stack[0, ALIVE] = 0
+        stack[0, STAMP] = -1
+        run[BITS] = SMALLEST_BITS
+        clear(work.table.slots, np.int64(SMALLEST_BITS))
+    run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
+    return code
+
+
+@search_kernel
+def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: Words, at: Int) -> tuple[Int, Int]:
+    mixed = hash_row(width, keys, at)
+    return find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
+
+
+@search_kernel
+def _remember_dead(
+    width: tuple[int, ...], dead: Table, walk: Walk, keys: Words, depth: Int
+) -> bool:
+    # False without room.
+    run, stack = walk.run, walk.stack
+    held, bits = run[DEAD], run[BITS]
+    at, slot, stamp = stack[depth, AT], stack[depth, SLOT], stack[depth, STAMP]
+    if held >= len(dead.rows):
+        return False
+    if is_crowded(held + 1, bits):
+        if 2 << bits > len(dead.slots):
+            return False
+        bits += 1
+        run[BITS] = bits
+        clear(dead.slots, bits)
+        for known in range(held):
+            enter_new(dead.slots, bits, hash_row(width, dead.rows, known), known)
+        stamp = -1
+    if stamp != held:
+        slot, _ = _find(width, dead, bits, keys, at)
+    for i in range(len(width)):
+        dead.rows[held, i] = keys[at, i]
+    enter(dead.slots, slot, hash_row(width, keys, at), held)
+    run[DEAD] = held + 1
+    return True
+
+
+@search_kernel
+def _write_solution(space: Space, moves: I64, walk: Walk, row: Int, into: Found) -> None:
+    board, nodes = space.board, space.forest.nodes
+    pips, partners = into.pips, into.partners
+    for d in range(board.dominoes):
+        move = walk.stack[d + 1, AT]
+        a = board.order[nodes[walk.path[d], POSITION]]
+        b = board.order[moves[move, 0]]
+        pips[row, a] = board.pips[moves[move, 1]]
+        pips[row, b] = board.pips[moves[move, 2]]
+        partners[row, a] = b
+        partners[row, b] = a
+
+
+@search_kernel
+def search_board(
+    work: Work, dead: Table, walk: Walk, into: Found, wanted: Wanted, node_limit: Int,
+    budget_ns: Int,
+) -> tuple[Int, Int]:  # fmt: skip
+    """Write further solutions into the rows of `into`.
+
+    Returns (code, solutions written). Code MORE means that one more solution is known to exist,
+    or, if eager, that it stopped at the last one wanted. Both limits are for all calls together;
+    after OUT_OF_BYTES the search goes on with a larger copy of the table of dead states.
+    """
+    space = Space(work.boards[0], work.forest, work.width)
+    begun = monotonic_ns(space.board.timespec)
+    limits = Limits(node_limit, begun + budget_ns - walk.run[KERNEL_NS])
+    code, found = _walk(space, work.children, dead, walk, into, wanted, limits)
+    walk.run[KERNEL_NS] += monotonic_ns(space.board.timespec) - begun
+    return code, found
+
+
+@search_kernel
+def _walk(
+    space: Space, children: Children, dead: Table, walk: Walk, into: Found, wanted: Wanted,
+    limits: Limits,
+) -> tuple[Int, Int]:  # fmt: skip
+    board, width = space.board, space.width
+    keys, moves = children.keys, children.moves
+    stack, run = walk.stack, walk.run
+    layers = board.dominoes
+    found = 0
+    depth = run[DEPTH]
+    # The first look at the clock comes at once: a call may end before the stride is over.
+    states, nodes, expanded = run[STATES], run[NODES], CLOCK_STRIDE - 1
+    code = DONE
+    while depth >= 0:
+        if depth == layers:
+            if found == wanted.solutions:
+                code = MORE
+                break
+            _write_solution(space, moves, walk, found, into)
+            found += 1
+            depth -= 1
+            stack[depth, ALIVE] = 1
+            if wanted.eager and found == wanted.solutions:
+                code = MORE
+                break
+            continue
+        child, end = stack[depth, NEXT], stack[depth, END]
+        if child < 0:
+            expanded += 1
+            if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > limits.deadline_ns:
+                code = OUT_OF_SECONDS
+                break
+            at = stack[depth, AT]
+            node = node_of(board, keys, at, depth)
+            walk.path[depth] = node
+            # Children lie right behind those of the state before, dense in the cache.
+            child = end = stack[depth - 1, END] if depth > 0 else 1
+            # A child was examined when it was picked, and nothing else since.
+            if depth > 0 or examine(space, keys, at, node):
+                end += expand(space, keys, at, depth, node, children, child)
+            stack[depth, END] = end
+            nodes += end - child
+            if nodes > limits.nodes:
+                code = OUT_OF_NODES
+                break
+        slot: Int = np.int64(0)
+        while child < end:
+            slot, known = _find(width, dead, run[BITS], keys, child)
+            if known < 0:
+                states += 1
+                if depth + 1 == layers:
+                    break
+                node = node_of(board, keys, child, depth + 1)
+                # What is dead at a glance is seen again as fast as it is remembered.
+                if examine(space, keys, child, node):
+                    break
+            child += 1
+        if child < end:
+            stack[depth, NEXT] = child + 1
+            depth += 1
+            stack[depth, AT] = child
+            stack[depth, NEXT] = -1
+            stack[depth, ALIVE] = 0
+            stack[depth, SLOT] = slot
+            stack[depth, STAMP] = run[DEAD]
+            continue
+        stack[depth, NEXT] = end
+        if stack[depth, ALIVE]:
+            if depth > 0:
+                stack[depth - 1, ALIVE] = 1
+        elif not _remember_dead(width, dead, walk, keys, depth):
+            code = OUT_OF_BYTES
+            break
+        depth -= 1
+    run[DEPTH] = depth
+    run[STATES], run[NODES] = states, nodes
+    return code, found

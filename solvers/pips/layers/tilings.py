@@ -1,0 +1,248 @@
+"""The forest of tilings, folded into a graph: which tiles can come next without a dead end.
+
+A node is a set of covered cells that filling the first free cell again and again can reach and
+from which the board can still be tiled; an edge is the next tile. It is the article's forest of
+tiling trees (002, "Tiling") with equal subtrees shared, built once for each board, so that the
+search over pips never meets a stranded cell or an odd component.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.kernel.bits import trailing_zeros
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.compiling import Int, search_kernel
+from solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
+from solvers.pips.layers.board import EMPTY, Board
+from solvers.pips.layers.space import (
+    CHILD,
+    EDGE,
+    FREE,
+    LIVE,
+    OPEN,
+    OPEN_REGION,
+    OPEN_REST,
+    PARTNER,
+    POSITION,
+    REST_A,
+    REST_B,
+    WINDOW,
+    Forest,
+)
+
+SMALLEST_BITS = 4
+"""The index of the smallest layer has 2^4 slots."""
+CLOCK_NODES = 256
+"""Nodes from which on a layer takes long enough to look at the clock before it."""
+MAX_WINDOW = 62
+"""How far after the first free position a covered one may lie: a window is one word."""
+
+BUILT, NO_TILING, TOO_WIDE, TOO_MANY, TOO_SLOW = range(5)
+
+
+@search_kernel
+def place_cells(board: Board) -> Int:
+    """Fill the arrays that depend on the cell order; return the order's reach.
+
+    The reach is the largest distance between the positions of two neighbours.
+    """
+    n = board.cells
+    for p in range(n):
+        board.position[board.order[p]] = p
+    reach = 0
+    for g in range(board.regions):
+        board.first[g] = n
+        board.last[g] = -1
+    for p in range(n):
+        cell = board.order[p]
+        count = 0
+        earliest = p
+        for j in range(4):
+            other = board.neighbours[cell, j]
+            if other < 0:
+                continue
+            q = board.position[other]
+            if q < p:
+                earliest = min(earliest, q)
+                continue
+            at = count
+            while at > 0 and board.later[p, at - 1] > q:
+                board.later[p, at] = board.later[p, at - 1]
+                at -= 1
+            board.later[p, at] = q
+            count += 1
+            reach = max(reach, q - p)
+        board.later_count[p] = count
+        g = board.cell_region[cell]
+        board.region[p] = -1 if board.kind[g] == EMPTY else g
+        board.first[g] = min(board.first[g], earliest)
+        board.last[g] = max(board.last[g], p)
+    return reach
+
+
+@search_kernel
+def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
+    """Build the graph layer by layer, then drop every node from which no tiling is left.
+
+    Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window), TOO_MANY (nodes exceed
+    the forest's capacity) or TOO_SLOW (the deadline is over).
+    """
+    n = board.cells
+    layers = board.dominoes
+    capacity = len(forest.nodes) - 1
+    board.layer[0] = 0
+    board.layer[1] = 1
+    forest.nodes[0, POSITION] = 0
+    forest.nodes[0, WINDOW] = 0
+    nodes = 1
+    edges = 0
+    for k in range(layers):
+        start, stop = board.layer[k], board.layer[k + 1]
+        if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
+            return TOO_SLOW
+        bits = SMALLEST_BITS
+        while 1 << bits < 8 * (stop - start) and 1 << bits < len(forest.slots):
+            bits += 1
+        clear(forest.slots, bits)
+        for node in range(start, stop):
+            forest.nodes[node, EDGE] = edges
+            p = forest.nodes[node, POSITION]
+            window = np.uint64(forest.nodes[node, WINDOW])
+            for j in range(board.later_count[p]):
+                q = board.later[p, j]
+                far = q - p - 1
+                if board.tile[p] != q and (board.tile[p] >= 0 or board.tile[q] >= 0):
+                    continue
+                if far > MAX_WINDOW:
+                    return TOO_WIDE
+                bit = np.uint64(1) << np.uint64(far)
+                if window & bit:
+                    continue
+                covered = window | bit
+                run = trailing_zeros(~covered)
+                after = p + 1 + run
+                # In two steps: a shift by a whole word is undefined.
+                rest = (covered >> np.uint64(run)) >> np.uint64(1)
+                child = _intern(forest, bits, nodes, after, rest)
+                if child == nodes:
+                    nodes += 1
+                    if nodes >= capacity:
+                        return TOO_MANY
+                if edges >= len(forest.edges):
+                    return TOO_MANY
+                forest.edges[edges, PARTNER] = q
+                forest.edges[edges, CHILD] = child
+                edges += 1
+        board.layer[k + 2] = nodes
+        if nodes == stop:
+            return NO_TILING
+    # The last layer holds the one node with every cell covered, or was never reached.
+    forest.nodes[board.layer[layers], EDGE] = edges
+    forest.nodes[nodes, EDGE] = edges
+    if forest.nodes[board.layer[layers], POSITION] != n:
+        return NO_TILING
+    return _keep_live(board, forest, nodes, layers)
+
+
+@search_kernel
+def _intern(forest: Forest, bits: Int, nodes: Int, position: Int, window: np.uint64) -> Int:
+    mixed = mix_first(window ^ (np.uint64(position) << np.uint64(52)))
+    slot = first_slot(mixed, bits)
+    while True:
+        slot, node = seek(forest.slots, bits, mixed, slot)
+        if node < 0:
+            enter(forest.slots, slot, mixed, nodes)
+            forest.nodes[nodes, POSITION] = position
+            forest.nodes[nodes, WINDOW] = np.int64(window)
+            return nodes
+        if (
+            np.uint64(forest.nodes[node, WINDOW]) == window
+            and forest.nodes[node, POSITION] == position
+        ):
+            return node
+        slot = next_slot(slot, bits)
+
+
+@search_kernel
+def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
+    for node in range(nodes):
+        forest.nodes[node, LIVE] = -1
+    forest.nodes[board.layer[layers], LIVE] = 0
+    for k in range(layers - 1, -1, -1):
+        for node in range(board.layer[k], board.layer[k + 1]):
+            for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
+                if forest.nodes[forest.edges[e, CHILD], LIVE] >= 0:
+                    forest.nodes[node, LIVE] = 0
+    if forest.nodes[0, LIVE] < 0:
+        return NO_TILING
+    # Number the live nodes anew, then move nodes and edges down over the dead ones.
+    live = 0
+    start = 0
+    for k in range(layers + 1):
+        stop = board.layer[k + 1]
+        board.layer[k] = live
+        for node in range(start, stop):
+            if forest.nodes[node, LIVE] >= 0:
+                forest.nodes[node, LIVE] = live
+                live += 1
+        start = stop
+    board.layer[layers + 1] = live
+    edges = 0
+    opens: Int = 0
+    for node in range(nodes):
+        to = forest.nodes[node, LIVE]
+        if to < 0:
+            continue
+        first_edge, last_edge = forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]
+        p = forest.nodes[node, POSITION]
+        forest.nodes[to, POSITION] = p
+        forest.nodes[to, WINDOW] = forest.nodes[node, WINDOW]
+        # `to` is never ahead of `node`, so nothing is overwritten that is still to be read.
+        forest.nodes[to, EDGE] = edges
+        forest.nodes[to, OPEN] = opens
+        opens = _count_rest(board, forest, to, opens)
+        if opens < 0:
+            return TOO_MANY
+        a = board.region[p]
+        for e in range(first_edge, last_edge):
+            child = forest.nodes[forest.edges[e, CHILD], LIVE]
+            if child < 0:
+                continue
+            q = forest.edges[e, PARTNER]
+            b = board.region[q]
+            forest.edges[edges, PARTNER] = q
+            forest.edges[edges, CHILD] = child
+            forest.edges[edges, REST_A] = 0 if a < 0 else board.rest[a]
+            forest.edges[edges, REST_B] = 0 if b < 0 else board.rest[b]
+            edges += 1
+    forest.nodes[live, EDGE] = edges
+    forest.nodes[live, OPEN] = opens
+    return BUILT
+
+
+@search_kernel
+def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
+    # Free cells of each region at this node; a region with some of its cells filled is open.
+    regions = board.regions
+    board.rest[:regions] = 0
+    free = 0
+    p = forest.nodes[node, POSITION]
+    window = np.uint64(forest.nodes[node, WINDOW]) << np.uint64(1)
+    for q in range(p, board.cells):
+        if q - p > MAX_WINDOW or not (window >> np.uint64(q - p)) & np.uint64(1):
+            g = board.region[q]
+            if g >= 0:
+                board.rest[g] += 1
+            # A part may say what lies on a cell that no region constrains.
+            if g >= 0 or board.fixed[q] >= 0:
+                free += 1
+    forest.nodes[node, FREE] = free
+    if opens + regions > len(forest.opens):
+        return -1
+    for g in range(regions):
+        if 0 < board.rest[g] < board.size[g]:
+            forest.opens[opens, OPEN_REGION] = g
+            forest.opens[opens, OPEN_REST] = board.rest[g]
+            opens += 1
+    return opens

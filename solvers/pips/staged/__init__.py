@@ -1,0 +1,1 @@
+"""A count of Pips whose states are handed out between layers."""

@@ -1,0 +1,320 @@
+"""A count carried on layer by layer, whose states can be handed out in between.
+
+All states with k dominoes laid form layer k. Whoever has some of them can carry their counts on to
+a later layer without the others; states of that layer which several have reached are one state
+again when they are gathered. So buckets of states can be carried on by different processes, each
+with a table of its own, and no process needs memory for a whole layer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import Budget, Statistics, count_of
+from solvers.kernel.codes import DONE
+from solvers.kernel.compiling import Int, search_kernel
+from solvers.kernel.hash_table import Words, enter, hash_row, is_crowded
+from solvers.kernel.wide import add
+from solvers.pips.columns import kernel_columns, to_arrays
+from solvers.pips.layers.board import I64
+from solvers.pips.layers.count import Span, begin_count, carry
+from solvers.pips.layers.prepare import (
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    READY,
+    TIME_IS_UP,
+    UNTILEABLE,
+    prepare_work,
+)
+from solvers.pips.layers.scratch import (
+    MOST_NODES,
+    NARROW,
+    NODE_BYTES,
+    SMALL_BYTES,
+    SMALL_NODES,
+    WIDE,
+    allocate,
+    allocate_table,
+)
+from solvers.pips.layers.space import Table, Work
+from solvers.pips.layers.table import PREFETCH_BITS, ask_ahead, bits_for, find_state, index_again
+from solvers.pips.parts import part_arrays
+from solvers.pips.puzzle import Puzzle
+from solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
+from solvers.reasons import ReasonCode, reason_code_of
+
+Rows = npt.NDArray[np.uint64]
+"""uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
+
+AHEAD_ROWS = 32
+"""Rows whose places in the table are asked for before the first of them is looked up."""
+
+
+@search_kernel
+def gather(
+    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: Words, runs: I64
+) -> tuple[Int, Int]:
+    """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
+
+    Equal states become one. `rows` may lie in the table itself, behind what has been gathered and
+    will be. runs, int64[n, 2], says from where to where rows are taken, one run after the other.
+    Returns (states, bits), states -1 if there is no room; bits 0 before the first call.
+    """
+    words = len(width)
+    arena, index = table.rows, table.slots
+    if bits == 0:
+        bits = bits_for(table, len(rows))
+        index_again(width, table, bits, here, False)
+    for run in range(len(runs)):
+        begin, end = runs[run, 0], runs[run, 1]
+        for r in range(begin, end):
+            if (r - begin) % AHEAD_ROWS == 0 and bits >= PREFETCH_BITS:
+                ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
+            mixed = hash_row(width, rows, r)
+            slot, row = find_state(width, table, bits, mixed, rows, r, False)
+            if row >= 0:
+                hi, lo = add(
+                    arena[row, words], arena[row, words + 1], rows[r, words], rows[r, words + 1]
+                )
+                arena[row, words] = hi
+                arena[row, words + 1] = lo
+                continue
+            if here == len(arena):
+                return -1, bits
+            for i in range(words + 2):
+                arena[here, i] = rows[r, i]
+            enter(index, slot, mixed, here)
+            here += 1
+            if is_crowded(here, bits):
+                if 2 << bits <= len(index):
+                    bits += 1
+                    index_again(width, table, bits, here, False)
+                elif 8 * here > 7 << bits:
+                    return -1, bits
+    return here, bits
+
+
+class LayeredCount:
+    """One board and a table for its states, which belong to one layer at a time.
+
+    The budget holds for everything that it does together.
+    """
+
+    def __init__(self, work: Work | None, layers: int, budget: Budget, taken_ns: int) -> None:
+        self.layers = layers if work is not None else 0
+        """Number of the layer that holds the one state of the full board; 0 if no tiling exists."""
+        self.buckets = BUCKETS
+        self.row_words = len(NARROW if work is None else work.width) + 2
+        self.layout = ""
+        """Names what the words of a row mean; rows of different layouts have nothing in common."""
+        self._budget = budget
+        self._work = work
+        self._spent = Statistics(kernel_ns=taken_ns, engine="layers")
+        self._size = self._side = self._bits = self._layer = 0
+        self._held: list[npt.NDArray[np.int64]] = []
+        self._held_rows = 0
+        if work is not None:
+            self._of = Buckets.of(work)
+            self.layout = _layout(work)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What everything together has cost so far."""
+        return self._spent
+
+    @property
+    def rows(self) -> Rows:
+        """States of the present layer, as a view that is good until the next call."""
+        if self._work is None:
+            return np.empty((0, self.row_words), np.uint64)
+        arena = self._work.table.rows
+        begin = 0 if self._side == 0 else len(arena) - self._size
+        return arena[begin : begin + self._size]
+
+    def begin(self) -> None:
+        """Make the one state of the empty board the present layer."""
+        self.clear()
+        if self._work is not None:
+            begin_count(self._work)
+            self._size = 1
+
+    def clear(self) -> None:
+        """Forget every state."""
+        self._size = self._side = self._bits = self._layer = self._held_rows = 0
+        self._held = []
+
+    def renew(self) -> None:
+        """Forget every state and what was spent, as if the board had just been taken up."""
+        self.clear()
+        self._spent = Statistics(engine="layers")
+
+    def gather(self, rows: Rows) -> bool:
+        """Add states of one layer to those gathered since `clear`; False if the table is full."""
+        return self._gather(rows, np.array([[0, len(rows)]]), 0)
+
+    def hold(self, rows: Rows, begins: npt.NDArray[np.int64]) -> bool:
+        """Keep states that are sorted by bucket for `gather_held`; False if the table is full.
+
+        `begins` tells where each bucket begins, and where the last one ends; it says so of the same
+        buckets in every call.
+        """
+        if self._work is None:
+            return True
+        arena = self._work.table.rows
+        if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
+            if not self.gather_held():
+                return False
+            if self._size + 2 * len(rows) > len(arena):
+                return self.gather(rows)
+        # From the arena's end backwards: what is gathered grows towards it from the start.
+        stop = len(arena) - self._held_rows
+        self._held_rows += len(rows)
+        arena[stop - len(rows) : stop] = rows
+        self._held.append(begins + (stop - len(rows)))
+        return True
+
+    def gather_held(self) -> bool:
+        """Gather the states that are held, bucket by bucket; False if the table is full.
+
+        What lies together leads to states that lie together: carrying a layer on in this order
+        finds more of what it needs in the cache.
+        """
+        work, held, held_rows = self._work, self._held, self._held_rows
+        self._held, self._held_rows = [], 0
+        if work is None or not held_rows:
+            return True
+        arena = work.table.rows
+        begins = np.array(held) - (len(arena) - held_rows)
+        runs = np.stack([begins[:, :-1].T.ravel(), begins[:, 1:].T.ravel()], axis=1)
+        runs = np.ascontiguousarray(runs[runs[:, 0] < runs[:, 1]])
+        return self._gather(arena[-held_rows:], runs, held_rows)
+
+    def _gather(self, rows: Rows, runs: npt.NDArray[np.int64], beside: int) -> bool:
+        work = self._work
+        if work is None:
+            return True
+        begun = time.perf_counter_ns()
+        size, bits = gather(work.width, work.table, self._bits, self._size, rows, runs)
+        self._bits = int(bits)
+        full = size < 0
+        most = len(work.table.rows)
+        self._size = most if full else int(size)
+        self._spend(begun, peak=min(self._size + beside, most), slots=1 << self._bits)
+        return not full
+
+    def advance(
+        self, first: int, last: int, rows_max: int | None = None
+    ) -> tuple[int, ReasonCode | None]:
+        """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
+        work = self._work
+        if work is None or first >= last:
+            return last, None
+        begun = time.perf_counter_ns()
+        nodes_left = self._budget.nodes - self._spent.nodes
+        ns_left = int(self._budget.seconds * 1e9) - self._spent.kernel_ns
+        here = self._size
+        span = Span(
+            here=here,
+            side=self._side,
+            first=first,
+            last=last,
+            rows_max=len(work.table.rows) if rows_max is None else rows_max,
+        )
+        carried = carry(work, span, nodes_left, time.monotonic_ns() + ns_left)
+        code, layer = int(carried.code), int(carried.layer)
+        # The process that carries a state on has its cost; the full board is carried no further.
+        left = 0 if layer == self.layers or code != DONE else int(carried.here)
+        self._spend(
+            begun,
+            states=here + int(carried.states) - left,
+            nodes=int(carried.nodes),
+            peak=int(carried.peak),
+            slots=1 << int(carried.bits),
+        )
+        if code != DONE:
+            self._size = self._bits = 0
+            return layer, reason_code_of(code)
+        self._size, self._bits, self._layer = int(carried.here), 0, layer
+        self._side = (self._side + layer - first) % 2
+        return layer, None
+
+    def by_bucket(self) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Sort the states that `advance` has left by bucket, in place."""
+        rows = self.rows
+        begins = np.zeros(self.buckets + 1, np.int64)
+        if self._work is not None:
+            begun = time.perf_counter_ns()
+            heads = np.empty(self.buckets, np.int64)
+            sort_by_bucket(self._work, self._of, self._layer, rows, heads, begins[1:])
+            self._spend(begun)
+        return rows, begins
+
+    def total(self) -> int:
+        """Add the counts of the present layer up: the count of the board after the last layer."""
+        return sum(count_of(hi, lo) for hi, lo in self.rows[:, -2:].tolist())
+
+    def _spend(
+        self, begun: int, *, states: int = 0, nodes: int = 0, peak: int = 0, slots: int = 0
+    ) -> None:
+        self._spent += Statistics(
+            states=states,
+            nodes=nodes,
+            kernel_ns=time.perf_counter_ns() - begun,
+            table_bytes=peak * 8 * self.row_words + slots * 4,
+        )
+
+
+def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
+    """Prepare a board to be counted by layers; returns it, or None and why (code of `prepare`).
+
+    Everybody who takes up the same board lays its keys out alike, whatever the budget.
+    """
+    begun = time.perf_counter_ns()
+    deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
+    columns = kernel_columns(to_arrays([puzzle]))
+    width, nodes = NARROW, SMALL_NODES
+    while True:
+        # Orders are tried in tables of one size, on which the choice may depend.
+        trial = allocate(width, SMALL_BYTES, nodes)
+        code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
+        if code == KEY_TOO_LONG and width is NARROW:
+            width = WIDE
+        elif code == FOREST_TOO_LARGE and nodes == SMALL_NODES:
+            nodes = MOST_NODES
+        else:
+            break
+    if code == UNTILEABLE:
+        return LayeredCount(None, 0, budget, time.perf_counter_ns() - begun), code
+    if code != READY:
+        return None, code
+    forest_bytes = NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
+    if nodes != SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
+        return None, FOREST_TOO_LARGE
+    if time.monotonic_ns() > deadline:
+        # An order may not have been tried for want of time: others would choose another.
+        return None, TIME_IS_UP
+    table = allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
+    taken_ns = time.perf_counter_ns() - begun
+    return LayeredCount(trial._replace(table=table), len(puzzle.dominoes), budget, taken_ns), READY
+
+
+def _layout(work: Work) -> str:
+    # Estimates are floating-point numbers: another machine might choose another order.
+    board = work.boards[0]
+    whole = hashlib.sha256(repr((work.width, BUCKETS)).encode("ascii"))
+    for name, size in (
+        ("order", "cells"),
+        ("field_word", "regions"),
+        ("field_shift", "regions"),
+        ("field_bits", "regions"),
+        ("extra_word", "types"),
+        ("extra_shift", "types"),
+    ):
+        whole.update(board[name][: board[size]].tobytes())
+    whole.update(board["layer"][: board["dominoes"] + 2].tobytes())
+    whole.update(repr([int(board[f"node_{x}"]) for x in ("word", "shift", "mask")]).encode("ascii"))
+    return whole.hexdigest()[:16]

@@ -1,0 +1,81 @@
+"""Flow Free to Strands (article 000, section 4): a colour is a word of every length.
+
+Empty cells have the letters 0 and 1 like the squares of a chessboard; a step along an edge changes
+the square's colour, and a diagonal step does not. The words of a colour are all that begin with
+its first terminal, go on with 0 and 1 in turn, the other square's colour first, and end with its
+second terminal. Where both terminals stand on squares of one colour they share a letter. Where they
+do not, one letter would let the word be read from the wrong end, and begin and end with a diagonal
+step; so each has its own.
+"""
+
+from __future__ import annotations
+
+from solvers.errors import PermanentError
+from solvers.reductions.one_in_three_to_strands import RULES, cover_with_blanks
+from solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows, check_flows
+from solvers.reductions.problems.letters import distinct_letters
+from solvers.reductions.reduced import Reduced
+from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover
+
+SQUARES = "01"
+
+
+def _square(cell: Cell) -> int:
+    return (cell[0] + cell[1]) % 2
+
+
+def _terminal_letters(instance: FlowFree) -> tuple[tuple[str, str], ...]:
+    letters = iter(distinct_letters(2 * len(instance.terminals)))
+    found = []
+    for one, other in instance.terminals:
+        first = next(letters)
+        found.append((first, first if _square(one) == _square(other) else next(letters)))
+    return tuple(found)
+
+
+def reduce(instance: FlowFree, *, diagonal: bool = True) -> Reduced[FlowFree, Puzzle]:
+    """Write a grid as a Strands board that can be covered if and only if it can be filled.
+
+    Covers are the ways to divide the grid's cells among the colours: flows that differ in the
+    path on a colour's cells only are one. Words shorter than a colour's terminals are apart, and
+    longer than the grid has room for, are left out (but for the shortest of each colour).
+    """
+    letters = _terminal_letters(instance)
+    grid = [
+        [SQUARES[_square((r, c))] if x == EMPTY else x for c, x in enumerate(row)]
+        for r, row in enumerate(instance.rows)
+    ]
+    words: list[str] = []
+    longest = len(instance.cells) - 2 * (len(letters) - 1)
+    for (one, other), (first, last) in zip(instance.terminals, letters, strict=True):
+        grid[one[0]][one[1]], grid[other[0]][other[1]] = first, last
+        inner = SQUARES[1 - _square(one)] + SQUARES[_square(one)]
+        apart = abs(one[0] - other[0]) + abs(one[1] - other[1])
+        for between in range(apart - 1, max(longest - 1, apart), 2):
+            words.append(first + (inner * (between // 2 + 1))[:between] + last)
+    return Reduced(
+        game="strands",
+        instance=instance,
+        puzzle=Puzzle(board=tuple("".join(row) for row in grid)),
+        rules=RULES.format("yes" if diagonal else "no"),
+        words=tuple(words),
+    )
+
+
+def solution_of(reduced: Reduced[FlowFree, Puzzle], cover: Cover) -> Flows:
+    """Read the flows off a cover, and check them."""
+    path = {entry.path[0]: entry.path for entry in cover.entries}
+    path |= {entry.path[-1]: entry.path[::-1] for entry in cover.entries}
+    for one, _ in reduced.instance.terminals:
+        if one not in path:
+            raise PermanentError(f"no word of the cover begins at the terminal {one}")
+    flows = tuple(path[one] for one, _ in reduced.instance.terminals)
+    check_flows(reduced.instance, flows)
+    return flows
+
+
+def cover_of(reduced: Reduced[FlowFree, Puzzle], flows: Flows) -> Cover:
+    """Lay the words along flows."""
+    check_flows(reduced.instance, flows)
+    return cover_with_blanks(reduced.puzzle, list(flows), "")

@@ -1,0 +1,153 @@
+"""Positive not-all-equal 3-SAT to Letter Boxed (article 000, Theorem 11): one word, one chain.
+
+Side 1 has the letter S once, sides 2 and 3 have the same letters, side 4 some more. A variable has
+letters x and y, d of each on sides 2 and 3 (d: the clauses that it stands in), and d of a letter z
+on side 4. A clause has a letter c, two on each of sides 2 and 3. The word is
+
+    S, then  (x y)^d S     for every variable: all x on one of sides 2 and 3, all y on the other;
+       then  (y z)^d       for every variable: the y of the side where none was taken;
+       then  x c S x c S x c S c S     for every clause, x its three variables in turn.
+
+No x comes oftener than it stands on the board, so a clause takes each x on the side opposite to
+that of (x y)^d, and the c after it on that of (x y)^d. Three c taken on one side leave two on the
+other, of which the fourth takes one: so they must not be all on one side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.errors import PermanentError
+from solvers.letterboxed.puzzle import Puzzle
+from solvers.letterboxed.solution import Chain
+from solvers.reductions.plays import Play, check_play
+from solvers.reductions.problems.formula import (
+    Assignment,
+    Formula,
+    assignments,
+    check_assignment,
+    not_all_equal,
+)
+from solvers.reductions.problems.letters import distinct_letters
+from solvers.reductions.reduced import Reduced
+
+HOME, TRUE, FALSE, AWAY = range(4)
+"""The sides: that of S, the two between which variables choose, and that of z."""
+RULES = "chains=1 min_letters=1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letters:
+    """Which letter is which."""
+
+    home: str
+    pad: str
+    x: dict[int, str]
+    y: dict[int, str]
+    z: dict[int, str]
+    c: tuple[str, ...]
+
+
+def letters_of(formula: Formula) -> Letters:
+    """Give letters to the clauses, and to the variables that stand in any."""
+    used = [v for v, count in enumerate(formula.occurrences) if count]
+    n, m = len(used), len(formula.clauses)
+    letters = iter(distinct_letters(2 + 3 * n + m))
+    home, pad = next(letters), next(letters)
+    x, y, z = ({v: next(letters) for v in used} for _ in range(3))
+    return Letters(home=home, pad=pad, x=x, y=y, z=z, c=tuple(letters))
+
+
+def reduce(formula: Formula, *, padded: bool = True) -> Reduced[Formula, Puzzle]:
+    """Write a formula as a board whose only word is a chain if and only if the formula holds.
+
+    `padded` makes all sides equally long by a letter on sides 1 and 4 that the word ends with.
+    Raises PermanentError for a formula without clauses.
+    """
+    if not formula.clauses:
+        raise PermanentError("a formula has no clauses; expected at least one")
+    letters = letters_of(formula)
+    times = formula.occurrences
+    both = "".join(letters.x[v] * times[v] + letters.y[v] * times[v] for v in letters.x)
+    both += "".join(c * 2 for c in letters.c)
+    away = "".join(letters.z[v] * times[v] for v in letters.x)
+    sides = [letters.home, both, both, away]
+    word = _word(formula, letters)
+    if padded:
+        for side in (HOME, AWAY):
+            sides[side] += letters.pad * (len(both) - len(sides[side]))
+        word += letters.pad * (2 * (len(both) - 1))
+    return Reduced(
+        game="letterboxed",
+        instance=formula,
+        puzzle=Puzzle(sides=tuple(sides), dictionary=(word,)),
+        rules=RULES,
+    )
+
+
+def _word(formula: Formula, letters: Letters) -> str:
+    times = formula.occurrences
+    s = letters.home
+    parts = [s]
+    parts += [(letters.x[v] + letters.y[v]) * times[v] + s for v in letters.x]
+    parts += [(letters.y[v] + letters.z[v]) * times[v] for v in letters.x]
+    for clause, c in zip(formula.clauses, letters.c, strict=True):
+        parts += [letters.x[v] + c + s for v in clause]
+        parts.append(c + s)
+    return "".join(parts)
+
+
+def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
+    """Find how the word is played, read the assignment off the sides, and check both.
+
+    A chain names words and no sides. They are found variable by variable, a clause's stretch of
+    the word as soon as its variables are decided; `assignment_of` takes sides found in any way.
+    Raises PermanentError where there are none, and for a chain of another word.
+    """
+    model = next(assignments(reduced.instance, not_all_equal), None)
+    if model is None:
+        raise PermanentError("the word cannot be played so that it collects every letter")
+    own, play = play_of(reduced, model)
+    if own != chain:
+        raise PermanentError("the chain is not the board's only word")
+    return assignment_of(reduced, chain, play)
+
+
+def assignment_of(reduced: Reduced[Formula, Puzzle], chain: Chain, play: Play) -> Assignment:
+    """Read the assignment off a play, and check both.
+
+    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
+    """
+    check_play(reduced.puzzle, chain, play)
+    (word,) = chain.words
+    letters = letters_of(reduced.instance)
+    assignment = tuple(
+        v in letters.x and play[word.index(letters.x[v])] == TRUE
+        for v in range(reduced.instance.variables)
+    )
+    check_assignment(reduced.instance, assignment, not_all_equal)
+    return assignment
+
+
+def play_of(reduced: Reduced[Formula, Puzzle], assignment: Assignment) -> tuple[Chain, Play]:
+    """Play the word as a satisfying assignment says."""
+    formula = reduced.instance
+    check_assignment(formula, assignment, not_all_equal)
+    times = formula.occurrences
+    mine = [TRUE if value else FALSE for value in assignment]
+    other = [TRUE + FALSE - side for side in mine]
+    play = [HOME]
+    used = [v for v, count in enumerate(times) if count]
+    for v in used:
+        play += [mine[v], other[v]] * times[v] + [HOME]
+    for v in used:
+        play += [mine[v], AWAY] * times[v]
+    for clause in formula.clauses:
+        for v in clause:
+            play += [other[v], mine[v], HOME]
+        rarer = TRUE if sum(assignment[v] for v in clause) == 1 else FALSE
+        play += [rarer, HOME]
+    (word,) = reduced.puzzle.dictionary or ("",)
+    pads = len(word) - len(play)
+    play += [AWAY, HOME] * (pads // 2)
+    return Chain(words=(word,)), tuple(play)

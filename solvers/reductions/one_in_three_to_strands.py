@@ -1,0 +1,198 @@
+"""Positive planar 1-in-3-SAT to Strands (article 000, Theorem 3): seven short words.
+
+A variable is a row A E (C D E)^d A with an X above or below each of its d D's, where an edge
+begins. Begun with the word A, the row goes on ECDX ... ECDX and ends with AE: true, and every X is
+taken. Begun with AE, it goes on CDE ... CDE and ends with A: false, and every X is left. An edge is
+X Y X Y ... of even length. With its X left it is covered by XY alone. With its X taken, every Y
+goes with the X after it, and the last Y takes the two K's of the clause that the edge ends at:
+YKK. So a clause is covered exactly once if and only if one of its variables is true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
+from solvers.reductions.problems.planar import PlanarFormula
+from solvers.reductions.reduced import Reduced
+from solvers.strands.puzzle import Cell, Puzzle
+from solvers.strands.solution import Cover, Entry
+
+BLANK = "\u1427"
+"""A letter that looks like a dot: cells between gadgets, each a word of its own."""
+WORDS = (BLANK, "A", "AE", "CDE", "ECDX", "XY", "YKK")
+RULES = "spangram=off words=any crossing=yes repeats=yes diagonal={} min_letters=1"
+STEP = 3
+"""Columns of a module, C D E."""
+FIRST_LEVEL = 2
+"""Rows from the X's to the nearest K. Even, so that the middle edge has an even length."""
+LEVEL = 4
+"""Rows from the nearest K of a clause to that of the clause around it: two of K's, one blank, and
+one more because the distance has to be even."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Where a variable stands."""
+
+    first: Cell
+    """The A that it begins with."""
+    modules: tuple[tuple[Cell, Cell, Cell, Cell], ...]
+    """Of every edge the C, D, E and X."""
+
+    @property
+    def last(self) -> Cell:
+        """The A that it ends with."""
+        r, c = self.first
+        return r, c + STEP * len(self.modules) + 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where everything stands: variables by their index, clauses by theirs."""
+
+    rows: tuple[Row, ...]
+    edges: tuple[tuple[tuple[Cell, ...], ...], ...]
+    """Of every clause its three edges from the X to the Y beside the clause, left to right."""
+    clauses: tuple[tuple[Cell, Cell], ...]
+    """Of every clause its two K's, the one nearer to the line first."""
+    row_count: int
+    column_count: int
+
+
+def lay_out(instance: PlanarFormula) -> Layout:
+    """Place the gadgets of a formula."""
+    distance = [FIRST_LEVEL] * len(instance.spans)
+    for i in instance.inside_out:
+        distance[i] = max([FIRST_LEVEL, *(distance[j] + LEVEL for j in instance.inner[i])])
+    height = {
+        above: max((distance[i] + 2 for i, a in enumerate(instance.above) if a == above), default=0)
+        for above in (True, False)
+    }
+    line = height[True]
+    column = 0
+    rows: dict[int, Row] = {}
+    port: dict[tuple[int, int], Cell] = {}
+    for place, variable in enumerate(instance.order):
+        modules = []
+        first = (line, column)
+        column += 2
+        for above in (True, False):
+            for clause in instance.legs(place, above=above):
+                start = (line - 1 if above else line + 1, column + 1)
+                port[clause, place] = start
+                c, d, e = ((line, column + i) for i in range(STEP))
+                modules.append((c, d, e, start))
+                column += STEP
+        rows[variable] = Row(first=first, modules=tuple(modules))
+        column += 2
+    edges = []
+    clauses = []
+    for i, span in enumerate(instance.spans):
+        up = -1 if instance.above[i] else 1
+        left, middle, right = (port[i, place] for place in span)
+        near = (middle[0] + up * distance[i], middle[1])
+        clauses.append((near, (near[0] + up, near[1])))
+        edges.append(
+            (
+                _bent(left, near, up),
+                tuple((r, middle[1]) for r in range(middle[0], near[0], up)),
+                _bent(right, near, up),
+            )
+        )
+    return Layout(
+        rows=tuple(rows[v] for v in range(instance.formula.variables)),
+        edges=tuple(edges),
+        clauses=tuple(clauses),
+        row_count=line + 1 + height[False],
+        column_count=column - 1,
+    )
+
+
+def _bent(start: Cell, near: Cell, up: int) -> tuple[Cell, ...]:
+    """Lead an edge up (or down) and then beside the nearer K, or the farther: the even length."""
+    across = 1 if near[1] > start[1] else -1
+    cells = abs(near[0] - start[0]) + abs(near[1] - start[1])
+    end = near[0] if cells % 2 == 0 else near[0] + up
+    return tuple((r, start[1]) for r in range(start[0], end, up)) + tuple(
+        (end, c) for c in range(start[1], near[1], across)
+    )
+
+
+def reduce(instance: PlanarFormula, *, diagonal: bool = True) -> Reduced[PlanarFormula, Puzzle]:
+    """Write a formula as a Strands board that can be covered if and only if it has a 1-in-3 model.
+
+    Covers and models correspond one to one, with diagonal steps or without (Corollary 19).
+    """
+    layout = lay_out(instance)
+    grid = [[BLANK] * layout.column_count for _ in range(layout.row_count)]
+
+    def write(cells: tuple[Cell, ...], letters: str) -> None:
+        for (r, c), letter in zip(cells, letters, strict=True):
+            grid[r][c] = letter
+
+    for row in layout.rows:
+        r, c = row.first
+        write((row.first, (r, c + 1), row.last), "AEA")
+        for module in row.modules:
+            write(module, "CDEX")
+    for edges, clause in zip(layout.edges, layout.clauses, strict=True):
+        for edge in edges:
+            write(edge, "XY" * (len(edge) // 2))
+        write(clause, "KK")
+    return Reduced(
+        game="strands",
+        instance=instance,
+        puzzle=Puzzle(board=tuple("".join(row) for row in grid)),
+        rules=RULES.format("yes" if diagonal else "no"),
+        words=WORDS,
+    )
+
+
+def solution_of(reduced: Reduced[PlanarFormula, Puzzle], cover: Cover) -> Assignment:
+    """Read the assignment off a cover, and check it."""
+    word = {cell: entry.word for entry in cover.entries for cell in entry.path}
+    layout = lay_out(reduced.instance)
+    assignment = tuple(word[row.first] == "A" for row in layout.rows)
+    check_assignment(reduced.instance.formula, assignment, exactly_one)
+    return assignment
+
+
+def cover_of(reduced: Reduced[PlanarFormula, Puzzle], assignment: Assignment) -> Cover:
+    """Cover the board as a satisfying assignment says."""
+    check_assignment(reduced.instance.formula, assignment, exactly_one)
+    layout = lay_out(reduced.instance)
+    paths: list[tuple[Cell, ...]] = []
+    for row, value in zip(layout.rows, assignment, strict=True):
+        r, c = row.first
+        before = (r, c + 1)
+        paths += [(row.first,)] if value else [(row.first, before)]
+        for cell_c, cell_d, cell_e, cell_x in row.modules:
+            paths.append((before, cell_c, cell_d, cell_x) if value else (cell_c, cell_d, cell_e))
+            before = cell_e
+        paths += [(row.last, before)] if value else [(row.last,)]
+    places = reduced.instance.order
+    for span, edges, (near, far) in zip(
+        reduced.instance.spans, layout.edges, layout.clauses, strict=True
+    ):
+        for place, edge in zip(span, edges, strict=True):
+            if not assignment[places[place]]:
+                paths += [(edge[i], edge[i + 1]) for i in range(0, len(edge), 2)]
+                continue
+            paths += [(edge[i + 1], edge[i]) for i in range(1, len(edge) - 1, 2)]
+            beside = edge[-1][0] == far[0]
+            paths.append((edge[-1], far, near) if beside else (edge[-1], near, far))
+    return cover_with_blanks(reduced.puzzle, paths, BLANK)
+
+
+def cover_with_blanks(puzzle: Puzzle, paths: list[tuple[Cell, ...]], blank: str) -> Cover:
+    """Make a cover of paths, with every blank cell as a word of its own."""
+    paths = paths + [
+        ((r, c),) for r, row in enumerate(puzzle.board) for c, x in enumerate(row) if x == blank
+    ]
+    entries = []
+    for path in paths:
+        word = "".join(puzzle.board[r][c] for r, c in path)
+        entries.append(Entry(word=word, path=path, components=(word,)))
+    entries.sort(key=lambda entry: min(entry.path))
+    return Cover(spangram=None, theme_words=tuple(entries), score=0)

@@ -1,0 +1,1 @@
+"""The problems that are reduced: instances, and how they are written."""

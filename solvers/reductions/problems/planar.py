@@ -1,0 +1,244 @@
+"""Formulas drawn in the plane: variables on a line, clauses with three legs above and below it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+from solvers.errors import PermanentError
+from solvers.reductions.problems.formula import Clause, Demand, Formula, planted_values
+
+EMBEDDING_NODES = 200_000
+"""Orders of some of the variables that the search for an embedding looks at before it gives up."""
+DRAWINGS = 100
+"""Random drawings among which one with room for the wanted number of clauses is looked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanarFormula:
+    """A formula with its rectilinear embedding (article 000, Definition 15).
+
+    Raises PermanentError where two clauses on one side of the line cross.
+    """
+
+    formula: Formula
+    order: tuple[int, ...]
+    """The variables from left to right."""
+    above: tuple[bool, ...]
+    """For every clause, whether it lies above the line."""
+
+    def __post_init__(self) -> None:
+        if sorted(self.order) != list(range(self.formula.variables)):
+            raise PermanentError("an embedding's order does not name every variable once")
+        if len(self.above) != len(self.formula.clauses):
+            raise PermanentError("an embedding does not give every clause a side")
+        for i, one in enumerate(self.spans):
+            for j in range(i):
+                if self.above[i] == self.above[j] and crosses(one, self.spans[j]):
+                    raise PermanentError(
+                        f"clauses {j + 1} and {i + 1} cross in the embedding; expected them on"
+                        " different sides or one between two legs of the other"
+                    )
+
+    @cached_property
+    def spans(self) -> tuple[Clause, ...]:
+        """For every clause the places of its variables on the line, ascending."""
+        place = {variable: i for i, variable in enumerate(self.order)}
+        return tuple(span_of(clause, place) for clause in self.formula.clauses)
+
+    @cached_property
+    def inner(self) -> tuple[tuple[int, ...], ...]:
+        """For every clause those that lie between its legs and the line."""
+        return tuple(
+            tuple(
+                j
+                for j, other in enumerate(self.spans)
+                if self.above[i] == self.above[j] and lies_within(other, span)
+            )
+            for i, span in enumerate(self.spans)
+        )
+
+    @cached_property
+    def inside_out(self) -> tuple[int, ...]:
+        """The clauses in an order in which each comes after those within it."""
+        return tuple(sorted(range(len(self.spans)), key=lambda i: len(self.inner[i])))
+
+    def legs(self, place: int, *, above: bool) -> tuple[int, ...]:
+        """List the clauses that have a leg at a place of the line, on one side, left to right.
+
+        What ends there comes first, from the inside out; then what has its middle leg there, then
+        what begins there, from the outside in.
+        """
+        rank: list[tuple[int, int, int]] = []
+        for i, (left, middle, right) in enumerate(self.spans):
+            if self.above[i] != above or place not in (left, middle, right):
+                continue
+            if place == right:
+                rank.append((0, right - left, i))
+            elif place == middle:
+                rank.append((1, 0, i))
+            else:
+                rank.append((2, left - right, i))
+        return tuple(i for _, _, i in sorted(rank))
+
+
+def span_of(clause: Clause, place: dict[int, int]) -> Clause:
+    """Name the places of a clause's variables, ascending."""
+    a, b, c = sorted(place[variable] for variable in clause)
+    return a, b, c
+
+
+def lies_within(inner: Clause, outer: Clause) -> bool:
+    """Tell whether a clause fits between two neighbouring legs of another."""
+    left, middle, right = outer
+    return (left <= inner[0] and inner[2] <= middle) or (middle <= inner[0] and inner[2] <= right)
+
+
+def crosses(one: Clause, other: Clause) -> bool:
+    """Tell whether two clauses cannot be drawn on one side of the line."""
+    apart = one[2] <= other[0] or other[2] <= one[0]
+    return not (apart or lies_within(one, other) or lies_within(other, one))
+
+
+def embed(formula: Formula, nodes: int = EMBEDDING_NODES) -> PlanarFormula:
+    """Find a rectilinear embedding of a formula.
+
+    Exact: variables are put on the line one after the other, at every place; of the clauses that
+    are complete those that cross must lie on different sides, so what is left is to colour a
+    graph with two colours. Raises PermanentError where there is none, and where `nodes` orders
+    have been looked at without finding one.
+    """
+    sequence = _most_connected_first(formula)
+    left = nodes
+    line: list[int] = []
+
+    def extend(depth: int) -> dict[int, bool] | None:
+        nonlocal left
+        if left <= 0:
+            return None
+        left -= 1
+        place = {variable: i for i, variable in enumerate(line)}
+        sides = _two_sides(formula, place)
+        if sides is None or depth == len(sequence):
+            return sides
+        # A line read from right to left is the same line: the second variable stands right.
+        for i in range(1 if depth == 1 else 0, len(line) + 1):
+            line.insert(i, sequence[depth])
+            found = extend(depth + 1)
+            if found is not None:
+                return found
+            line.pop(i)
+        return None
+
+    found = extend(0)
+    if found is None:
+        raise PermanentError(
+            f"no rectilinear embedding was found among {nodes:,} orders of variables"
+            if left <= 0
+            else "the formula has no rectilinear embedding: in every order of its variables"
+            " clauses cross on both sides of the line"
+        )
+    above = tuple(found[i] for i in range(len(formula.clauses)))
+    return PlanarFormula(formula=formula, order=tuple(line), above=above)
+
+
+def _most_connected_first(formula: Formula) -> list[int]:
+    """Order variables so that clauses are complete early."""
+    rest = set(range(formula.variables))
+    chosen: list[int] = []
+    weight = [0.0] * formula.variables
+    degree = formula.occurrences
+    while rest:
+        best = max(rest, key=lambda v: (weight[v], degree[v], -v))
+        rest.remove(best)
+        chosen.append(best)
+        for clause in formula.clauses:
+            if best in clause:
+                share = 10.0 if len(rest.intersection(clause)) == 1 else 1.0
+                for variable in clause:
+                    weight[variable] += share
+    return chosen
+
+
+def _two_sides(formula: Formula, place: dict[int, int]) -> dict[int, bool] | None:
+    """Put every complete clause above or below, so that none cross; None if that cannot be."""
+    spans = {
+        i: span_of(clause, place)
+        for i, clause in enumerate(formula.clauses)
+        if all(variable in place for variable in clause)
+    }
+    side: dict[int, bool] = {}
+    for start in spans:
+        if start in side:
+            continue
+        side[start] = True
+        waiting = [start]
+        while waiting:
+            i = waiting.pop()
+            for j, span in spans.items():
+                if i == j or not crosses(spans[i], span):
+                    continue
+                if j not in side:
+                    side[j] = not side[i]
+                    waiting.append(j)
+                elif side[j] == side[i]:
+                    return None
+    return side
+
+
+def random_planar_formula(
+    variables: int, clauses: int, seed: int, demand: Demand | None = None
+) -> PlanarFormula:
+    """Draw a formula together with its embedding; with a demand, one that can be satisfied.
+
+    On each side of the line neighbouring stretches are joined at random, each join being a
+    clause, until one stretch is left; of these clauses the wanted number is drawn. With a demand,
+    joins that meet it are preferred, and the others are no clauses. Raises PermanentError where
+    there is no room for that many: 2 x (variables - 2) at most, and fewer where a planted
+    assignment has to satisfy them.
+    """
+    if variables < 3:
+        raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
+    draw = random.Random(seed)
+    found: list[tuple[Clause, bool]] = []
+    for _ in range(DRAWINGS):
+        found = max(found, _random_clauses(variables, draw, demand), key=len)
+        if len(found) >= clauses:
+            break
+    else:
+        raise PermanentError(
+            f"{clauses} clauses; there was room for {len(found)} with {variables} variables and"
+            f" seed {seed}"
+        )
+    chosen = draw.sample(found, clauses)
+    names = list(range(variables))
+    draw.shuffle(names)
+    formula = Formula(
+        variables=variables,
+        clauses=tuple((names[a], names[b], names[c]) for (a, b, c), _ in chosen),
+    )
+    return PlanarFormula(
+        formula=formula, order=tuple(names), above=tuple(side for _, side in chosen)
+    )
+
+
+def _random_clauses(
+    variables: int, draw: random.Random, demand: Demand | None
+) -> list[tuple[Clause, bool]]:
+    """Fill both sides of the line; give the places of every clause and whether it is above."""
+    planted = planted_values(variables, draw, demand)
+    found: list[tuple[Clause, bool]] = []
+    for above in (True, False):
+        ends = list(range(variables))
+        while len(ends) > 2:
+            joins = list(range(1, len(ends) - 1))
+            if demand is not None:
+                good = [i for i in joins if demand(sum(planted[v] for v in ends[i - 1 : i + 2]))]
+                joins = good or joins
+            i = draw.choice(joins)
+            clause = (ends[i - 1], ends[i], ends[i + 1])
+            if demand is None or demand(sum(planted[v] for v in clause)):
+                found.append((clause, above))
+            del ends[i]
+    return found

@@ -1,0 +1,1 @@
+"""The search of Strands for boards of any size and alphabet."""

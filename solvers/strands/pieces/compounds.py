@@ -1,0 +1,347 @@
+"""Find compounds on a board: words run together along one path that touches two opposite sides.
+
+Components are found once, as paths, and joined: a component follows another when it begins beside
+its last cell, shares no cell with what is before it, and the costs together
+(solvers.lexicon.components) stay within the limit. Of what may still follow a cell, the least cost
+that reaches the missing sides is known beforehand, so that hardly anything is joined that does not
+span in the end. The same letters may be cut into words in several ways; that is one compound, with
+the best score among its cuts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.compiling import Int, kernel, search_kernel
+from solvers.strands.pieces.component_paths import (
+    CELLS,
+    CODE_BITS,
+    CODE_HI,
+    CODE_LO,
+    COST,
+    FALLING,
+    FIRST,
+    HIGH,
+    LAST,
+    LETTERS,
+    LETTERS_MAX,
+    LOW,
+    RISING,
+    SIDES,
+    WORD,
+    Components,
+    diagonal,
+)
+from solvers.strands.pieces.compound_rows import BLOCKS, Rows, keep_row, longer_rows, new_rows
+from solvers.strands.pieces.compound_scores import (
+    Codes,
+    Phrases,
+    ScoreWeights,
+    hash_codes,
+    hash_phrases,
+    is_known,
+    phrase_score,
+)
+from solvers.strands.pieces.words import WINDOW, Grid, spans
+
+FIRST_ROWS = 1 << 15
+TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
+SIDES_SETS = 16
+TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
+
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+_UNREACHED = 1 << 30
+
+
+class JoinLimits(NamedTuple):
+    """What the rules and the solver allow compounds."""
+
+    min_letters: int
+    components_max: int
+    cost_max: int
+    crossing: bool
+    """Whether words may cross: then blocks are not told apart."""
+    rows_max: int
+    """Rows of compounds."""
+    steps_max: int
+    """Components that are tried behind one another."""
+
+
+class Board(NamedTuple):
+    """What does not change while a board's components are joined."""
+
+    components: Components
+    weights: ScoreWeights
+    limits: JoinLimits
+    bounds: npt.NDArray[np.int64]
+    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin
+    beside cell c."""
+    listed: npt.NDArray[np.int32]
+    need: npt.NDArray[np.int64]
+    """int64[m, cell, sides so far]: see `_needs`."""
+    row_of: npt.NDArray[np.int64]
+    """int64[cells]: the row of each cell."""
+    spelled: Codes
+    """The words of the board, which are no compounds."""
+    phrases: Phrases
+    columns: int
+    wide: bool
+    """Whether a mask cannot hold the whole board."""
+
+
+class Joined(NamedTuple):
+    """What has been joined so far: entry n is the first n components."""
+
+    at: npt.NDArray[np.int64]
+    """int64: where in the followers the next component comes from."""
+    stop: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+    """int64: the last component."""
+    masks: npt.NDArray[np.uint64]
+    """uint64[., 5], as those of components."""
+    sums: npt.NDArray[np.int64]
+    """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
+    steps: npt.NDArray[np.int64]
+    """int64[1]: components that were tried."""
+
+
+@kernel
+def _followers(
+    components: Components, near: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """List for each cell the components that begin beside it, the cheapest first."""
+    cells, fields = len(near), components.fields
+    bounds = np.zeros(cells + 1, np.int64)
+    for i in range(len(fields)):
+        for k in range(8):
+            to = near[fields[i, FIRST], k]
+            if to < 0:
+                break
+            bounds[to + 1] += 1
+    for cell in range(cells):
+        bounds[cell + 1] += bounds[cell]
+    ends = bounds[:-1].copy()
+    listed = np.empty(bounds[cells], np.int32)
+    for i in range(len(fields)):
+        # Beside is mutual.
+        for k in range(8):
+            to = near[fields[i, FIRST], k]
+            if to < 0:
+                break
+            listed[ends[to]] = i
+            ends[to] += 1
+    return bounds, listed
+
+
+@kernel
+def _needs(
+    components: Components, bounds: npt.NDArray[np.int64], listed: npt.NDArray[np.int32],
+    more_max: Int,
+) -> npt.NDArray[np.int64]:  # fmt: skip
+    """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
+
+    int64[m, cell, sides so far]; cells that are used twice are not minded.
+    """
+    cells, fields = len(bounds) - 1, components.fields
+    need = np.full((more_max + 1, cells, SIDES_SETS), _UNREACHED, np.int64)
+    for m in range(1, more_max + 1):
+        for cell in range(cells):
+            for k in range(bounds[cell], bounds[cell + 1]):
+                i = listed[k]
+                cost, last, sides = fields[i, COST], fields[i, LAST], fields[i, SIDES]
+                for before in range(SIDES_SETS):
+                    after = before | sides
+                    rest = np.int64(0) if spans(after) else need[m - 1, last, after]
+                    need[m, cell, before] = min(need[m, cell, before], cost + rest)
+    return need
+
+
+@search_kernel
+def _overlap(components: Components, one: Int, other: Int) -> bool:
+    """Tell whether two components share a cell, on a board of any size."""
+    fields, paths = components.fields, components.paths
+    for i in range(fields[one, LETTERS]):
+        for j in range(fields[other, LETTERS]):
+            if paths[one, i] == paths[other, j]:
+                return True
+    return False
+
+
+@search_kernel
+def _blocks(
+    cells: np.uint64, falling: np.uint64, rising: np.uint64, low: Int, columns: Int
+) -> tuple[np.uint64, np.uint64, bool]:
+    """Turn a path's masks into (cells, blocks, whether it fits), from its lowest cell on.
+
+    Blocks are those of solvers.strands.pieces.words.mask_path; the path spans at most WINDOW cells.
+    """
+    by = np.uint64(low & 63)
+    back = np.uint64(64 - (low & 63)) & np.uint64(63)
+    c = np.uint64(min(columns, 63))
+    cells = (cells >> by) | (cells << back)
+    falling = (falling >> by) | (falling << back)
+    rising = (rising >> by) | (rising << back)
+    # The lowest cell is no block's last: what stands there is one beyond the window.
+    if rising & _ONE and not (cells >> (np.uint64(63) - c)) & _ONE:
+        return cells, _ZERO, False
+    open_falling = falling & ~((cells << _ONE) | (cells << c))
+    open_rising = rising & ~(cells | (cells << c << _ONE))
+    return cells, open_falling | open_rising, True
+
+
+@search_kernel
+def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) -> Int:
+    """Write the compounds that begin with one component; return their number, or what is wrong."""
+    fields, shapes = board.components.fields, board.components.masks
+    bounds, listed, need, limits = board.bounds, board.listed, board.need, board.limits
+    component_scores, count_scores = board.weights.components, board.weights.counts
+    at, stop, chosen = stack.at, stack.stop, stack.chosen
+    joined, sums = stack.masks, stack.sums
+    vocabulary = len(component_scores)
+    depth = 0
+    at[0], stop[0] = first, first + 1
+    while depth >= 0:
+        if at[depth] == stop[depth]:
+            depth -= 1
+            continue
+        stack.steps[0] += 1
+        if stack.steps[0] > limits.steps_max:
+            return TOO_MANY
+        i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
+        at[depth] += 1
+        spent = sums[depth, SPENT] + fields[i, COST]
+        if spent > limits.cost_max:
+            depth -= 1  # The others cost no less.
+            continue
+        if shapes[i, CELLS] & joined[depth, CELLS]:
+            if not board.wide:
+                continue
+            overlap = False
+            for d in range(1, depth + 1):
+                overlap |= _overlap(board.components, chosen[d], i)
+            if overlap:
+                continue
+        touched = sums[depth, TOUCHED] | np.int64(fields[i, SIDES])
+        ends = depth > 0 and spans(touched)
+        last = fields[i, LAST]
+        left = limits.components_max - depth - 1
+        goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
+        length = sums[depth, LENGTH] + fields[i, LETTERS]
+        if not (ends or goes_on) or length > LETTERS_MAX:
+            continue
+        bits = np.uint64(CODE_BITS * fields[i, LETTERS])
+        hi, lo = joined[depth, CODE_HI], joined[depth, CODE_LO]
+        if bits < np.uint64(64):
+            hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
+            lo = lo << bits
+        else:
+            hi, lo = lo << (bits - np.uint64(64)), _ZERO
+        hi |= shapes[i, CODE_HI]
+        lo |= shapes[i, CODE_LO]
+        value = sums[depth, SCORE] + component_scores[fields[i, WORD]]
+        falling, rising = shapes[i, FALLING], shapes[i, RISING]
+        if depth > 0:
+            before = chosen[depth]
+            value += phrase_score(fields[before, WORD], fields[i, WORD], vocabulary, board.phrases)
+            more_falling, more_rising = diagonal(
+                fields[before, LAST], fields[i, FIRST], board.columns, board.row_of
+            )
+            falling |= joined[depth, FALLING] | more_falling
+            rising |= joined[depth, RISING] | more_rising
+        cells = shapes[i, CELLS] | joined[depth, CELLS]
+        lowest, highest = (
+            min(sums[depth, LOWEST], fields[i, LOW]),
+            max(sums[depth, HIGHEST], fields[i, HIGH]),
+        )
+        if ends and length >= limits.min_letters and not is_known(hi, lo, board.spelled):
+            if highest - lowest >= WINDOW:
+                return TOO_WIDE
+            shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
+            if not fits:
+                return TOO_WIDE
+            if found == len(rows.masks):
+                return FULL
+            rows.masks[found, CELLS] = shape
+            rows.masks[found, BLOCKS] = _ZERO if limits.crossing else blocks
+            rows.masks[found, CODE_HI] = hi
+            rows.masks[found, CODE_LO] = lo
+            rows.numbers[found, 0] = lowest
+            rows.numbers[found, 1] = value + count_scores[depth + 1]
+            if keep_row(rows, found):
+                found += 1
+        if goes_on:
+            depth += 1
+            chosen[depth] = i
+            joined[depth, CELLS] = cells
+            joined[depth, FALLING] = falling
+            joined[depth, RISING] = rising
+            joined[depth, CODE_HI] = hi
+            joined[depth, CODE_LO] = lo
+            sums[depth, TOUCHED] = touched
+            sums[depth, SPENT] = spent
+            sums[depth, SCORE] = value
+            sums[depth, LENGTH] = length
+            sums[depth, LOWEST], sums[depth, HIGHEST] = lowest, highest
+            at[depth], stop[depth] = bounds[last], bounds[last + 1]
+    return found
+
+
+@kernel
+def join_components(
+    components: Components, weights: ScoreWeights, words: npt.NDArray[np.uint64], grid: Grid,
+    limits: JoinLimits,
+) -> Any:  # fmt: skip
+    """Join components in every way that spans and that spells none of `words`, from 2 on.
+
+    `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])
+    is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
+    `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
+    compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond the
+    limits of rows or steps, TOO_WIDE where one spans more cells than a mask holds.
+    """
+    bounds, listed = _followers(components, grid.near)
+    cells = grid.rows * grid.columns
+    board = Board(
+        components=components,
+        weights=weights,
+        limits=limits,
+        bounds=bounds,
+        listed=listed,
+        need=_needs(components, bounds, listed, limits.components_max - 1),
+        row_of=np.arange(cells) // grid.columns,
+        spelled=hash_codes(words),
+        phrases=hash_phrases(components, weights),
+        columns=grid.columns,
+        wide=cells > WINDOW,
+    )
+    depths = limits.components_max + 1
+    stack = Joined(
+        at=np.zeros(depths, np.int64),
+        stop=np.zeros(depths, np.int64),
+        chosen=np.zeros(depths, np.int64),
+        masks=np.zeros((depths, 5), np.uint64),
+        sums=np.zeros((depths, 6), np.int64),
+        steps=np.zeros(1, np.int64),
+    )
+    stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
+    stack.sums[0, LOWEST] = cells
+    rows = new_rows(min(FIRST_ROWS, limits.rows_max))
+    found: Int = np.int64(0)
+    for first in range(len(components.fields)):
+        while True:
+            now = _join_from(first, board, stack, rows, found)
+            if now in (TOO_WIDE, TOO_MANY):
+                return now, rows.masks, rows.numbers
+            if now == FULL and 2 * len(rows.masks) > limits.rows_max:
+                return np.int64(TOO_MANY), rows.masks, rows.numbers
+            if now != FULL:
+                found = now
+                break
+            # Begin with this component anew: what it has given so far is found to be known.
+            found = len(rows.masks)
+            rows = longer_rows(rows)
+    return found, rows.masks, rows.numbers

@@ -1,0 +1,298 @@
+"""The pieces of a board: each word on each set of cells, with the blocks its paths may cross.
+
+A piece is a word and a set of cells. The paths that the word may take on them differ in the
+2 x 2 blocks whose diagonal they use, and only the least sets of blocks matter: whoever can go
+round a path can go round one that uses fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.lexicon.components import NO_COMPONENT, component_costs
+from solvers.lexicon.lexicon import Lexicon
+from solvers.strands.pieces.component_paths import (
+    CODE_BITS,
+    LETTERS_MAX,
+    cheapest_below,
+    find_components,
+)
+from solvers.strands.pieces.compound_rows import merge_rows
+from solvers.strands.pieces.compound_scores import ScoreWeights, number_codes
+from solvers.strands.pieces.compounds import TOO_MANY, TOO_WIDE, JoinLimits, join_components
+from solvers.strands.pieces.words import (
+    BOTTOM,
+    LEFT,
+    NO_LETTER,
+    RIGHT,
+    STEPS_MAX,
+    TOO_MANY_STEPS,
+    TOP,
+    WORD_TOO_WIDE,
+    Grid,
+    find_words,
+    neighbours,
+)
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import COMPONENTS_MAX, Rules
+from solvers.strands.score import FREQUENCY, Scoring
+
+FIRST_ROWS = 1 << 13
+COMPOUND_ROWS_MAX = 1 << 23
+"""More rows of compounds than this are refused: 2^23 take 600 MB."""
+
+JOINTS_MAX = 1 << 28
+"""Components that are tried behind one another on one board, some seconds."""
+WORD_ROWS_MAX = 1 << 22
+"""Paths of words that one board may have: 2^22 take 120 MB."""
+_TOO_MANY_PATHS = (
+    "the letters of this board can be walked along words in too many ways; expected a board of "
+    "fewer equal letters, or a smaller word list"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pieces:
+    """Pieces of one kind, sorted by lowest cell, cells, word: the canonical order.
+
+    Cells and blocks are masks relative to the lowest cell (solvers.strands.pieces.words).
+    """
+
+    low: npt.NDArray[np.int32]
+    cells: npt.NDArray[np.uint64]
+    word: npt.NDArray[np.int64]
+    """Index in the lexicon; for compounds a number for the same letters, counted from the first."""
+    score: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.bool_]
+    """Whether it touches two opposite sides."""
+    block_offsets: npt.NDArray[np.int32]
+    blocks: npt.NDArray[np.uint64]
+    """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks, ascending."""
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def cells_on(self, row: int) -> frozenset[int]:
+        """List the cells of a piece."""
+        mask, low = int(self.cells[row]), int(self.low[row])
+        return frozenset(low + b for b in range(mask.bit_length()) if mask >> b & 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Found:
+    """Everything that may lie on a board."""
+
+    words: Pieces
+    compounds: Pieces
+    codes: npt.NDArray[np.uint64]
+    """uint64[compounds, 2]: each compound's letters (solvers.strands.pieces.compounds)."""
+
+
+class TooManyPiecesError(Exception):
+    """The board has more pieces than the solver has room for; says so in its reason."""
+
+
+class TooWideError(TooManyPiecesError):
+    """Words span more cells than a mask holds, or can be walked in too many ways one by one."""
+
+
+def find_pieces(
+    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, scoring: Scoring = FREQUENCY
+) -> Found:
+    """Find every piece that the rules allow on a board.
+
+    Raises TooManyPiecesError when words span too many cells or compounds are too many.
+    """
+    grid = grid_of(puzzle, rules, lexicon)
+    words = _words(lexicon, grid, rules, scoring)
+    if rules.spangram == "off" or rules.compound_parts == 1:
+        nothing = np.empty((0, 4), np.uint64)
+        return Found(
+            words=words,
+            compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
+            codes=nothing[:, 2:],
+        )
+    compounds, codes = _compounds(lexicon, grid, rules, scoring, words)
+    return Found(words=words, compounds=compounds, codes=codes)
+
+
+def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
+    """Write the board in the lexicon's letter codes."""
+    points = np.array([ord(letter) for row in puzzle.board for letter in row], np.uint32)
+    codes = np.searchsorted(lexicon.alphabet, points)
+    codes[codes == len(lexicon.alphabet)] = 0
+    known = lexicon.alphabet[codes] == points
+    return np.where(known, codes, NO_LETTER).astype(np.uint8)
+
+
+def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Grid:
+    """Write the cells of a board as kernels take them."""
+    rows, columns = puzzle.row_count, puzzle.column_count
+    near = neighbours(rows, columns, diagonal=rules.diagonal)
+    return Grid(board_codes(puzzle, lexicon), near, rows, columns)
+
+
+def _words(lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring) -> Pieces:
+    room = FIRST_ROWS
+    while True:
+        masks = np.empty((room, 2), np.uint64)
+        numbers = np.empty((room, 3), np.int32)
+        found = int(find_words(lexicon.trie, grid, rules.min_letters, masks, numbers, STEPS_MAX))
+        if found == WORD_TOO_WIDE:
+            raise TooWideError(_too_wide(grid))
+        if found == TOO_MANY_STEPS or found > WORD_ROWS_MAX:
+            raise TooWideError(_TOO_MANY_PATHS)
+        if found <= room:
+            break
+        room = 2 * found
+    masks, numbers = masks[:found], numbers[:found]
+    scores = scoring.words(lexicon, numbers[:, 0])
+    return _merge(masks, numbers, scores, rules)
+
+
+def _compounds(
+    lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring, words: Pieces
+) -> tuple[Pieces, npt.NDArray[np.uint64]]:
+    costs, cheapest, weights = scored_components(lexicon, rules, scoring)
+    complete, components = find_components(
+        lexicon.trie, costs, cheapest, grid, rules.compound_centibels, STEPS_MAX
+    )
+    if not complete:
+        raise TooManyPiecesError(_TOO_MANY_PATHS)
+    found, masks, numbers = join_components(
+        components,
+        weights,
+        _codes(lexicon, np.unique(words.word[words.spans])),
+        grid,
+        JoinLimits(
+            min_letters=rules.min_letters,
+            components_max=rules.compound_parts,
+            cost_max=rules.compound_centibels,
+            crossing=rules.crossing,
+            rows_max=COMPOUND_ROWS_MAX,
+            steps_max=JOINTS_MAX,
+        ),
+    )
+    if found == TOO_WIDE:
+        raise TooManyPiecesError(_too_wide(grid))
+    if found == TOO_MANY:
+        raise TooManyPiecesError(
+            f"more than {COMPOUND_ROWS_MAX:,} compound spangrams, or {JOINTS_MAX:,} ways to join "
+            "their parts; expected rules with fewer parts or a lower limit on their cost"
+        )
+    low, cells, codes, scores, block_offsets, blocks = merge_rows(masks, numbers, found)
+    pieces = Pieces(
+        low=low,
+        cells=cells,
+        word=number_codes(codes),
+        score=scores,
+        spans=np.ones(len(low), np.bool_),
+        block_offsets=block_offsets,
+        blocks=blocks,
+    )
+    return pieces, codes
+
+
+def _codes(lexicon: Lexicon, words: Any) -> npt.NDArray[np.uint64]:
+    """Write words as compounds are written; those that are longer than a compound are left out."""
+    codes = np.empty((len(words), 2), np.uint64)
+    count = 0
+    for word in words:
+        letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
+        if len(letters) <= LETTERS_MAX:
+            code = 1
+            for letter in letters.tolist():
+                code = code << CODE_BITS | letter
+            codes[count] = code >> 64, code & (2**64 - 1)
+            count += 1
+    return codes[:count]
+
+
+_scored: dict[tuple[str, int, str], tuple[Any, Any, ScoreWeights]] = {}
+_SCORED_KEPT = 8
+
+
+def scored_components(
+    lexicon: Lexicon, rules: Rules, scoring: Scoring
+) -> tuple[Any, Any, ScoreWeights]:
+    """Price every word as a component: its cost, the least cost below each node, its score.
+
+    Those of the last lexicons and rules are kept.
+    """
+    key = (lexicon.lexicon_id, rules.part_centizipf, scoring.name)
+    if key not in _scored:
+        if len(_scored) >= _SCORED_KEPT:
+            _scored.clear()
+        costs = component_costs(lexicon, rules.part_centizipf).astype(np.int32)
+        cheapest = np.empty(len(lexicon.node_word), np.int32)
+        cheapest_below(lexicon.trie, costs, NO_COMPONENT, cheapest)
+        weights = ScoreWeights(
+            components=scoring.components(lexicon),
+            phrase_offsets=lexicon.phrase_offsets,
+            phrase_second=lexicon.phrase_second,
+            phrases=scoring.phrases(lexicon),
+            counts=scoring.counts(lexicon, COMPONENTS_MAX),
+        )
+        _scored[key] = costs, cheapest, weights
+    return _scored[key]
+
+
+def _too_wide(grid: Grid) -> str:
+    return (
+        f"a word on this board of {grid.rows} x {grid.columns} spans more than 64 cells, row by "
+        "row; expected narrower boards or shorter words"
+    )
+
+
+def _merge(masks: Any, numbers: Any, scores: Any, rules: Rules) -> Pieces:
+    """Merge paths into pieces."""
+    cells, word, low = masks[:, 0], numbers[:, 0].astype(np.int64), numbers[:, 1]
+    blocks = np.zeros_like(cells) if rules.crossing else masks[:, 1]
+    order = np.lexsort((blocks, word, cells, low))
+    cells, blocks, word, low = cells[order], blocks[order], word[order], low[order]
+    scores = scores[order]
+    if len(order):
+        other = np.ones(len(order), np.bool_)
+        other[1:] = (cells[1:] != cells[:-1]) | (word[1:] != word[:-1]) | (low[1:] != low[:-1])
+        first = np.flatnonzero(other)
+        bounds = np.append(first, len(order))
+        best = np.maximum.reduceat(scores, first)
+        least, offsets = _least_sets(blocks, bounds)
+    else:
+        first = np.empty(0, np.intp)
+        best, least, offsets = scores, blocks, np.zeros(1, np.int32)
+    sides = numbers[order, 2][first]
+    spans = ((sides & (TOP | BOTTOM)) == (TOP | BOTTOM)) | (
+        (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
+    )
+    return Pieces(
+        low=low[first].astype(np.int32),
+        cells=cells[first],
+        word=word[first],
+        score=best,
+        spans=spans,
+        block_offsets=offsets,
+        blocks=least,
+    )
+
+
+def _least_sets(blocks: Any, bounds: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    """Keep of each group's sets of blocks those that contain no other."""
+    keep = np.ones(len(blocks), np.bool_)
+    sizes = np.diff(bounds)
+    for group in np.flatnonzero(sizes > 1):
+        start, stop = bounds[group], bounds[group + 1]
+        least: list[int] = []
+        for i in range(start, stop):
+            mask = int(blocks[i])
+            # Ascending: a set stands after every set that it contains.
+            if any(known & mask == known for known in least):
+                keep[i] = False
+            else:
+                least.append(mask)
+    kept_before = np.concatenate([[0], np.cumsum(keep)])
+    return blocks[keep], kept_before[bounds].astype(np.int32)

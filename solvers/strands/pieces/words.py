@@ -1,0 +1,189 @@
+"""Find words on a board: every path of king's moves that spells one, as a mask of cells.
+
+Method: article 001, 1-1 and article 004, Algorithm 1: depth-first search from every cell along
+the trie, cut where no word begins like the path. A path's cells are a mask relative to its lowest
+cell (bit 0), so that boards of any size work as long as a word spans fewer than 64 cells. Its
+diagonal steps are a mask of 2 x 2 blocks, each named by its lower right cell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import popcount
+from solvers.kernel.compiling import Int, kernel
+from solvers.lexicon.lexicon import Trie
+
+WINDOW = 64
+"""Cells, from a path's lowest on, that a mask reaches."""
+PATH_MAX = 64
+TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
+STEPS_MAX = 1 << 27
+"""Steps along the letters of words that one board may take, some seconds: HAHA over and over has
+more paths than anybody can walk."""
+WORD_TOO_WIDE, TOO_MANY_STEPS = -1, -2
+NO_LETTER = 255
+
+_ONE = np.uint64(1)
+
+
+class Grid(NamedTuple):
+    """The cells of a board, row by row."""
+
+    letters: npt.NDArray[np.uint8]
+    """uint8[cells]: codes of the lexicon, NO_LETTER where it lacks the letter."""
+    near: npt.NDArray[np.int32]
+    """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
+    rows: int
+    columns: int
+
+
+@kernel
+def mask_path(
+    path: npt.NDArray[np.int64], length: Int, rows: Int, columns: Int
+) -> tuple[Int, np.uint64, np.uint64, Int, bool]:
+    """Turn a path of cells into (lowest cell, cells, blocks, sides touched, whether it fits).
+
+    A diagonal step counts as a block only if both other cells of the block are not on the path:
+    only then can another word cross it, since a word may always cross itself.
+    """
+    low = path[0]
+    high = path[0]
+    for i in range(1, length):
+        low = min(low, path[i])
+        high = max(high, path[i])
+    if high - low >= WINDOW:
+        return 0, np.uint64(0), np.uint64(0), 0, False
+    cells = np.uint64(0)
+    sides = 0
+    for i in range(length):
+        cell = path[i]
+        cells |= _ONE << np.uint64(cell - low)
+        if cell < columns:
+            sides |= TOP
+        if cell >= (rows - 1) * columns:
+            sides |= BOTTOM
+        if cell % columns == 0:
+            sides |= LEFT
+        if cell % columns == columns - 1:
+            sides |= RIGHT
+    blocks = np.uint64(0)
+    for i in range(1, length):
+        a, b = min(path[i - 1], path[i]), max(path[i - 1], path[i])
+        if b - a == columns + 1:
+            one, other, corner = a + 1, b - 1, b
+        elif b - a == columns - 1 and a // columns != b // columns:
+            one, other, corner = a - 1, b + 1, b + 1
+        else:
+            continue
+        if one >= low and (cells >> np.uint64(one - low)) & _ONE:
+            continue
+        if other - low < WINDOW and (cells >> np.uint64(other - low)) & _ONE:
+            continue
+        if corner - low >= WINDOW:
+            return 0, cells, blocks, sides, False
+        blocks |= _ONE << np.uint64(corner - low)
+    return low, cells, blocks, sides, True
+
+
+@kernel
+def spans(sides: Int) -> bool:
+    """Tell whether two opposite sides are among those touched."""
+    return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
+
+
+@kernel
+def find_words(
+    trie: Trie, grid: Grid, min_letters: Int, masks: npt.NDArray[np.uint64],
+    numbers: npt.NDArray[np.int32], steps_max: Int,
+) -> Int:  # fmt: skip
+    """Write every path of at least `min_letters` cells that spells a word.
+
+    Row i of `masks` (uint64[n, 2]) gets cells and blocks, of `numbers` (int32[n, 3]) word, lowest
+    cell and sides. Returns how many paths there are, which may be more than the arrays hold;
+    WORD_TOO_WIDE if one spans too many cells, TOO_MANY_STEPS when words lead further than
+    `steps_max` steps.
+    """
+    node_children, node_first, node_word = trie.children, trie.first, trie.word
+    board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
+    cells = rows * columns
+    path = np.empty(PATH_MAX, np.int64)
+    node = np.empty(PATH_MAX, np.int64)
+    turn = np.empty(PATH_MAX, np.int64)
+    on_path = np.zeros(cells, np.uint8)
+    found = 0
+    steps = 0
+    for start in range(cells):
+        letter = np.uint64(board[start])
+        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
+            continue
+        depth = 0
+        path[0] = start
+        node[0] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
+        turn[0] = -1
+        on_path[start] = 1
+        while depth >= 0:
+            at = node[depth]
+            if turn[depth] < 0:
+                turn[depth] = 0
+                if node_word[at] >= 0 and depth + 1 >= min_letters:
+                    low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
+                    if not fits:
+                        return WORD_TOO_WIDE
+                    if found < len(masks):
+                        masks[found, 0] = mask
+                        masks[found, 1] = blocks
+                        numbers[found, 0] = node_word[at]
+                        numbers[found, 1] = low
+                        numbers[found, 2] = sides
+                    found += 1
+            children = node_children[at]
+            cell = path[depth]
+            step = -1
+            if children != np.uint64(0) and depth + 1 < PATH_MAX:
+                while turn[depth] < 8:
+                    to = near[cell, turn[depth]]
+                    turn[depth] += 1
+                    if to < 0:
+                        turn[depth] = 8
+                        break
+                    if on_path[to] or board[to] == NO_LETTER:
+                        continue
+                    if (children >> np.uint64(board[to])) & _ONE:
+                        step = to
+                        break
+            if step < 0:
+                on_path[cell] = 0
+                depth -= 1
+                continue
+            steps += 1
+            if steps > steps_max:
+                return TOO_MANY_STEPS
+            letter = np.uint64(board[step])
+            depth += 1
+            path[depth] = step
+            node[depth] = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
+            turn[depth] = -1
+            on_path[step] = 1
+    return found
+
+
+def neighbours(rows: int, columns: int, *, diagonal: bool) -> np.ndarray:
+    """List each cell's neighbours: int32[cells, 8], -1 beyond the last."""
+    near = np.full((rows * columns, 8), -1, np.int32)
+    for r in range(rows):
+        for c in range(columns):
+            around = [
+                (r + i) * columns + c + j
+                for i in (-1, 0, 1)
+                for j in (-1, 0, 1)
+                if (i or j)
+                and (diagonal or not (i and j))
+                and 0 <= r + i < rows
+                and 0 <= c + j < columns
+            ]
+            near[r * columns + c, : len(around)] = around
+    return near

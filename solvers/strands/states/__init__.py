@@ -1,0 +1,1 @@
+"""What both fast searches of Strands remember: states, sets, supports."""

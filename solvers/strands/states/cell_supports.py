@@ -1,0 +1,124 @@
+"""Which pieces could still cover a cell: states in which some cell has none are dead ends.
+
+All pieces on the same cells support them alike. What supported a cell last is tried first, as
+residues are in arc consistency (AC-3rm): mostly one look at a cell is enough.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import trailing_zeros
+from solvers.kernel.compiling import Int, inlined_kernel, kernel
+
+WINDOW = 64
+"""Cells, from the first free one on, that a state's masks hold."""
+
+_ONE = np.uint64(1)
+
+
+class Supports(NamedTuple):
+    """Sets of cells on which a piece lies, sorted by lowest cell, and cell by cell."""
+
+    cells: npt.NDArray[np.uint64]
+    """Masks relative to the lowest cell, like the blocks."""
+    blocks: npt.NDArray[np.uint64]
+    """Blocks that every path of every piece on these cells closes."""
+    low: npt.NDArray[np.int64]
+    at: npt.NDArray[np.int64]
+    """Supports at[f]:at[f + 1] have cell f as their lowest."""
+    offsets: npt.NDArray[np.int64]
+    of_cell: npt.NDArray[np.int32]
+    """of_cell[offsets[c]:offsets[c + 1]]: the supports of cell c, the latest first."""
+    latest: npt.NDArray[np.int32]
+    """What supported each cell last. Kernels write here; any value is right."""
+
+
+def supports_of(
+    low: npt.NDArray[np.int64], cells: npt.NDArray[np.uint64], blocks: npt.NDArray[np.uint64],
+    cell_count: int,
+) -> Supports:  # fmt: skip
+    """File pieces, given by lowest cell, cells and blocks sure to be closed, under their cells."""
+    order = np.lexsort((cells, low))
+    low, cells, blocks = low[order], cells[order], blocks[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (low[1:] != low[:-1]) | (cells[1:] != cells[:-1])
+    starts = np.flatnonzero(new)
+    if len(starts):
+        blocks = np.bitwise_and.reduceat(blocks, starts)
+    low, cells = low[starts], cells[starts]
+    offsets = np.zeros(cell_count + 1, np.int64)
+    of_cell = np.empty(int(np.bitwise_count(cells).sum()), np.int32)
+    _file(low, cells, offsets, of_cell)
+    return Supports(
+        cells=cells,
+        blocks=blocks,
+        low=low,
+        at=np.searchsorted(low, np.arange(cell_count + 1)).astype(np.int64),
+        offsets=offsets,
+        of_cell=of_cell,
+        latest=np.full(cell_count, -1, np.int32),
+    )
+
+
+@kernel
+def _file(
+    low: npt.NDArray[np.int64], cells: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64],
+    of_cell: npt.NDArray[np.int32],
+) -> None:  # fmt: skip
+    for s in range(len(low)):
+        left = cells[s]
+        while left:
+            offsets[low[s] + trailing_zeros(left) + 1] += 1
+            left &= left - _ONE
+    for c in range(1, len(offsets)):
+        offsets[c] += offsets[c - 1]
+    # Each cell's end moves forward as it is filled, and is its start then.
+    ends = offsets[:-1].copy()
+    for s in range(len(low) - 1, -1, -1):
+        left = cells[s]
+        while left:
+            c = low[s] + trailing_zeros(left)
+            of_cell[ends[c]] = s
+            ends[c] += 1
+            left &= left - _ONE
+
+
+@inlined_kernel
+def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
+    """Tell whether nothing fits on some free cell of the window that begins at cell `first`.
+
+    `closed` are blocks sure to be closed.
+    """
+    left = ~covered
+    ahead = len(supports.latest) - first
+    if ahead < WINDOW:
+        left &= (_ONE << np.uint64(ahead)) - _ONE
+    start = supports.at[first]
+    while left:
+        cell = first + trailing_zeros(left)
+        s = np.int64(supports.latest[cell])
+        if s < start or not _fits(s, first, covered, closed, supports):
+            found = False
+            for i in range(supports.offsets[cell], supports.offsets[cell + 1]):
+                s = np.int64(supports.of_cell[i])
+                if s < start:
+                    # It, and all that follow, begin on a cell that is covered.
+                    break
+                if _fits(s, first, covered, closed, supports):
+                    found = True
+                    break
+            if not found:
+                return True
+            supports.latest[cell] = s
+        left &= ~(supports.cells[s] << np.uint64(supports.low[s] - first))
+    return False
+
+
+@inlined_kernel
+def _fits(s: Int, first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
+    up = np.uint64(supports.low[s] - first)
+    return not ((supports.cells[s] << up) & covered) and not ((supports.blocks[s] << up) & closed)

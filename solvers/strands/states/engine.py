@@ -1,0 +1,152 @@
+"""What both searches share: the table, the pool, the budget, and what they have cost."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from solvers.algebra import Budget, Statistics
+from solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
+from solvers.kernel.hash_table import MOST_NUMBERS
+from solvers.reasons import BudgetSpentError, Reason, ReasonCode
+from solvers.strands.pieces.pieces import Found
+from solvers.strands.states.interned_sets import Pool, clear_pool, new_pool
+from solvers.strands.states.table import (
+    CLOCK_STRIDE,
+    DEADLINE_NS,
+    EXISTS,
+    NODES,
+    NODES_MAX,
+    STATE_BYTES,
+    STATES,
+    STATES_MAX,
+    STATUS,
+    TICK,
+    Table,
+    clear,
+    new_table,
+)
+
+State = tuple[Any, ...]
+_kept: list[tuple[Table, Pool]] = []
+"""What a search that is over used, for the next: its memory is mapped already."""
+
+TOO_MANY_SETS = Reason(
+    code=ReasonCode.FIXED_TABLE_FULL,
+    sentence="more sets of alternative paths, or of words in use, than the solver has room for",
+)
+TOO_MANY_PIECES = Reason(
+    code=ReasonCode.CAPACITY,
+    sentence="the board has more pieces, or wider ones, than the solver has room for",
+)
+
+
+def reason_of(error: BudgetSpentError) -> Reason:
+    """Say why a search of Strands stopped."""
+    if error.code == FIXED_TABLE_FULL:
+        return TOO_MANY_SETS
+    return Reason(code=error.reason_code)
+
+
+class RootChildren:
+    """The root's children of a search that begins with a piece on the first cell."""
+
+    _root_children: list[tuple[tuple[str, int], int, State]]
+    on_progress: Callable[[int, int], None] | None
+
+    def value(self, state: State) -> tuple[int, int]:
+        """Count the covers below a state, and find the best score among them."""
+        raise NotImplementedError
+
+    def root_size(self) -> int:
+        """Count the root's children: one for each piece on the first cell."""
+        return len(self._root_children)
+
+    def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
+        """Name the piece of a root's child, its score and the state after it."""
+        return self._root_children[index]
+
+    def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
+        """Value the root's children start..stop that have covers: indices, counts, best scores."""
+        indices, counts, scores = [], [], []
+        for i in range(start, stop):
+            _, score, state = self._root_children[i]
+            count, best = self.value(state)
+            if count:
+                indices.append(i)
+                counts.append(count)
+                scores.append(score + best)
+            if self.on_progress is not None:
+                self.on_progress(i + 1 - start, stop - start)
+        return indices, counts, scores
+
+
+def _memory(budget: Budget) -> tuple[Table, Pool]:
+    states = int(max(1, min(budget.table_bytes // STATE_BYTES, MOST_NUMBERS)))
+    try:
+        # Whoever takes it off the list has it alone: streams live side by side.
+        table, pool = _kept.pop()
+        clear_pool(pool)
+    except IndexError:
+        table, pool = _largest_table(states), new_pool()
+    if len(table.states) < states:
+        table = _largest_table(states)
+    table.control[STATES_MAX] = min(states, len(table.states))
+    clear(table)
+    return table, pool
+
+
+def _largest_table(states: int) -> Table:
+    while True:
+        try:
+            return new_table(states)
+        except MemoryError:
+            # More than this machine can promise: what it can is the budget then.
+            states //= 2
+
+
+def _give_back(table: Table, pool: Pool) -> None:
+    if not _kept:
+        _kept.append((table, pool))
+
+
+class Engine:
+    """What both searches share: the table, the budget, and how a piece is named."""
+
+    found: Found
+    name: str
+
+    def __init__(self, budget: Budget, *, exists: bool) -> None:
+        self.budget = budget
+        self.table, self.pool = _memory(budget)
+        weakref.finalize(self, _give_back, self.table, self.pool)
+        control = self.table.control
+        control[NODES] = 0
+        control[NODES_MAX] = budget.nodes
+        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
+        control[EXISTS] = exists
+        control[TICK] = CLOCK_STRIDE - 1
+        self.started_ns = time.perf_counter_ns()
+
+    def statistics(self) -> Statistics:
+        """Say what the search has cost so far."""
+        control = self.table.control
+        return Statistics(
+            states=int(control[STATES]),
+            nodes=int(control[NODES]),
+            kernel_ns=time.perf_counter_ns() - self.started_ns,
+            table_bytes=int(control[STATES]) * STATE_BYTES,
+            engine=self.name,
+        )
+
+    def check_clock(self) -> None:
+        """Raise BudgetSpentError when the budget's seconds are over."""
+        if time.monotonic_ns() > int(self.table.control[DEADLINE_NS]):
+            raise BudgetSpentError(OUT_OF_SECONDS)
+
+    def check(self) -> None:
+        """Raise BudgetSpentError if the kernel has stopped."""
+        if self.table.control[STATUS] != DONE:
+            raise BudgetSpentError(int(self.table.control[STATUS]))

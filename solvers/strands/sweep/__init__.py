@@ -1,0 +1,1 @@
+"""The search of Strands cell by cell, for any number of words."""

@@ -1,0 +1,167 @@
+"""The search cell by cell: states, their children in canonical order, their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.algebra import Budget, count_of
+from solvers.kernel.codes import DONE, OUT_OF_NODES
+from solvers.reasons import BudgetSpentError
+from solvers.strands.pieces.pieces import Found
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.states.cell_supports import supports_of
+from solvers.strands.states.engine import Engine, RootChildren, State
+from solvers.strands.states.table import NODES, NODES_MAX, STATUS
+from solvers.strands.sweep.sweep import (
+    ANY,
+    COMPOUND,
+    FRAME_WORDS,
+    OFF,
+    ONE,
+    PLAIN,
+    REQUIRED,
+    SPANNING,
+    SWEEP_FIELDS,
+    Sweep,
+    SweepState,
+    sweep_children,
+    sweep_cover,
+)
+
+
+class SweepEngine(RootChildren, Engine):
+    """Cell by cell; any rules, any number of words, boards of any length."""
+
+    name = "sweep"
+
+    def __init__(
+        self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
+    ) -> None:
+        super().__init__(budget, exists=exists)
+        self.found = found
+        self.sweep, self.piece = sweep_of(puzzle, rules, found)
+        words = puzzle.theme_words if rules.words == "given" else None
+        if words is None:
+            self.n = ANY
+        else:
+            self.n = words if rules.spangram == "off" else words + 1
+        self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
+        self.stack = np.empty((puzzle.cell_count + 1, FRAME_WORDS), np.uint64)
+        self.on_progress: Callable[[int, int], None] | None = None
+        self.root: State = _state(0, 0, 0, False, self.n, PLAIN, 0)
+        self._root_children = self.children(self.root)
+
+    def try_all(self, nodes: int) -> bool:
+        """Value the root; tell whether so many nodes are enough.
+
+        Raises BudgetSpentError for any other end of it.
+        """
+        control = self.table.control
+        nodes_max = int(control[NODES_MAX])
+        control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
+        try:
+            self.value(self.root)
+        except BudgetSpentError as error:
+            if error.code != OUT_OF_NODES:
+                raise
+            control[STATUS] = DONE
+            return False
+        finally:
+            control[NODES_MAX] = nodes_max
+        return True
+
+    def value(self, state: State) -> tuple[int, int]:
+        """Count the covers below a state, and find the best score among them."""
+        hi, lo, best = sweep_cover(_state(*state), self.sweep, self.table, self.pool, self.stack)
+        self.check()
+        return count_of(int(hi), int(lo)), int(best)
+
+    def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
+        """List (piece, score, state) after each piece on the first free cell."""
+        asked = _state(*state)
+        if asked.n == 0 or asked.first >= len(self.sweep.at) - 1:
+            return []
+        count = sweep_children(asked, self.sweep, self.table, self.pool, self.out)
+        self.check()
+        return [
+            (
+                self._name(int(row[0])),
+                int(self.sweep.fields[int(row[0]), 1]),
+                _state(*row[1:]),
+            )
+            for row in self.out[:count].copy()
+        ]
+
+    def _name(self, piece: int) -> tuple[str, int]:
+        row, words = int(self.piece[piece]), len(self.found.words)
+        return ("word", row) if row < words else ("compound", row - words)
+
+
+def _state(
+    first: Any, covered: Any, closed: Any, several: Any, n: Any, flag: Any, ban: Any
+) -> SweepState:
+    """Give the fields of a state the types for which the kernels are compiled."""
+    return SweepState(
+        int(first), np.uint64(covered), np.uint64(closed), bool(several), int(n), int(flag),
+        int(ban),
+    )  # fmt: skip
+
+
+def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDArray[np.intp]]:
+    """Sort all pieces by lowest cell for the sweep; also return the row each has in `found`.
+
+    Rows of compounds follow those of words.
+    """
+    words, compounds = found.words, found.compounds
+    low = np.concatenate([words.low, compounds.low]).astype(np.int64)
+    cells = np.concatenate([words.cells, compounds.cells])
+    order = np.argsort(low, kind="stable")
+    names, number = np.unique(words.word, return_inverse=True)
+    fields = np.zeros((len(low), SWEEP_FIELDS), np.int64)
+    fields[: len(words), 0] = number
+    fields[len(words) :, 0] = len(names)
+    fields[:, 1] = np.concatenate([words.score, compounds.score])
+    off = rules.spangram == "off"
+    fields[: len(words), 3] = np.where(words.spans & (not off), SPANNING, PLAIN)
+    fields[len(words) :, 3] = COMPOUND
+    by_word = np.argsort(number, kind="stable")
+    bounds = np.searchsorted(number[by_word], np.arange(len(names) + 2)).astype(np.int64)
+    if not rules.repeats:
+        fields[: len(words), 2] = np.diff(bounds)[number] > 1
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    sizes = np.concatenate([np.diff(words.block_offsets), np.diff(compounds.block_offsets)])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    sets = np.concatenate([words.blocks, compounds.blocks])
+    block_offsets = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)
+    moved = np.repeat(starts[:-1][order] - block_offsets[:-1], sizes[order])
+    sure = np.bitwise_and.reduceat(sets, starts[:-1]) if len(low) else sets
+    sweep = Sweep(
+        cells=cells[order],
+        fields=fields[order],
+        block_offsets=block_offsets,
+        blocks=sets[moved + np.arange(len(moved))],
+        at=np.searchsorted(low[order], np.arange(puzzle.cell_count + 1)).astype(np.int64),
+        low=low[order],
+        word_offsets=bounds,
+        word_pieces=place[by_word].astype(np.int64),
+        geometry=np.array(
+            [
+                puzzle.cell_count,
+                puzzle.column_count,
+                rules.min_letters,
+                {"required": REQUIRED, "one": ONE, "off": OFF}[rules.spangram],
+            ],
+            np.int64,
+        ),
+        supports=supports_of(low, cells, sure, puzzle.cell_count),
+        words=supports_of(
+            low[: len(words)], cells[: len(words)], sure[: len(words)], puzzle.cell_count
+        ),
+    )
+    return sweep, order

@@ -1,0 +1,343 @@
+"""Cover a board cell by cell, row by row: any number of words, boards of any length.
+
+The first free cell is always covered next, so what is covered is all before it and a window of
+64 cells from it on; a state is that window, the blocks closed, and what the rules ask to
+remember. Boards of any number of rows work, as long as no word reaches beyond the window.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import popcount, trailing_zeros
+from solvers.kernel.codes import FIXED_TABLE_FULL
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.kernel.wide import add
+from solvers.strands.states.blocks import combine
+from solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
+from solvers.strands.states.interned_sets import Pool, intern, intern_bans, is_banned, list_bans
+from solvers.strands.states.table import (
+    BEST,
+    DEAD,
+    EXISTS,
+    HI,
+    LO,
+    STATUS,
+    Table,
+    find,
+    keep,
+    spend,
+)
+
+ANY = 255
+"""Number of words left where any will do."""
+PLAIN, SPANNING, COMPOUND = range(3)
+"""Kinds of pieces: a word, a word that touches two opposite sides, a compound."""
+REQUIRED, ONE, OFF = range(3)
+SWEEP_WORD, SWEEP_SCORE, SWEEP_TWIN, SWEEP_KIND = range(4)
+SWEEP_FIELDS = 4
+CELLS_IN_ALL, WIDTH, LEAST, RULE = range(4)
+FRAME_WORDS = 8
+"""A frame of the search's stack: a state, the piece to try next, and what was found so far."""
+F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
+
+Frame = npt.NDArray[np.uint64]
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_BAN = np.uint64(32)
+
+
+class Sweep(NamedTuple):
+    """All pieces sorted by lowest cell, with masks relative to it."""
+
+    cells: npt.NDArray[np.uint64]
+    fields: npt.NDArray[np.int64]
+    """int64[pieces, SWEEP_FIELDS]: number of the word, score, whether the word has other cells to
+    stand on, kind."""
+    block_offsets: npt.NDArray[np.int64]
+    blocks: npt.NDArray[np.uint64]
+    """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks of piece p."""
+    at: npt.NDArray[np.int64]
+    """Pieces at[f]:at[f + 1] have cell f as their lowest."""
+    low: npt.NDArray[np.int64]
+    word_offsets: npt.NDArray[np.int64]
+    word_pieces: npt.NDArray[np.int64]
+    """word_pieces[word_offsets[w]:word_offsets[w + 1]]: the pieces of word w."""
+    geometry: npt.NDArray[np.int64]
+    """int64[4]: CELLS_IN_ALL, WIDTH, LEAST, RULE."""
+    supports: Supports
+    words: Supports
+    """Those that are no compounds: what may follow one."""
+
+
+class SweepState(NamedTuple):
+    """What is asked for: the ways to cover everything from a cell on."""
+
+    first: Int
+    """The first free cell."""
+    covered: np.uint64
+    """What is covered of the window of 64 cells from there on."""
+    closed: np.uint64
+    """Blocks that are closed: a mask, or the number of a set of masks."""
+    several: bool
+    """Whether `closed` is the number of a set."""
+    n: Int
+    """Pieces left, or ANY."""
+    flag: Int
+    """Kind of the spangram so far."""
+    ban: Int
+    """Number of the set of words that must not come again."""
+
+
+@inlined_kernel
+def pack_sweep(state: SweepState) -> np.uint64:
+    """Pack the rest of a state, beside its cells and blocks, into one word."""
+    return (
+        np.uint64(state.n)
+        | (np.uint64(state.several) << np.uint64(8))
+        | (np.uint64(state.flag) << np.uint64(9))
+        | (np.uint64(state.first) << np.uint64(11))
+        | (np.uint64(state.ban) << _BAN)
+    )
+
+
+@inlined_kernel
+def _state_of(frame: Frame) -> SweepState:
+    rest = frame[F_REST]
+    return SweepState(
+        np.int64(frame[F_FIRST]),
+        frame[F_COVERED],
+        frame[F_CLOSED],
+        ((rest >> np.uint64(8)) & _ONE) != _ZERO,
+        np.int64(rest & np.uint64(0xFF)),
+        np.int64((rest >> np.uint64(9)) & np.uint64(3)),
+        np.int64(rest >> _BAN),
+    )
+
+
+@inlined_kernel
+def _open_from(covered: np.uint64, columns: Int) -> np.uint64:
+    # Blocks with both cells of a diagonal free; cells beyond the window are free.
+    c = np.uint64(columns)
+    if columns >= WINDOW - 1:
+        return _ZERO
+    free = ~covered
+    return (free & (free << (c + _ONE))) | ((free << _ONE) & (free << c))
+
+
+@inlined_kernel
+def _fits_later(p: Int, first: Int, covered: np.uint64, sweep: Sweep) -> bool:
+    ahead = sweep.low[p] - first
+    if ahead < 0:
+        return False
+    if ahead >= WINDOW:
+        return True
+    return not (covered & (sweep.cells[p] << np.uint64(ahead)))
+
+
+@search_kernel
+def _ban_after(
+    ban: Int, word: Int, first: Int, covered: np.uint64, sweep: Sweep, pool: Pool
+) -> Int:
+    scratch = pool.scratch
+    kept = 0
+    for i in range(list_bans(ban, word, pool)):
+        number = np.int64(scratch[i])
+        for j in range(sweep.word_offsets[number], sweep.word_offsets[number + 1]):
+            if _fits_later(sweep.word_pieces[j], first, covered, sweep):
+                scratch[kept] = scratch[i]
+                kept += 1
+                break
+    return intern_bans(kept, pool)
+
+
+@inlined_kernel
+def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, SweepState]:
+    """Put piece p on the first free cell; return (code, state after it).
+
+    Code 0 if it fits, 1 if not, -2 without room for another set.
+    """
+    covered, flag, ban = state.covered, state.flag, state.ban
+    cells = sweep.cells[p]
+    if cells & covered:
+        return 1, state
+    kind = sweep.fields[p, SWEEP_KIND]
+    rule = sweep.geometry[RULE]
+    if kind == COMPOUND and flag == COMPOUND:
+        return 1, state
+    if rule == ONE and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714  plain for the compiler
+        return 1, state
+    if ban and is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
+        return 1, state
+    code, closed, several = combine(
+        state.closed, state.several, sweep.blocks, sweep.block_offsets[p],
+        sweep.block_offsets[p + 1], _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
+    )  # fmt: skip
+    if code:
+        return (1 if code == -1 else code), state
+    now = covered | cells
+    step = trailing_zeros(~now)
+    first = state.first + step
+    if step >= WINDOW:
+        now = _ZERO
+    else:
+        now >>= np.uint64(step)
+    if several:
+        # The alternatives move along with the window.
+        if step:
+            closed, several, code = _shift_sets(closed, step, pool)
+    elif step >= WINDOW:
+        closed = _ZERO
+    else:
+        closed >>= np.uint64(step)
+    now_ban: Int = np.int64(0)
+    if code == 0 and (ban or sweep.fields[p, SWEEP_TWIN]):
+        word = sweep.fields[p, SWEEP_WORD] if sweep.fields[p, SWEEP_TWIN] else np.int64(-1)
+        now_ban = _ban_after(ban, word, first, now, sweep, pool)
+        if now_ban < 0:
+            code = -2
+    n = state.n if state.n == ANY else state.n - 1
+    return code, SweepState(first, now, closed, several, n, max(flag, kind), now_ban)
+
+
+@search_kernel
+def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bool, Int]:
+    start, stop = pool.offsets[closed], pool.offsets[closed + _ONE]
+    scratch = pool.scratch
+    count = stop - start
+    for i in range(count):
+        scratch[i] = _ZERO if step >= WINDOW else pool.sets[start + i] >> np.uint64(step)
+    # Blocks behind the window were dropped before, so distinct sets stay distinct.
+    number = intern(count, pool)
+    if number < 0:
+        return closed, True, -2
+    return np.uint64(number), True, 0
+
+
+@inlined_kernel
+def _settle(
+    state: SweepState, rest: np.uint64, sweep: Sweep, table: Table
+) -> tuple[bool, np.uint64, np.uint64, Int]:
+    # (whether a state's value is known, count, count, best) without a look at its children.
+    first, covered, n, flag = state.first, state.covered, state.n, state.flag
+    cells = sweep.geometry[CELLS_IN_ALL]
+    if first >= cells:
+        rule = sweep.geometry[RULE]
+        if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
+            return True, _ZERO, _ONE, np.int64(0)
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    sure = _ZERO if state.several else state.closed
+    if flag == COMPOUND:
+        lost = has_lost_cell(first, covered, sure, sweep.words)
+    else:
+        lost = has_lost_cell(first, covered, sure, sweep.supports)
+    if lost:
+        return True, _ZERO, _ZERO, np.int64(DEAD)
+    row = find(covered, state.closed, rest, table)
+    if row < 0:
+        return False, _ZERO, _ZERO, np.int64(DEAD)
+    states = table.states
+    return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
+
+
+@inlined_kernel
+def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: Frame) -> None:
+    frame[F_FIRST], frame[F_NEXT] = np.uint64(state.first), np.uint64(sweep.at[state.first])
+    frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = state.covered, state.closed, rest
+    frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(DEAD)
+
+
+@inlined_kernel
+def _credit(
+    hi: np.uint64, lo: np.uint64, best: Int, sweep: Sweep, table: Table, frame: Frame
+) -> None:
+    # The piece placed last is the one before the next.
+    if not hi | lo:
+        return
+    score = sweep.fields[np.int64(frame[F_NEXT]) - 1, SWEEP_SCORE]
+    frame[F_HI], frame[F_LO] = add(frame[F_HI], frame[F_LO], hi, lo)
+    frame[F_BEST] = np.uint64(max(np.int64(frame[F_BEST]), best + score))
+    if table.control[EXISTS]:
+        frame[F_NEXT] = np.uint64(sweep.at[np.int64(frame[F_FIRST]) + 1])
+
+
+@search_kernel
+def sweep_cover(
+    state: SweepState, sweep: Sweep, table: Table, pool: Pool, stack: npt.NDArray[np.uint64]
+) -> tuple[np.uint64, np.uint64, Int]:
+    """Count the ways to cover what is free in a state; return (count, count, best).
+
+    `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. A budget that runs out shows in the table's
+    status, and then the answer means nothing.
+    """
+    rest = pack_sweep(state)
+    known, hi, lo, best = _settle(state, rest, sweep, table)
+    if known or spend(table.control, table.timespec):
+        return hi, lo, best
+    _enter(state, rest, sweep, stack[0])
+    depth = 0
+    while depth >= 0:
+        frame = stack[depth]
+        covered = frame[F_COVERED]
+        p = np.int64(frame[F_NEXT])
+        stop = sweep.at[np.int64(frame[F_FIRST]) + 1]
+        while p < stop and sweep.cells[p] & covered:
+            p += 1
+        if p == stop:
+            hi, lo, best = frame[F_HI], frame[F_LO], np.int64(frame[F_BEST])
+            keep(covered, frame[F_CLOSED], frame[F_REST], hi, lo, best, table)
+            depth -= 1
+            if depth >= 0:
+                _credit(hi, lo, best, sweep, table, stack[depth])
+            continue
+        frame[F_NEXT] = np.uint64(p + 1)
+        code, state = place(p, _state_of(frame), sweep, pool)
+        if code == 1:
+            continue
+        if code:
+            table.control[STATUS] = FIXED_TABLE_FULL
+            break
+        rest = pack_sweep(state)
+        known, hi, lo, best = _settle(state, rest, sweep, table)
+        if known:
+            _credit(hi, lo, best, sweep, table, frame)
+            continue
+        if spend(table.control, table.timespec):
+            break
+        depth += 1
+        _enter(state, rest, sweep, stack[depth])
+    return hi, lo, best
+
+
+@search_kernel
+def sweep_children(
+    state: SweepState, sweep: Sweep, table: Table, pool: Pool, out: npt.NDArray[np.uint64]
+) -> Int:
+    """List the states after each piece that fits on the first free cell, in canonical order.
+
+    Rows of `out` (uint64[pieces, 8]): piece, first, covered, closed, several, n, flag, ban.
+    """
+    count = 0
+    for p in range(sweep.at[state.first], sweep.at[state.first + 1]):
+        code, after = place(p, state, sweep, pool)
+        if code == 1:
+            continue
+        if code:
+            table.control[STATUS] = FIXED_TABLE_FULL
+            return 0
+        out[count, 0] = np.uint64(p)
+        out[count, 1] = np.uint64(after.first)
+        out[count, 2] = after.covered
+        out[count, 3] = after.closed
+        out[count, 4] = np.uint64(after.several)
+        out[count, 5] = np.uint64(after.n)
+        out[count, 6] = np.uint64(after.flag)
+        out[count, 7] = np.uint64(after.ban)
+        count += 1
+    return count

@@ -1,0 +1,1 @@
+"""The search of Strands spangram by spangram, zone by zone."""

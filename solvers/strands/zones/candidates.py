@@ -1,0 +1,241 @@
+"""Which theme words fit on what is left: as bitsets, from those that fitted before."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import popcount, trailing_zeros
+from solvers.kernel.codes import FIXED_TABLE_FULL
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.strands.states.blocks import combine, open_blocks
+from solvers.strands.states.interned_sets import Pool, intern_bans, list_bans
+from solvers.strands.states.table import STATUS
+from solvers.strands.zones.board import (
+    COLUMNS,
+    F_LEFT,
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
+    price_of,
+)
+from solvers.strands.zones.cell_prices import UNIT
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_63 = np.int64(63)
+
+
+@inlined_kernel
+def within(slack: Int, reduced: npt.NDArray[np.int64]) -> Int:
+    """Count the pieces, sorted by reduced cost, whose reduced cost is at most `slack`."""
+    low, high = 0, len(reduced)
+    while low < high:
+        middle = (low + high) >> 1
+        if reduced[middle] <= slack:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined_kernel
+def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneBoard) -> Int:
+    """Choose the cell that the fewest pieces of row `now` cover; -1 if none covers some cell."""
+    fitting, on_cell = board.fitting, words.on_cell
+    cell = np.int64(-1)
+    fewest = np.int64(2**62)
+    while left:
+        c = trailing_zeros(left)
+        left &= left - _ONE
+        count = np.int64(0)
+        for i in range(size):
+            count += popcount(fitting[now, i] & on_cell[c, i])
+        if count < fewest:
+            cell, fewest = c, count
+            if fewest == 0:
+                return -1
+    return cell
+
+
+@inlined_kernel
+def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) -> bool:
+    """Tell whether no word of reduced cost up to `slack` fits on some cell of `left`.
+
+    What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
+    """
+    left, support = state.left, board.support
+    sure = _ZERO if state.several else state.closed
+    masks, reduced, pieces = words.cell_masks, words.cell_reduced, words.cell_pieces
+    rest = left
+    while rest:
+        c = trailing_zeros(rest)
+        i = support[c]
+        if masks[i] & ~left or reduced[i] > slack or words.every_path[pieces[i]] & sure:
+            i, stop = words.cell_offsets[c], words.cell_offsets[c + 1]
+            while i < stop and (
+                masks[i] & ~left or (sure != _ZERO and words.every_path[pieces[i]] & sure)
+            ):
+                i += _ONE
+            # Behind the dear ones only cheaper ones follow.
+            if i == stop or reduced[i] > slack:
+                return True
+            support[c] = i
+        rest &= ~masks[i]
+    return False
+
+
+@search_kernel
+def ban_pieces(
+    fitting: npt.NDArray[np.uint64], now: Int, size: Int, ban: Int, words: Words, pool: Pool
+) -> None:
+    """Take the pieces of banned words out of row `now`."""
+    for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
+        word = np.int64(pool.sets[i])
+        for j in range(words.word_offsets[word], words.word_offsets[word + 1]):
+            p = words.word_pieces[j]
+            if p >> 6 < size:
+                fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+
+
+@search_kernel
+def leave_out_ranks(
+    fitting: npt.NDArray[np.uint64], now: Int, size: Int, rank: Int, words: Words
+) -> None:
+    """Take the pieces that are spangrams of a lower rank out of row `now`."""
+    for i in range(len(words.spanning)):
+        p = words.spanning[i]
+        if words.rank[p] < rank and p >> 6 < size:
+            fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+
+
+@inlined_kernel
+def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: ZoneSearch) -> Int:
+    """Write to row `now` which pieces of row `before`, that of an earlier state, a state allows.
+
+    Pieces of a reduced cost of more than `slack`, banned words and spangrams of a rank lower than
+    the state's are left out. Returns the words of the bitset that were written. Pieces that have
+    several paths, or cross one of several alternatives, may fit no more and still be in it.
+    """
+    words, board = search.words, search.board
+    fitting, on_cell, on_block = board.fitting, words.on_cell, words.on_block
+    taken, closed = board.frames[before, F_LEFT] & ~state.left, state.closed
+    pieces = within(slack, words.reduced)
+    size = (pieces + 63) >> 6
+    for i in range(size):
+        fitting[now, i] = fitting[before, i]
+    if pieces & _63:
+        fitting[now, size - 1] &= (_ONE << np.uint64(pieces & _63)) - _ONE
+    while taken:
+        c = trailing_zeros(taken)
+        taken &= taken - _ONE
+        for i in range(size):
+            fitting[now, i] &= ~on_cell[c, i]
+    if not state.several:
+        while closed:
+            b = trailing_zeros(closed)
+            closed &= closed - _ONE
+            for i in range(size):
+                fitting[now, i] &= ~on_block[b, i]
+    if state.ban:
+        ban_pieces(fitting, now, size, state.ban, words, search.pool)
+    if state.rank:
+        leave_out_ranks(fitting, now, size, state.rank, words)
+    return size
+
+
+@search_kernel
+def still_banned(ban: Int, word: Int, left: np.uint64, words: Words, pool: Pool) -> Int:
+    """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
+    scratch = pool.scratch
+    kept = 0
+    for i in range(list_bans(ban, word, pool)):
+        number = np.int64(scratch[i])
+        for j in range(words.word_offsets[number], words.word_offsets[number + 1]):
+            if not (words.cells[words.word_pieces[j]] & ~left):
+                scratch[kept] = scratch[i]
+                kept += 1
+                break
+    return intern_bans(kept, pool)
+
+
+@inlined_kernel
+def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneState]:
+    """Lay a piece on what is left; return (code, state after it).
+
+    Code 0 if it fits, -1 if it crosses, -2 without room for another set.
+    """
+    words, pool = search.words, search.pool
+    left = state.left ^ words.cells[p]
+    code, closed, several = combine(
+        state.closed, state.several, words.blocks, words.block_offsets[p],
+        words.block_offsets[p + 1], open_blocks(left, search.board.geometry[COLUMNS]), pool,
+    )  # fmt: skip
+    ban: Int = np.int64(0)
+    if code == 0 and (state.ban or words.twin[p]):
+        word = words.word[p] if words.twin[p] else np.int64(-1)
+        ban = still_banned(state.ban, word, left, words, pool)
+        if ban < 0:
+            code = -2
+    return code, ZoneState(left, closed, several, state.n - 1, ban, state.rank)
+
+
+@search_kernel
+def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: ZoneBoard) -> bool:
+    """Tell whether a word of row `now` fits in two of the `count` zones of the frame `now`."""
+    zones, stamps = board.zones, board.stamps
+    base = board.stamp[0]
+    board.stamp[0] = base + count
+    for i in range(size):
+        bits = board.fitting[now, i] & words.twins[i]
+        while bits:
+            p = (i << 6) + trailing_zeros(bits)
+            bits &= bits - _ONE
+            word = words.word[p]
+            for z in range(count):
+                if words.cells[p] & zones[now, z]:
+                    if stamps[word] > base and stamps[word] != base + 1 + z:
+                        return True
+                    stamps[word] = base + 1 + z
+                    break
+    return False
+
+
+@search_kernel
+def zone_children(state: ZoneState, search: ZoneSearch, out: npt.NDArray[np.uint64]) -> Int:
+    """List the states after each word that fits on the cell that the search would cover next.
+
+    Rows of `out` (uint64[pieces, 8]): piece, left, closed, several, n, ban, rank, 0; in canonical
+    order, that of the pieces.
+    """
+    words, board = search.words, search.board
+    slack = state.n * UNIT - price_of(state.left, board.prices)
+    if slack < 0:
+        return 0
+    size = list_fitting(0, 1, state, slack, search)
+    cell = rarest_cell(state.left, 1, size, words, board)
+    if cell < 0:
+        return 0
+    count = 0
+    for p in range(64 * size):
+        if (
+            not ((board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63))
+            & _ONE
+        ):
+            continue
+        code, after = place_word(p, state, search)
+        if code == -1:
+            continue
+        if code == -2:
+            search.table.control[STATUS] = FIXED_TABLE_FULL
+            return 0
+        out[count, 0] = np.uint64(p)
+        out[count, 1] = after.left
+        out[count, 2] = after.closed
+        out[count, 3] = np.uint64(after.several)
+        out[count, 4] = np.uint64(after.n)
+        out[count, 5] = np.uint64(after.ban)
+        out[count, 6] = np.uint64(after.rank)
+        count += 1
+    return count

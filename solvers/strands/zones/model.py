@@ -1,0 +1,275 @@
+"""Turn the pieces of a board into the arrays that the kernels work on."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.hash_table import EMPTY
+from solvers.strands.pieces.pieces import Found, Pieces
+from solvers.strands.puzzle import Puzzle
+from solvers.strands.rules import Rules
+from solvers.strands.zones.board import (
+    F_FIELDS,
+    F_LEFT,
+    GEOMETRY_FIELDS,
+    ZONES_MAX,
+    Words,
+    ZoneBoard,
+    index_cells,
+    largest_zones,
+    mark_twins,
+)
+from solvers.strands.zones.cell_prices import UNIT, price_cells
+from solvers.strands.zones.spangrams import Spangrams
+
+WORD_CELLS = 64
+"""Cells that one word of a mask holds."""
+
+
+def absolute(masks: Any, low: Any) -> npt.NDArray[np.uint64]:
+    """Shift masks that are relative to their lowest cells to their places on the board."""
+    shifted: npt.NDArray[np.uint64] = masks << low.astype(np.uint64)
+    return shifted
+
+
+def _ragged(offsets: Any, order: Any) -> tuple[Any, Any]:
+    """Reorder a ragged array: its new offsets and the old positions of its values."""
+    sizes = np.diff(offsets)[order]
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    if len(sizes) and sizes.max() == 1:
+        return bounds, offsets[:-1][order]
+    places = np.repeat(offsets[:-1][order] - bounds[:-1], sizes) + np.arange(bounds[-1])
+    return bounds, places
+
+
+def _absolute_blocks(pieces: Pieces) -> npt.NDArray[np.uint64]:
+    sizes = np.diff(pieces.block_offsets)
+    return absolute(pieces.blocks, np.repeat(pieces.low, sizes))
+
+
+_models: weakref.WeakKeyDictionary[Found, Model] = weakref.WeakKeyDictionary()
+
+
+def model_of(puzzle: Puzzle, rules: Rules, found: Found) -> Model:
+    """Return the model of a board's pieces; it is kept as long as they are.
+
+    `found` belongs to just one puzzle and one set of rules, and several asks may be made of it.
+    """
+    if found not in _models:
+        _models[found] = Model(puzzle, rules, found)
+    return _models[found]
+
+
+class Model:
+    """A board of at most 63 cells, its theme words sorted by reduced cost, and its spangrams."""
+
+    def __init__(self, puzzle: Puzzle, rules: Rules, found: Found) -> None:
+        self.puzzle = puzzle
+        self.rules = rules
+        cells = puzzle.cell_count
+        self.full = np.uint64((1 << cells) - 1)
+        pieces = found.words
+        theme = np.arange(len(pieces))
+        if rules.spangram == "one":
+            theme = theme[~pieces.spans]
+        masks = absolute(pieces.cells, pieces.low)
+        prices = np.zeros(WORD_CELLS, np.int64)
+        price_cells(masks[theme], cells, prices)
+        self._order(pieces, theme, masks, prices)
+        self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
+        self.board = _board_of(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
+
+    def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
+        bits = _bits(masks[theme])
+        reduced = UNIT - bits.astype(np.int64) @ prices
+        order = np.argsort(reduced, kind="stable")
+        self.piece = theme[order]
+        """Row of `found.words` of each theme word piece."""
+        names, number = np.unique(pieces.word[self.piece], return_inverse=True)
+        by_word = np.argsort(number, kind="stable")
+        word_offsets = np.searchsorted(number[by_word], np.arange(len(names) + 1)).astype(np.int64)
+        cells = masks[self.piece]
+        twin = np.zeros(len(order), np.bool_)
+        if not self.rules.repeats:
+            mark_twins(cells, by_word, word_offsets, twin)
+        bounds, places = _ragged(pieces.block_offsets, self.piece)
+        blocks = _absolute_blocks(pieces)[places]
+        bits = bits[order]
+        cell_pieces, on = np.nonzero(bits.T)[::-1]
+        slot_bits = max(4, int(2 * len(order)).bit_length())
+        slots = np.full(1 << slot_bits, EMPTY, np.uint32)
+        same_cells = np.empty(len(order), np.int32)
+        index_cells(cells, slots, slot_bits, same_cells)
+        every_path = _on_every_path(blocks, bounds)
+        self.names = names
+        self.words = Words(
+            cells=cells,
+            reduced=reduced[order],
+            score=pieces.score[self.piece],
+            word=number,
+            twin=twin,
+            rank=np.full(len(order), -1, np.int64),
+            block_offsets=bounds,
+            blocks=blocks,
+            word_offsets=word_offsets,
+            word_pieces=by_word.astype(np.int64),
+            on_cell=_bitsets(bits),
+            on_block=_bitsets(_bits(every_path)),
+            twins=_bitsets(twin[:, None])[0],
+            every_path=every_path,
+            spanning=np.empty(0, np.int64),
+            cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.uint64),
+            cell_pieces=cell_pieces.astype(np.uint32),
+            cell_masks=cells[cell_pieces],
+            cell_reduced=reduced[order][cell_pieces],
+            slots=slots,
+            slot_bits=slot_bits,
+            same_cells=same_cells,
+        )
+
+    def _spangrams(self, found: Found, masks: Any) -> tuple[Spangrams, Any, Any]:
+        """Order spangrams by the largest zone they leave, then by cells, blocks and kind.
+
+        Compounds on the same cells with the same single set of blocks become one row.
+        `members[member_offsets[s]:member_offsets[s + 1]]` are the pieces of row s: a compound's
+        row in `found.compounds`, or -1 - row for a word.
+        """
+        words = np.flatnonzero(found.words.spans)
+        if self.rules.spangram == "off":
+            words = words[:0]
+        compounds = found.compounds
+        cells = np.concatenate([masks[words], absolute(compounds.cells, compounds.low)])
+        sizes = np.concatenate(
+            [np.diff(found.words.block_offsets)[words], np.diff(compounds.block_offsets)]
+        )
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        bounds, places = _ragged(found.words.block_offsets, words)
+        blocks = np.concatenate(
+            [_absolute_blocks(found.words)[places], _absolute_blocks(compounds)]
+        ).astype(np.uint64)
+        kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
+        first_block = blocks[offsets[:-1]] if len(sizes) else blocks
+        largest = np.empty(len(cells), np.int64)
+        geometry = geometry_of(self.puzzle, self.rules)
+        largest_zones(cells, self.full, geometry, edges(self.puzzle), largest)
+        order = np.lexsort((kinds, first_block, cells, largest))
+        single = sizes[order] == 1
+        joins = np.zeros(len(order), np.bool_)
+        if len(order):
+            a, b = order[:-1], order[1:]
+            joins[1:] = (
+                (cells[a] == cells[b])
+                & (first_block[a] == first_block[b])
+                & single[:-1]
+                & single[1:]
+                & (kinds[a] >= 0)
+                & (kinds[b] >= 0)
+            )
+        heads = np.flatnonzero(~joins)
+        member_offsets = np.append(heads, len(order)).astype(np.int64)
+        rows = order[heads]
+        fields = np.full((len(rows), 2), -1, np.int64)
+        fields[:, 1] = 0
+        self._own_words(fields, kinds[rows], cells[rows], found)
+        bounds, places = _ragged(offsets, rows)
+        spangrams = Spangrams(
+            cells=cells[rows], fields=fields, block_offsets=bounds, blocks=blocks[places]
+        )
+        return spangrams, kinds[order], member_offsets
+
+    def _own_words(self, fields: Any, kinds: Any, cells: Any, found: Found) -> None:
+        """Note which spangrams are words, and what they forbid theme words."""
+        own = np.flatnonzero(kinds < 0)
+        if not len(own):
+            return
+        piece = -1 - kinds[own]
+        if not self.rules.repeats:
+            word = found.words.word[piece]
+            number = np.searchsorted(self.names, word)
+            number[number == len(self.names)] = 0
+            known = self.names[number] == word if len(self.names) else np.zeros(len(own), bool)
+            fields[own[known], 0] = number[known]
+        if self.rules.spangram == "one":
+            return
+        rank_of = np.full(len(found.words), -1, np.int64)
+        rank_of[piece] = own
+        ranks = rank_of[self.piece]
+        spanning = np.flatnonzero(ranks >= 0)
+        self.words = self.words._replace(rank=ranks, spanning=spanning)
+        for s in own:
+            lower = spanning[ranks[spanning] < s]
+            if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
+                # The kernel leaves out lower ranks; for rank 0 there are none.
+                fields[s, 1] = s
+
+
+def edges(puzzle: Puzzle) -> npt.NDArray[np.uint64]:
+    """Mask the leftmost and the rightmost column."""
+    width = puzzle.column_count
+    left = sum(1 << (r * width) for r in range(puzzle.row_count))
+    return np.array([left, left << (width - 1)], np.uint64)
+
+
+def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
+    """Write size and rules as the kernels read them: int64[GEOMETRY_FIELDS]."""
+    geometry = np.zeros(GEOMETRY_FIELDS, np.int64)
+    geometry[:] = (
+        puzzle.column_count,
+        rules.min_letters,
+        rules.repeats,
+        rules.diagonal,
+    )
+    return geometry
+
+
+def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> ZoneBoard:
+    pieces = len(words.cells)
+    depth = 2 * words_max + 4
+    bitset = (pieces + 63) // 64
+    board = ZoneBoard(
+        geometry=geometry_of(puzzle, rules),
+        edges=edges(puzzle),
+        prices=prices,
+        # A cell that nothing covers is too dear for any search to come there.
+        support=np.minimum(words.cell_offsets[:-1], max(0, len(words.cell_masks) - 1)).astype(
+            np.uint64
+        ),
+        frames=np.zeros((depth, F_FIELDS), np.uint64),
+        fitting=np.zeros((depth, bitset), np.uint64),
+        chosen=np.zeros((depth, bitset), np.uint64),
+        zones=np.zeros((depth, ZONES_MAX), np.uint64),
+        shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
+        stamps=np.zeros(max(pieces, 1), np.int64),
+        stamp=np.zeros(1, np.int64),
+    )
+    board.frames[0, F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
+    board.fitting[0] = ~np.uint64(0)
+    return board
+
+
+def _bitsets(bits: Any) -> npt.NDArray[np.uint64]:
+    """Turn bool[pieces, sets] into uint64[sets, bitset words]."""
+    pieces, sets = bits.shape
+    padded = np.zeros((sets, (pieces + 63) // 64 * 64), np.bool_)
+    padded[:, :pieces] = bits.T
+    packed = np.packbits(padded, axis=1, bitorder="little")
+    words: npt.NDArray[np.uint64] = packed.view(np.dtype("<u8")).astype(np.uint64)
+    return words
+
+
+def _on_every_path(blocks: Any, bounds: Any) -> npt.NDArray[np.uint64]:
+    """Find the blocks that all sets of blocks of a piece hold."""
+    if not len(blocks):
+        return np.zeros(0, np.uint64)
+    every: npt.NDArray[np.uint64] = np.bitwise_and.reduceat(blocks, bounds[:-1])
+    return every
+
+
+def _bits(masks: Any) -> npt.NDArray[np.bool_]:
+    """Turn masks into bool[masks, 64]."""
+    bits = (masks[:, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
+    return np.asarray(bits, np.bool_)

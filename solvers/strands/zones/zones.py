@@ -1,0 +1,353 @@
+"""Cover what a spangram leaves with a given number of words: exact counts and best scores.
+
+The search always covers the cell that the fewest words still fit on. A state is (cells left,
+blocks closed, words left, words that must not come again), and its value is kept. Cells that fall
+apart into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing
+the words out, unless a word fits in two zones and must not be used twice: then they stay one
+state. Zones are states like any other, so that those which several spangrams leave are solved
+once. Prices (solvers.strands.zones.cell_prices) say when too few words are left; the last two
+words are looked up (solvers.strands.zones.last_words).
+
+The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
+answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls
+itself from its cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import popcount, trailing_zeros
+from solvers.kernel.codes import DONE, FIXED_TABLE_FULL
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.kernel.wide import add, times
+from solvers.strands.states.blocks import open_blocks
+from solvers.strands.states.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
+from solvers.strands.zones.board import (
+    COLUMNS,
+    F_AT,
+    F_BAN,
+    F_BEST,
+    F_CLOSED,
+    F_FEWEST_AFTER,
+    F_HI,
+    F_KIND,
+    F_LEFT,
+    F_LO,
+    F_MOST_AFTER,
+    F_N,
+    F_OWN,
+    F_PIECE,
+    F_SEVERAL,
+    F_SIDE,
+    F_SIZE,
+    F_SOME,
+    F_ZONE,
+    F_ZONES,
+    MIN_LETTERS,
+    REPEATS,
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
+    fewest_words,
+    price_of,
+    split_into_zones,
+    zone_of,
+)
+from solvers.strands.zones.candidates import (
+    has_lost_cell,
+    list_fitting,
+    place_word,
+    rarest_cell,
+    still_banned,
+    zones_share_words,
+)
+from solvers.strands.zones.cell_prices import UNIT
+from solvers.strands.zones.last_words import cover_with_one, cover_with_two
+
+SEVERAL_BIT, BAN_BITS = 8, 24
+BRANCH, PRODUCT = range(2)
+"""What a frame adds up: the words on one cell; the ways to share words out among zones."""
+Frames = npt.NDArray[np.uint64]
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_DEAD = np.int64(DEAD)
+
+
+@inlined_kernel
+def pack(state: ZoneState) -> np.uint64:
+    """Pack the rest of a state, beside its cells and blocks, into one word."""
+    low = np.uint64(state.n) | (np.uint64(state.several) << np.uint64(SEVERAL_BIT))
+    return (
+        low
+        | (np.uint64(state.ban) << np.uint64(SEVERAL_BIT + 1))
+        | (np.uint64(state.rank) << np.uint64(SEVERAL_BIT + 1 + BAN_BITS))
+    )
+
+
+@inlined_kernel
+def _state_of(depth: Int, rank: Int, frames: Frames) -> ZoneState:
+    """Read the state of a frame; all frames have one rank."""
+    return ZoneState(
+        frames[depth, F_LEFT],
+        frames[depth, F_CLOSED],
+        frames[depth, F_SEVERAL] != _ZERO,
+        np.int64(frames[depth, F_N]),
+        np.int64(frames[depth, F_BAN]),
+        rank,
+    )
+
+
+@search_kernel
+def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, Int]:
+    """Count the ways to cover the cells of a state; return (count, count, best score).
+
+    A budget that runs out shows in the table's status, and then the answer means nothing.
+    """
+    if state.n == 0 or state.left == _ZERO:
+        whole = state.n == 0 and state.left == _ZERO
+        return _ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
+    frames, control = search.board.frames, search.table.control
+    depth = np.int64(0)
+    fitting = np.int64(0)
+    while True:
+        answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
+        if control[STATUS] != DONE:
+            return _ZERO, _ZERO, _DEAD
+        if not answered:
+            depth += 1
+        # Give answers down until a frame has another question.
+        while True:
+            if answered:
+                if depth == 0:
+                    return hi, lo, best
+                if frames[depth, F_KIND] == BRANCH:
+                    _add_word(hi, lo, best, depth, search.words, frames, control)
+                else:
+                    _add_zone(hi, lo, best, depth, frames, search.board.shares)
+            own = _state_of(depth, state.rank, frames)
+            if frames[depth, F_KIND] == BRANCH:
+                asks, state = _next_word(depth, own, search)
+            else:
+                asks, state = _next_zone(depth, own, search)
+            fitting = depth
+            if control[STATUS] != DONE:
+                return _ZERO, _ZERO, _DEAD
+            if asks:
+                break
+            hi, lo, best = frames[depth, F_HI], frames[depth, F_LO], np.int64(frames[depth, F_BEST])
+            if frames[depth, F_KIND] == BRANCH:
+                keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
+            depth -= 1
+            answered = True
+
+
+@inlined_kernel
+def _enter(
+    state: ZoneState, fitting: Int, depth: Int, search: ZoneSearch
+) -> tuple[bool, np.uint64, np.uint64, Int]:
+    """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
+    dead = (True, _ZERO, _ZERO, _DEAD)
+    words, board, table = search.words, search.board, search.table
+    geometry, frames = board.geometry, board.frames
+    left, closed, n = state.left, state.closed, state.n
+    if popcount(left) < n * geometry[MIN_LETTERS]:
+        return dead
+    slack = n * UNIT - price_of(left, board.prices)
+    if slack < 0:
+        return dead
+    if n == 1:
+        count, best = cover_with_one(state, np.int64(-1), words, search.pool)
+        return True, _ZERO, count, best
+    if n == 2:
+        code, count, best = cover_with_two(state, slack, words, board, search.pool)
+        if code:
+            table.control[STATUS] = FIXED_TABLE_FULL
+        return True, _ZERO, count, best
+    if has_lost_cell(state, slack, words, board):
+        return dead
+    zones: Int = np.int64(0)
+    if zone_of(left & (~left + _ONE), left, geometry, board.edges) != left:
+        zones = split_into_zones(left, n, board, depth)
+        if zones == 0:
+            return dead
+    rest = pack(state)
+    row = find(left, closed, rest, table)
+    if row >= 0:
+        states = table.states
+        return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
+    frames[depth, F_LEFT] = left
+    frames[depth, F_CLOSED] = closed
+    frames[depth, F_SEVERAL] = np.uint64(state.several)
+    frames[depth, F_N] = np.uint64(n)
+    frames[depth, F_BAN] = np.uint64(state.ban)
+    frames[depth, F_HI] = _ZERO
+    frames[depth, F_LO] = _ZERO
+    frames[depth, F_BEST] = np.uint64(_DEAD)
+    if spend(table.control, table.timespec):
+        return dead
+    size = list_fitting(fitting, depth, state, slack, search)
+    # Alternatives that close blocks of two zones belong together.
+    if (
+        zones > 0
+        and not state.several
+        and (geometry[REPEATS] != 0 or not zones_share_words(depth, size, zones, words, board))
+    ):
+        _lay_zones(zones, n, depth, board)
+        return False, _ZERO, _ZERO, _DEAD
+    cell = rarest_cell(left, depth, size, words, board)
+    if cell < 0:
+        keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
+        return dead
+    for i in range(size):
+        board.chosen[depth, i] = board.fitting[depth, i] & words.on_cell[cell, i]
+    frames[depth, F_KIND] = np.uint64(BRANCH)
+    frames[depth, F_AT] = _ZERO
+    frames[depth, F_SIZE] = np.uint64(size)
+    return False, _ZERO, _ZERO, _DEAD
+
+
+@inlined_kernel
+def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
+    """Place the next word of a frame; return whether there is one, and the state after it."""
+    frames, chosen = search.board.frames, search.board.chosen
+    at, size = np.int64(frames[depth, F_AT]), np.int64(frames[depth, F_SIZE])
+    while at < size:
+        bits = chosen[depth, at]
+        if not bits:
+            at += 1
+            continue
+        p = (at << 6) + trailing_zeros(bits)
+        chosen[depth, at] = bits & (bits - _ONE)
+        code, after = place_word(p, own, search)
+        if code == -1:
+            continue
+        if code == -2:
+            search.table.control[STATUS] = FIXED_TABLE_FULL
+        frames[depth, F_AT] = np.uint64(at)
+        frames[depth, F_PIECE] = np.uint64(p)
+        return True, after
+    return False, own
+
+
+@inlined_kernel
+def _add_word(
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, words: Words, frames: Frames,
+    control: npt.NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Add what follows the word at hand to its frame."""
+    if not (hi | lo):
+        return
+    frames[depth, F_HI], frames[depth, F_LO] = add(frames[depth, F_HI], frames[depth, F_LO], hi, lo)
+    value = best + words.score[np.int64(frames[depth, F_PIECE])]
+    if value > np.int64(frames[depth, F_BEST]):
+        frames[depth, F_BEST] = np.uint64(value)
+    if control[EXISTS]:
+        frames[depth, F_AT] = frames[depth, F_SIZE]
+
+
+@search_kernel
+def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
+    """Lay out a frame for the zones of a state; before the first, no word is shared out."""
+    frames, shares, prices = board.frames, board.shares, board.prices
+    fewest, most = np.int64(0), np.int64(0)
+    for z in range(zones):
+        zone = board.zones[depth, z]
+        fewest += fewest_words(zone, prices)
+        most += popcount(zone) // board.geometry[MIN_LETTERS]
+    frames[depth, F_KIND] = np.uint64(PRODUCT)
+    frames[depth, F_ZONES] = np.uint64(zones)
+    frames[depth, F_ZONE] = _ZERO
+    frames[depth, F_OWN] = _ZERO
+    frames[depth, F_FEWEST_AFTER] = np.uint64(fewest)
+    frames[depth, F_MOST_AFTER] = np.uint64(most)
+    frames[depth, F_SIDE] = _ZERO
+    frames[depth, F_SOME] = _ONE
+    for k in range(n + 1):
+        shares[depth, 0, k, 0] = _ZERO
+        shares[depth, 0, k, 1] = np.uint64(k == 0)
+        shares[depth, 0, k, 2] = _ZERO
+
+
+@inlined_kernel
+def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
+    """Give the zone at hand, or the next one, another number of words; return as `_next_word`."""
+    board = search.board
+    frames, shares = board.frames, board.shares
+    n, ban = whole.n, whole.ban
+    zones = np.int64(frames[depth, F_ZONES])
+    least = board.geometry[MIN_LETTERS]
+    while True:
+        begun, own = np.int64(frames[depth, F_ZONE]), np.int64(frames[depth, F_OWN])
+        side = np.int64(frames[depth, F_SIDE])
+        if begun > 0:
+            zone = board.zones[depth, begun - 1]
+            fewest_after: Any = np.int64(frames[depth, F_FEWEST_AFTER])
+            most_after: Any = np.int64(frames[depth, F_MOST_AFTER])
+            most = min(popcount(zone) // least, n - fewest_after)
+            while own < most:
+                own += 1
+                wanted = False
+                for k in range(max(0, n - own - most_after), n - own - fewest_after + 1):
+                    if shares[depth, side, k, 0] | shares[depth, side, k, 1]:
+                        wanted = True
+                        break
+                if wanted:
+                    frames[depth, F_OWN] = np.uint64(own)
+                    banned: Int = np.int64(0)
+                    if ban:
+                        banned = still_banned(ban, np.int64(-1), zone, search.words, search.pool)
+                        if banned < 0:
+                            search.table.control[STATUS] = FIXED_TABLE_FULL
+                    here = whole.closed & open_blocks(zone, board.geometry[COLUMNS])
+                    return True, ZoneState(zone, here, False, own, banned, whole.rank)
+            side = 1 - side
+            frames[depth, F_SIDE] = np.uint64(side)
+            if not frames[depth, F_SOME]:
+                return False, whole
+        if begun == zones:
+            hi, lo = shares[depth, side, n, 0], shares[depth, side, n, 1]
+            if hi | lo:
+                frames[depth, F_HI], frames[depth, F_LO] = hi, lo
+                frames[depth, F_BEST] = shares[depth, side, n, 2]
+            return False, whole
+        zone = board.zones[depth, begun]
+        fewest = fewest_words(zone, board.prices)
+        frames[depth, F_ZONE] = np.uint64(begun + 1)
+        frames[depth, F_OWN] = np.uint64(fewest - 1)
+        frames[depth, F_FEWEST_AFTER] -= np.uint64(fewest)
+        frames[depth, F_MOST_AFTER] -= np.uint64(popcount(zone) // least)
+        frames[depth, F_SOME] = _ZERO
+        for k in range(n + 1):
+            shares[depth, 1 - side, k, 0] = _ZERO
+            shares[depth, 1 - side, k, 1] = _ZERO
+
+
+@inlined_kernel
+def _add_zone(
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: Frames,
+    shares: npt.NDArray[np.uint64],
+) -> None:  # fmt: skip
+    """Multiply the zone at hand, with the words it got, by every way to share out the others."""
+    if not (hi | lo):
+        return
+    side = np.int64(frames[depth, F_SIDE])
+    own, n = np.int64(frames[depth, F_OWN]), np.int64(frames[depth, F_N])
+    for k in range(n - own + 1):
+        before_hi, before_lo = shares[depth, side, k, 0], shares[depth, side, k, 1]
+        if not (before_hi | before_lo):
+            continue
+        at_hi, at_lo = shares[depth, 1 - side, k + own, 0], shares[depth, 1 - side, k + own, 1]
+        score = np.int64(shares[depth, side, k, 2]) + best
+        if not (at_hi | at_lo) or score > np.int64(shares[depth, 1 - side, k + own, 2]):
+            shares[depth, 1 - side, k + own, 2] = np.uint64(score)
+        more_hi, more_lo = times(before_hi, before_lo, hi, lo)
+        at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
+        shares[depth, 1 - side, k + own, 0] = at_hi
+        shares[depth, 1 - side, k + own, 1] = at_lo
+        frames[depth, F_SOME] = _ONE

@@ -1,0 +1,343 @@
+"""The fewest moves that clear a board: a bound from below, walks from above, until they meet.
+
+A move is every selection after the first tile, teleports included. The search begins at the bound:
+short tries, each with its ties broken at random, find a walk that meets it on nearly every board of
+the published form. Where none does, a search among plans (`solvers.tiles.fewest_moves.plan`) shows
+on nearly every board that there is none. What remains is carried through: the search at that
+limit, with dead ends remembered from try to try, until it has shown that there is none or has
+found one.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.algebra import Budget, Statistics
+from solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.reasons import Reason, ReasonCode, reason_code_of
+from solvers.tiles.combo import combo
+from solvers.tiles.fewest_moves.bound import moves_left
+from solvers.tiles.fewest_moves.plan import (
+    IMPOSSIBLE,
+    POSSIBLE,
+    PlanBoard,
+    PlanStack,
+    PlanTry,
+    can_be_planned,
+)
+from solvers.tiles.fewest_moves.search import (
+    ANY,
+    FORCED,
+    FOUND,
+    NEVER,
+    NONE,
+    RESTART,
+    Board,
+    Stack,
+    Try,
+    find_walk,
+)
+from solvers.tiles.model import Model
+from solvers.tiles.solution import Walk
+
+TOO_LARGE = Reason(
+    code=ReasonCode.CAPACITY,
+    sentence="the board is too large to search: at most 512 tiles and 4096 features",
+)
+SEARCH_TILES_MAX = 512
+SEARCH_FEATURES_MAX = 4096
+TABLE_BYTES_MAX = 2**28
+"""Of the budget's table bytes, this much at most is used to remember dead ends."""
+QUICK_TRIES = 4
+QUICK_NODES_PER_MOVE = 2
+QUICK_PLAN_NODES = 2048
+"""Nodes for the first plan; for the n-th try n times as many."""
+
+_SPENT = (OUT_OF_NODES, OUT_OF_SECONDS)
+_MODES = {"yes": ANY, "forced": FORCED, "no": NEVER}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fewest:
+    """What is known of the fewest moves of a board."""
+
+    at_least: int
+    walk: Walk | None
+    """The shortest walk found; none shorter exists if `reason` is None."""
+    reason: Reason | None
+    """Why the search ended early, if it did."""
+    statistics: Statistics
+
+    @property
+    def proven(self) -> bool:
+        """Whether the answer is final: the fewest moves, or that there is no walk."""
+        return self.reason is None
+
+
+def between(reason: str, at_least: int, at_most: int | None) -> str:
+    """Say why a search ended early, and between what the fewest moves are."""
+    found = "" if at_most is None else f", {at_most} were found"
+    return f"{reason}; at least {at_least} moves{found}"
+
+
+def fewest_moves(
+    model: Model, teleports: str, budget: Budget, first: range | None = None
+) -> Fewest:
+    """Find a walk of as few moves as possible that clears the board.
+
+    `first` are the tiles that it may begin on, all of them if None. The board has to be solvable;
+    without teleports it may still have no walk: then the answer is proven and the walk None.
+    """
+    return _Hunt(model, teleports, budget, first).fewest()
+
+
+def any_walk(model: Model, teleports: str, budget: Budget, first: range | None = None) -> Fewest:
+    """Find a walk that clears the board, however long; if proven and None, there is none."""
+    return _Hunt(model, teleports, budget, first).any()
+
+
+def _share(tries: int) -> int:
+    """Weigh the n-th try, from 1 on: 1, 2, 1, 4, 1, 2, 1, 8, ...
+
+    A lucky try finds a walk soon, an unlucky one never: many short ones, now and then a long one.
+    """
+    return tries & -tries
+
+
+def _spent(ending: int) -> Reason | None:
+    return Reason(code=reason_code_of(ending)) if ending in _SPENT else None
+
+
+class _Hunt:
+    def __init__(self, model: Model, teleports: str, budget: Budget, first: range | None) -> None:
+        self.begun = time.monotonic_ns()
+        self.deadline = self.begun + int(budget.seconds * 1e9)
+        self.budget = budget
+        self.mode = _MODES[teleports]
+        sizes = np.diff(model.start)
+        self.tiles = np.flatnonzero(sizes)
+        """The tiles that have features: the search knows no others."""
+        self.size = len(model.feature)
+        self.most = self.size // 2 + len(self.tiles)
+        """No walk without repeated positions is longer."""
+        self.features = model.feature_count
+        self.cost = np.zeros(2, np.int64)
+        self.plan_board: PlanBoard | None = None
+        self.bytes = 0
+        self.too_large = (
+            len(self.tiles) > SEARCH_TILES_MAX or model.feature_count > SEARCH_FEATURES_MAX
+        )
+        self.fallback = first.start if first else 0
+        self.first = np.arange(len(self.tiles))
+        self.known = None
+        """A walk to begin with."""
+        if first is not None:
+            self.first = self.first[(self.tiles >= first.start) & (self.tiles < first.stop)]
+        elif self.mode != NEVER:
+            self.known = combo(model)[0]
+        if not self.too_large and self.size:
+            self._lay_out(model)
+
+    def _lay_out(self, model: Model) -> None:
+        tiles, features = len(self.tiles), model.feature_count
+        alive = np.zeros((tiles, (features + 63) // 64), np.uint64)
+        place = np.zeros((tiles, features), np.int32)
+        at = 0
+        for i, t in enumerate(self.tiles.tolist()):
+            for f in model.feature[model.start[t] : model.start[t + 1]].tolist():
+                alive[i, f >> 6] |= np.uint64(1 << (f & 63))
+                place[i, f] = at
+                at += 1
+        left = np.diff(model.start)[self.tiles].astype(np.int64)
+        key = np.full((at + 63) // 64, 2**64 - 1, np.uint64)
+        row = 8 * (len(key) + 1)
+        allowed = max(min(self.budget.table_bytes // 2, TABLE_BYTES_MAX) // row, 1)
+        table = np.zeros((1 << (allowed.bit_length() - 1), len(key) + 1), np.uint64)
+        role, space = np.zeros(tiles, np.int64), np.zeros((4, tiles), np.int64)
+        self.board = Board(alive, left, place, key, table, role, space, np.zeros(2, np.int64))
+        self.stack: Stack | None = None
+        self.bytes = table.nbytes + place.nbytes + alive.nbytes
+
+    def _bound(self) -> int:
+        if self.too_large or not self.size:
+            return max(len(self.tiles) - 1, 0)
+        board = self.board
+        mate = np.full(len(board.left), -1, np.int64)
+        return (
+            int(moves_left(board.alive.copy(), board.left, -1, board.role, mate, board.space)[0])
+            - 1
+        )
+
+    def _try(self, limit: int, nodes: int, seed: int, mode: int) -> tuple[int, Walk | None]:
+        """Search for a walk of at most `limit` moves with a share of the nodes."""
+        if self.stack is None or len(self.stack.tile) < limit + 5:
+            depth, tiles = limit + 5, len(self.tiles)
+            self.stack = Stack(
+                np.zeros(depth, np.int64),
+                np.zeros(depth, np.bool_),
+                np.zeros(depth, np.int64),
+                np.zeros(depth, np.int64),
+                np.zeros((depth, tiles), np.int64),
+                np.zeros((depth, tiles), np.int64),
+                np.zeros((depth, self.board.alive.shape[1]), np.uint64),
+                np.full((depth, tiles), -1, np.int64),
+            )
+        alive, left, key = self.board.alive, self.board.left, self.board.key
+        before = (alive.copy(), left.copy(), key.copy())
+        trial = Try(
+            teleports=mode,
+            limit=limit,
+            seed=seed,
+            nodes=nodes,
+            most_nodes=self.budget.nodes,
+            deadline_ns=self.deadline,
+        )
+        ending = find_walk(self.board, self.first, trial, self.stack, self.cost)
+        if ending != FOUND:
+            return int(ending), None
+        for array, kept in zip((alive, left, key), before, strict=True):
+            array[:] = kept
+        used = slice(1, int(self.cost[1]) + 1)
+        return FOUND, Walk(
+            tiles=tuple(self.tiles[self.stack.tile[used]].tolist()),
+            teleports=tuple(np.flatnonzero(self.stack.tele[used]).tolist()),
+        )
+
+    def _result(self, at_least: int, walk: Walk | None, reason: Reason | None = None) -> Fewest:
+        statistics = Statistics(
+            nodes=int(self.cost[0]),
+            kernel_ns=time.monotonic_ns() - self.begun,
+            table_bytes=self.bytes,
+            engine="search",
+        )
+        return Fewest(at_least=at_least, walk=walk, reason=reason, statistics=statistics)
+
+    def any(self) -> Fewest:
+        if not self.size:
+            return self._result(0, Walk(tiles=(self.fallback,)))
+        if self.too_large:
+            return self._result(self._bound(), None, TOO_LARGE)
+        if not len(self.first):
+            return self._result(0, None)
+        least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
+        plan = RESTART
+        while True:
+            share = _share(seed + 1) * nodes
+            ending, walk = self._try(self.most, share, seed, self.mode)
+            if ending in (FOUND, NONE):
+                return self._result(least, walk)
+            if ending != RESTART:
+                return self._result(least, None, _spent(ending))
+            seed += 1
+            if seed.bit_count() == 1 and plan != POSSIBLE:
+                plan = self._plan(self.most, QUICK_PLAN_NODES * seed)
+                if plan == IMPOSSIBLE:
+                    return self._result(least, None)
+
+    def fewest(self) -> Fewest:
+        if not self.size:
+            return self._result(0, Walk(tiles=(self.fallback,)))
+        least = self._bound()
+        if self.too_large:
+            return self._result(least, self.known, TOO_LARGE)
+        if not len(self.first):
+            return self._result(0, None)
+        if self.mode == NEVER:
+            existing = self.any()
+            if existing.walk is None:
+                return existing
+        least, best, seed, ending = self._first_walk(least)
+        tries, planned = 0, least - 1
+        while ending not in _SPENT:
+            most = self.most if best is None else best.moves - 1
+            if least > most:
+                return self._result(least, best)
+            tries += 1
+            share = _share(tries) * QUICK_NODES_PER_MOVE * (least + 2)
+            if planned < least and tries.bit_count() == 1:
+                plan = self._plan(least, QUICK_PLAN_NODES * tries)
+                if plan == IMPOSSIBLE:
+                    least, tries = least + 1, 0
+                    continue
+                if plan == POSSIBLE:
+                    planned = least
+            ending, found = self._try(least, share, seed, self._mode_of(tries))
+            if ending == FOUND:
+                return self._result(least, found)
+            if ending == NONE and self._mode_of(tries) == self.mode:
+                least, tries = least + 1, 0
+            elif ending in (RESTART, NONE) and most > least and tries % 4 == 0:
+                # Now and then half way down.
+                goal = most if tries % 8 else (least + most) // 2
+                ending, found = self._try(goal, share, seed, min(self.mode, FORCED))
+                best = found or best
+            seed += 1
+        return self._result(least, best, _spent(ending))
+
+    def _mode_of(self, tries: int) -> int:
+        """Choose the teleports of a try: of those with one share every other has forced ones only,
+        which are fewer and mostly do.
+        """
+        return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, FORCED)
+
+    def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
+        """Find a walk, from below, with ever larger steps: the shortest is seldom far off.
+
+        Returns the moves that a walk has at least, the walk, the next seed, and how it ended.
+        """
+        most = self.most if self.known is None else self.known.moves - 1
+        mode = min(self.mode, FORCED)
+        seed, limit, step = 0, least, 1
+        while limit <= most:
+            for _ in range(QUICK_TRIES):
+                share = QUICK_NODES_PER_MOVE * (limit + 2)
+                ending, walk = self._try(limit, share, seed, mode)
+                seed += 1
+                if walk is not None or ending in _SPENT:
+                    return least, walk or self.known, seed, ending
+                if ending == NONE:
+                    break
+            if limit == least and (
+                (ending == NONE and mode == self.mode)
+                or self._plan(limit, QUICK_PLAN_NODES) == IMPOSSIBLE
+            ):
+                least += 1
+                limit += 1
+                continue
+            limit += step
+            step *= 2
+        return least, self.known, seed, RESTART
+
+    def _plan(self, limit: int, nodes: int) -> int:
+        """Tell whether moves exist that clear the board with so many moves, in any order."""
+        alive, left = self.board.alive, self.board.left
+        tiles, pairs = len(left), self.size // 2
+        if self.plan_board is None:
+            words = (self.features + pairs + 63) // 64
+            roomy = np.zeros((tiles, words), np.uint64)
+            roomy[:, : alive.shape[1]] = alive
+            self.plan_board = PlanBoard(
+                alive=roomy,
+                left=left.copy(),
+                single=np.zeros(words, np.uint64),
+                role=self.board.role,
+                mate=np.full(tiles, -1, np.int64),
+                space=np.zeros((5, tiles), np.int64),
+                timespec=self.board.timespec,
+            )
+        stack = PlanStack(
+            chosen=np.zeros((pairs + 2, 3), np.int64),
+            child=np.zeros((pairs + 2, tiles), np.int64),
+            counter=np.zeros((pairs + 2, 2), np.int64),
+        )
+        self.plan_board.single[:] = 0
+        trial = PlanTry(
+            limit=limit + 1,
+            one_trail=self.mode == NEVER,
+            most_nodes=min(int(self.cost[0]) + nodes, self.budget.nodes),
+            deadline_ns=self.deadline,
+        )
+        return int(can_be_planned(self.plan_board, self.features, trial, stack, self.cost))

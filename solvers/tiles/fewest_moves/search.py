@@ -1,0 +1,282 @@
+"""Search for a walk of at most so many moves: depth first, with a bound, remembering dead ends."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.kernel.bits import trailing_zeros
+from solvers.kernel.clock import monotonic_ns
+from solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
+from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, take
+from solvers.tiles.fewest_moves.matching import shared
+
+FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
+"""Endings of a search beside those of solvers.kernel.codes: `RESTART` is that of one try, when its
+share of nodes is used up."""
+NEVER, FORCED, ANY = range(3)
+"""When the player may teleport."""
+
+_CLOCK_STRIDE = 64
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_LOW = np.uint64(63)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+_PLACE_BITS = np.uint64(24)
+_PLACE_MASK = np.uint64((1 << 24) - 1)
+TIE_BITS = 12
+
+
+@inlined_kernel
+def _mixed(x: np.uint64) -> np.uint64:
+    x = (x ^ (x >> np.uint64(30))) * _MIX_A
+    x = (x ^ (x >> np.uint64(27))) * _MIX_B
+    return x ^ (x >> np.uint64(31))
+
+
+@inlined_kernel
+def _here(now: Int, tele: bool, teleports: Int) -> np.uint64:
+    """Name what else a dead end depends on: a walk may be saved by teleports that others lack."""
+    return (
+        np.uint64(now + 1)
+        | (np.uint64(tele) << np.uint64(23))
+        | (np.uint64(teleports == ANY) << np.uint64(22))
+    )
+
+
+@search_kernel
+def _slot(key: npt.NDArray[np.uint64], here: np.uint64, slots: Int) -> Int:
+    h = here * _GOLDEN
+    for w in range(len(key)):
+        h = _mixed(h ^ key[w])
+    return int(h & np.uint64(slots - 1))
+
+
+@search_kernel
+def _toggle(
+    key: npt.NDArray[np.uint64],
+    place: npt.NDArray[np.int32],
+    a: Int,
+    b: Int,
+    common: npt.NDArray[np.uint64],
+) -> None:
+    for w in range(len(common)):
+        word = common[w]
+        while word:
+            f = (w << 6) + trailing_zeros(word)
+            word &= word - _ONE
+            for t in (a, b):
+                bit = np.uint64(place[t, f])
+                key[bit >> _SIX] ^= _ONE << (bit & _LOW)
+
+
+@search_kernel
+def _is_dead_end(
+    table: npt.NDArray[np.uint64],
+    key: npt.NDArray[np.uint64],
+    here: np.uint64,
+    slot: Int,
+    moves: Int,
+) -> bool:
+    words = len(key)
+    stored = table[slot, words]
+    if stored & _PLACE_MASK != here or (stored >> _PLACE_BITS) <= np.uint64(moves):
+        return False
+    for w in range(words):
+        if table[slot, w] != key[w]:
+            return False
+    return True
+
+
+class Board(NamedTuple):
+    """A board, and what is known of it; `alive`, `left` and `key` change along a walk."""
+
+    alive: npt.NDArray[np.uint64]
+    """uint64[tiles, words]: the features left of each tile."""
+    left: npt.NDArray[np.int64]
+    """int64[tiles]: their number."""
+    place: npt.NDArray[np.int32]
+    """int32[tiles, features]: the bit of the key for each feature of each tile."""
+    key: npt.NDArray[np.uint64]
+    """The features left of all tiles, in as few words as there are."""
+    table: npt.NDArray[np.uint64]
+    """uint64[slots, words of a key + 1]: positions from which no walk goes on. Of two with one slot
+    the later stays, which no index of solvers.kernel.hash_table does."""
+    role: npt.NDArray[np.int64]
+    space: npt.NDArray[np.int64]
+    """int64[tiles], int64[4, tiles]: scratch of the bound."""
+    timespec: npt.NDArray[np.int64]
+    """int64[2]: scratch of the clock."""
+
+
+class Stack(NamedTuple):
+    """Arrays of one row a depth, three more than the moves of a walk."""
+
+    tile: npt.NDArray[np.int64]
+    """The walk, from row 1 on."""
+    tele: npt.NDArray[np.bool_]
+    """Whether the tile was jumped to."""
+    choices: npt.NDArray[np.int64]
+    tried: npt.NDArray[np.int64]
+    """How many tiles may come next, and which of them is tried."""
+    child: npt.NDArray[np.int64]
+    value: npt.NDArray[np.int64]
+    """int64[depth, tiles]: these tiles, and how promising they are."""
+    common: npt.NDArray[np.uint64]
+    """uint64[depth, words]: what the move to the tile has deleted."""
+    mates: npt.NDArray[np.int64]
+    """int64[depth, tiles]: the matching of the bound."""
+
+
+class Try(NamedTuple):
+    """What one search may do."""
+
+    teleports: int
+    limit: int
+    """Moves of a walk, at most."""
+    seed: int
+    """Breaks ties between tiles that are as promising."""
+    nodes: int
+    """Of this search."""
+    most_nodes: int
+    """Of all searches together."""
+    deadline_ns: int
+    """On the monotonic clock."""
+
+
+@search_kernel
+def find_walk(
+    board: Board, first: npt.NDArray[np.int64], trial: Try, stack: Stack,
+    cost: npt.NDArray[np.int64],
+) -> Int:  # fmt: skip
+    """Search for a walk that clears the board; return how that ended.
+
+    The board is as before when the search ends, unless a walk was found. `first`: the tiles to
+    begin on. `cost`: int64[2]: nodes so far, the number of selections found.
+    """
+    alive, left, place, key, table, role, space, timespec = board
+    tile, tele, count, index, child, value, common, mates = stack
+    teleports, limit = trial.teleports, trial.limit
+    tiles, words = alive.shape
+    slots = table.shape[0]
+    rest: Int = np.int64(0)
+    for t in range(tiles):
+        rest += left[t]
+    state = np.uint64(trial.seed) * _GOLDEN
+    used = depth = 0
+    known = False
+    tile[0] = -1
+    tele[0] = False
+    opening = True
+    while True:
+        now = tile[depth]
+        if opening:
+            opening = False
+            used += 1
+            cost[0] += 1
+            count[depth] = index[depth] = 0
+            ending = -1
+            if used > trial.nodes:
+                ending = RESTART
+            if cost[0] > trial.most_nodes:
+                ending = OUT_OF_NODES
+            if cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > trial.deadline_ns:
+                ending = OUT_OF_SECONDS
+            if ending >= 0:
+                while depth > 0:
+                    if not tele[depth] and depth > 1:
+                        put_back(alive, left, tile[depth - 1], tile[depth], common[depth])
+                        _toggle(key, place, tile[depth - 1], tile[depth], common[depth])
+                    depth -= 1
+                return ending
+            here = _here(now, tele[depth], teleports)
+            slot = _slot(key, here, slots)
+            known = depth > 0 and _is_dead_end(table, key, here, slot, limit - depth + 1)
+            n = 0
+            choices = tiles if depth else len(first)
+            if known:
+                choices = 0
+            for i in range(choices):
+                u = i if depth else first[i]
+                if u == now or left[u] == 0:
+                    continue
+                standard = depth > 0 and shared(alive, now, u) > 0
+                if depth and not standard:
+                    # Two teleports in a row are one.
+                    if tele[depth] or teleports == NEVER or (teleports == FORCED and left[now]):
+                        continue
+                twin = False
+                for j in range(n):
+                    same = True
+                    for w in range(words):
+                        same = same and alive[u, w] == alive[child[depth, j], w]
+                    twin = twin or same
+                if twin:
+                    continue
+                if standard:
+                    take(alive, left, now, u, common[depth + 1])
+                for t in range(tiles):
+                    mates[depth + 1, t] = mates[depth, t]
+                least, odd, visits = moves_left(alive, left, u, role, mates[depth + 1], space)
+                refuted = False
+                if teleports == NEVER:
+                    refuted = bool(odd > 1 or not connected(alive, left, u, common[depth + 2]))
+                if standard:
+                    put_back(alive, left, now, u, common[depth + 1])
+                least += depth
+                if refuted or least > limit:
+                    continue
+                # The promising first: few moves, or without teleports few tiles to end on; then
+                # much deleted, no teleport, and the rest at random.
+                state += _GOLDEN
+                tie = np.int64(_mixed(state) >> np.uint64(64 - TIE_BITS))
+                worst = odd if teleports == NEVER else least
+                rank = (((worst << 20) + visits) << (TIE_BITS + 1)) + tie
+                if not standard:
+                    rank += 1 << TIE_BITS
+                k = n
+                while k > 0 and value[depth, k - 1] > rank:
+                    value[depth, k] = value[depth, k - 1]
+                    child[depth, k] = child[depth, k - 1]
+                    k -= 1
+                value[depth, k] = rank
+                child[depth, k] = u
+                n += 1
+            count[depth] = n
+        if index[depth] == count[depth]:
+            if depth == 0:
+                return NONE
+            if not known:
+                here = _here(now, tele[depth], teleports)
+                slot = _slot(key, here, slots)
+                for w in range(len(key)):
+                    table[slot, w] = key[w]
+                table[slot, len(key)] = here | (np.uint64(limit - depth + 2) << _PLACE_BITS)
+            known = False
+            if not tele[depth] and depth > 1:
+                rest += 2 * put_back(alive, left, tile[depth - 1], now, common[depth])
+                _toggle(key, place, tile[depth - 1], now, common[depth])
+            depth -= 1
+            continue
+        u = child[depth, index[depth]]
+        index[depth] += 1
+        depth += 1
+        tile[depth] = u
+        tele[depth] = False
+        if depth > 1:
+            taken = take(alive, left, now, u, common[depth])
+            tele[depth] = taken == 0
+            rest -= 2 * taken
+            _toggle(key, place, now, u, common[depth])
+        for t in range(tiles):
+            mates[depth, t] = mates[depth - 1, t]
+        moves_left(alive, left, u, role, mates[depth], space)
+        if rest == 0:
+            cost[1] = depth
+            return FOUND
+        opening = True

@@ -1,0 +1,94 @@
+"""Wait until a cluster that was started is ready, or say in a few lines why it is not."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import redis
+
+from solvers.errors import TransientError
+from workers.cluster import server
+from workers.queue.redis_keys import connect, living
+from workers.queues import BATCH, INTERACTIVE
+from workers.settings import Settings
+
+LOOK_SECONDS = 0.1
+LOG_TAIL_LINES = 6
+LOG_TAIL_BYTES = 2000
+
+
+def mark_logs(settings: Settings) -> dict[str, int]:
+    """Note how long every log is: what earlier clusters wrote is not told of the next one."""
+    paths = (settings.side_dir / "logs").glob("*.log")
+    return {path.stem: path.stat().st_size for path in paths}
+
+
+def wait_ready(
+    settings: Settings,
+    supervisor: subprocess.Popen[bytes],
+    roles: Sequence[str],
+    marks: Mapping[str, int],
+) -> None:
+    """Wait until the server answers and somebody serves the queues among these roles.
+
+    Raises TransientError when the supervisor ends or the time is up, with the end of the log of
+    whatever failed, beyond `marks`; and when a server that is not ours to start stays away.
+    """
+    begun = heard_at = time.monotonic()
+    wanted = [role for role in roles if role in (BATCH, INTERACTIVE)]
+    missing = wanted
+    with connect(settings) as client:
+        while time.monotonic() - begun < settings.workers_start_seconds:
+            try:
+                missing = _missing(settings, client, wanted)
+                heard_at = time.monotonic()
+                if not missing:
+                    return
+            except redis.RedisError as error:
+                if not server.is_embedded(settings):
+                    _bear_with(settings, heard_at, error)
+            if supervisor.poll() is not None:
+                break
+            time.sleep(LOOK_SECONDS)
+    if supervisor.poll() is not None:
+        failed = "supervisor"
+    else:
+        failed = missing[0] if missing and server.is_up(settings) else "server"
+    raise TransientError(
+        f"the local workers did not become ready; {_told(settings, failed, marks)}"
+    )
+
+
+def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> list[str]:
+    client.ping()
+    alive: dict[str, dict[str, Any]] = living(client, settings) if wanted else {}
+    serving = {queue for about in alive.values() for queue in about["queues"]}
+    return [role for role in wanted if role not in serving]
+
+
+def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> None:
+    """Raise if a configured server, which nothing here can start, has been silent for too long."""
+    patience_s = settings.broker_patience_seconds
+    if time.monotonic() - heard_at > patience_s:
+        raise TransientError(
+            f"the Redis server at {server.address(settings)}, which NIGHTGRID_REDIS_URL names, did "
+            f"not answer for {patience_s:g} s: {error}"
+        ) from error
+
+
+def _told(settings: Settings, failed: str, marks: Mapping[str, int]) -> str:
+    """Write the last lines of a log that this start has added to it."""
+    path = settings.side_dir / "logs" / f"{failed}.log"
+    lines: list[str] = []
+    if path.exists():
+        written = path.read_bytes()
+        before = marks.get(failed, 0)
+        # A log that has become shorter was put aside, and begun anew.
+        new = written[before:] if before <= len(written) else written
+        lines = new[-LOG_TAIL_BYTES:].decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    if not lines:
+        return f"{path} does not say why"
+    return "\n".join([f"the end of {path}:", *lines])

@@ -1,0 +1,426 @@
+"""Start the embedded server and the workers, restart whatever exits, stop all of it together.
+
+As a program, `python -m workers.cluster.supervisor` does this for the settings in its environment
+until SIGTERM or SIGINT, or, with --leash, until its standard input closes: whoever holds the other
+end may be killed in any way and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import redis
+
+from solvers.errors import TransientError
+from workers.cluster import server
+from workers.cluster.locks import alone
+from workers.cluster.readiness import mark_logs, wait_ready
+from workers.cluster.stalled import Silence
+from workers.processes import end_group, kill_group, spawn, wait
+from workers.queue.redis_keys import connect, mark_dead, mark_left
+from workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from workers.settings import Settings
+
+SERVER = "server"
+KEEPER = "keeper"
+ROLES: tuple[str, ...] = (SERVER, BATCH, INTERACTIVE, KEEPER)
+WORKERS = frozenset({BATCH, INTERACTIVE})
+LOOK_SECONDS = 0.1
+RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Pause before a restart, by how often in a row the process died young."""
+YOUNG_SECONDS = 10.0
+LOCK = "supervisor"
+ENDING_SECONDS = 5.0
+"""A supervisor whose owner was killed may need so long to end."""
+ORPHAN_SECONDS = 1.0
+"""How long the server of a supervisor that was killed may need to end."""
+DAMAGED_SERVER_STARTS = 4
+"""After so many young deaths of the server its data are taken to be damaged."""
+HAND_BACK_SECONDS = 3.0
+"""How long a worker may take to put back into the queue what it is told to leave undone."""
+LEFT_CODES = frozenset({os.EX_OK, os.EX_TEMPFAIL})
+"""How a worker exits by itself, its work handed back: asked to go, or because it only seemed to
+live."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Child:
+    """One supervised process."""
+
+    role: str
+    command: Callable[[], list[str]]
+    process: subprocess.Popen[bytes] | None = None
+    worker: str = ""
+    started_at: float = 0.0
+    young_deaths: int = 0
+    restart_at: float = 0.0
+    restarts: int = 0
+
+
+class Supervisor:
+    """Keeps one process running for each role, until it is told to stop."""
+
+    def __init__(self, settings: Settings, roles: Sequence[str] = ROLES) -> None:
+        self._settings = settings
+        self._logs = settings.side_dir / "logs"
+        self._state_path = settings.side_dir / "supervisor.json"
+        self._roles = [role for role in ROLES if role in roles]
+        self._children = self._wanted()
+        self._stopping = self._abandoned = False
+        self._silence = Silence(settings)
+
+    def run(self, leash: int | None = None, *, standby: bool = False) -> None:
+        """Start everything and look after it until a signal comes or the leash is let go.
+
+        `leash` is a file descriptor whose end means that our owner is gone. While another
+        supervisor has our folder, one on `standby` waits to take its place; without that, raises
+        TransientError.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        with ExitStack() as held:
+            # Whoever has nothing to look after, since the server runs, may stand beside another.
+            if self._children:
+                self._take_place(held, leash, standby=standby)
+            if not self._stopping:
+                self._children = self._wanted()
+                self._supervise(leash)
+
+    def _take_place(self, held: ExitStack, leash: int | None, *, standby: bool) -> None:
+        """Hold our folder, for which one that is just ending may be waited for, or any at all."""
+        deadline = time.monotonic() + ENDING_SECONDS
+        waited = False
+        while not self._stopping:
+            state = supervisor_state(self._settings)
+            who = "" if state is None else f", process {state['supervisor_pid']},"
+            refusal = (
+                f"another supervisor{who} works in {self._settings.side_dir}; expected a "
+                "NIGHTGRID_VAR_DIR of its own for each on one machine"
+            )
+            try:
+                held.enter_context(alone(self._settings.side_dir, LOCK, refusal))
+                break
+            except TransientError:
+                if not standby and time.monotonic() > deadline:
+                    raise
+            waited = True
+            self._pause(leash)
+        # The server of one that was killed is killed too, and may answer for a moment yet.
+        deadline = time.monotonic() + ORPHAN_SECONDS
+        while waited and self._has_server_of_another() and time.monotonic() < deadline:
+            self._pause(leash)
+
+    def _has_server_of_another(self) -> bool:
+        return server.is_embedded(self._settings) and server.is_up(self._settings)
+
+    def _pause(self, leash: int | None) -> None:
+        """Wait a moment, and notice when the leash is let go."""
+        if leash is None:
+            time.sleep(LOOK_SECONDS)
+        elif select.select([leash], [], [], LOOK_SECONDS)[0]:
+            self._stopping = self._abandoned = not os.read(leash, 1)
+
+    def _wanted(self) -> list[Child]:
+        """Name what is to be looked after: not someone else's server, or one that runs already."""
+        embedded = server.is_embedded(self._settings) and not server.is_up(self._settings)
+        roles = [role for role in self._roles if role != SERVER or embedded]
+        return [Child(role=role, command=self._command(role)) for role in roles]
+
+    def _supervise(self, leash: int | None) -> None:
+        try:
+            while not self._stopping:
+                for child in self._children:
+                    self._look_after(child)
+                self._end_the_silent()
+                self._pause(leash)
+        finally:
+            self._stop(abandoned=self._abandoned)
+
+    def _end_the_silent(self) -> None:
+        """Kill workers that live and do not speak; they are reaped and started again."""
+        workers = {c.worker: c for c in self._children if c.role in WORKERS and c.process}
+        for name in self._silence.silent(workers):
+            process = workers[name].process
+            assert process is not None
+            _say(f"{name} {process.pid} has been silent for too long")
+            kill_group(process)
+            process.wait()
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _has(self, role: str) -> bool:
+        return any(child.role == role for child in self._children)
+
+    def _command(self, role: str) -> Callable[[], list[str]]:
+        settings = self._settings
+        if role == SERVER:
+            return lambda: server.server_command(settings)
+        if role == KEEPER:
+            return lambda: [sys.executable, "-m", "workers.ondemand.keeper"]
+        if role == INTERACTIVE:
+            queues: tuple[str, ...] = (INTERACTIVE,)
+            return lambda: worker_command(settings, role, queues, settings.interactive_processes)
+        return lambda: worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
+
+    def _look_after(self, child: Child) -> None:
+        process = child.process
+        if process is not None:
+            if process.poll() is None:
+                return
+            self._reap(child)
+        now = time.monotonic()
+        if now < child.restart_at:
+            return
+        if child.role != SERVER and self._has(SERVER) and not server.is_up(self._settings):
+            return
+        if child.role == SERVER and child.young_deaths >= DAMAGED_SERVER_STARTS:
+            server.set_aside_damaged_data(self._settings)
+            child.young_deaths = 0
+        child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
+        try:
+            child.process = spawn(
+                child.command(),
+                log_path=self._logs / f"{child.role}.log",
+                env=child_environment(self._settings, child.worker),
+            )
+        except OSError as error:
+            # A full disk, or no memory to fork: tried again for as long as it takes.
+            _say(f"{child.role} could not be started: {error}")
+            child.restart_at = now + RESTART_SECONDS[-1]
+            return
+        child.started_at = now
+        self._write_state()
+        if child.role == SERVER:
+            self._wait_for_server(child.process)
+
+    def _wait_for_server(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait until the server answers or has died; it may have much to load."""
+        deadline = time.monotonic() + self._settings.server_start_seconds
+        while process.poll() is None and time.monotonic() < deadline:
+            if server.is_up(self._settings):
+                return
+            time.sleep(server.PING_SECONDS)
+
+    def _reap(self, child: Child) -> None:
+        """Clear away what a dead process left, and say when it is started again."""
+        process = child.process
+        if process is None:
+            return
+        kill_group(process)
+        _say(f"{child.role} {process.pid} exited with {process.returncode}")
+        if child.role != SERVER:
+            self._mark_gone(child, by_itself=process.returncode in LEFT_CODES)
+        now = time.monotonic()
+        young = now - child.started_at < YOUNG_SECONDS
+        child.young_deaths = child.young_deaths + 1 if young else 0
+        child.restart_at = now + RESTART_SECONDS[min(child.young_deaths, len(RESTART_SECONDS) - 1)]
+        child.process = None
+        child.restarts += 1
+
+    def _mark_gone(self, child: Child, *, by_itself: bool) -> None:
+        try:
+            with connect(self._settings) as client:
+                (mark_left if by_itself else mark_dead)(client, self._settings, child.worker)
+        except redis.RedisError as error:
+            # Its key will expire.
+            _say(f"{child.role}: not reported gone: {error}")
+
+    def _write_state(self) -> None:
+        state = {
+            "supervisor_pid": os.getpid(),
+            "processes": {
+                child.role: {
+                    "pid": child.process.pid,
+                    "worker": child.worker,
+                    "restarts": child.restarts,
+                }
+                for child in self._children
+                if child.process is not None
+            },
+        }
+        staged = self._state_path.with_suffix(".tmp")
+        try:
+            self._state_path.parent.mkdir(parents=True, exist_ok=True)
+            staged.write_text(json.dumps(state, indent=2) + "\n")
+            staged.replace(self._state_path)
+        except OSError as error:
+            _say(f"{self._state_path} could not be written: {error}")
+
+    def _stop(self, *, abandoned: bool) -> None:
+        """Stop the workers together, then the server they speak to."""
+        seconds = self._settings.stop_seconds
+        soft_s = min(seconds, self._settings.soft_shutdown_seconds)
+        workers = [c for c in self._children if c.role != SERVER and c.process is not None]
+        for child in workers:
+            assert child.process is not None
+            if abandoned:
+                kill_group(child.process)
+            elif child.process.poll() is None:
+                child.process.send_signal(signal.SIGTERM)
+        # SIGQUIT: hand back at once what is still being worked on.
+        for pause_s, then in ((soft_s, signal.SIGQUIT), (HAND_BACK_SECONDS, signal.SIGKILL)):
+            deadline = time.monotonic() + pause_s
+            for child in workers:
+                assert child.process is not None
+                wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
+            for child in workers:
+                assert child.process is not None
+                if child.process.poll() is None:
+                    child.process.send_signal(then)
+        for child in workers:
+            assert child.process is not None
+            end_group(child.process)
+            self._mark_gone(child, by_itself=not abandoned)
+        for child in self._children:
+            if child.role == SERVER and child.process is not None:
+                end_group(child.process, (signal.SIGTERM, seconds))
+        self._state_path.unlink(missing_ok=True)
+
+
+def _say(text: str) -> None:
+    # The log lies on a disk that may be full: looking after the workers goes on.
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def worker_command(
+    settings: Settings, role: str, queues: Sequence[str], processes: int
+) -> list[str]:
+    """Write the command line of a Celery worker for these queues."""
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "--app",
+        settings.celery_app,
+        "worker",
+        "--hostname",
+        f"{role}-{uuid.uuid4().hex[:8]}@%h",
+        "--queues",
+        ",".join(queues),
+        "--concurrency",
+        str(processes),
+        "--pool",
+        "prefork",
+        "--loglevel",
+        "INFO",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    ]
+
+
+def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
+    """Write the environment in which our packages are found and the settings are these."""
+    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {
+        **os.environ,
+        **settings.environment(),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "NIGHTGRID_WORKER_ID": worker,
+    }
+
+
+@contextmanager
+def beginning_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES, standby: bool = False
+) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Run the embedded server and supervised workers for the length of a `with` block.
+
+    They are children of a supervisor on a leash: even if this process is killed, they end.
+    Yields at once, while they start, what waits until server and workers are ready and gives the
+    supervisor; it raises TransientError, with the end of a log, when they do not become ready in
+    time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
+    its place when it ends.
+    """
+    log_path = settings.side_dir / "logs" / "supervisor.log"
+    marks = mark_logs(settings)
+    command = [
+        sys.executable,
+        "-m",
+        "workers.cluster.supervisor",
+        "--leash",
+        "--roles",
+        ",".join(roles),
+    ]
+    if standby:
+        command.append("--standby")
+    process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
+
+    def ready() -> subprocess.Popen[bytes]:
+        wait_ready(settings, process, roles, marks)
+        return process
+
+    try:
+        yield ready
+    finally:
+        # Nobody drives any more: nothing is worth waiting for.
+        if process.stdin is not None:
+            process.stdin.close()
+        wait(process, 2 * settings.stop_seconds + 5.0)
+        end_group(process)
+
+
+@contextmanager
+def local_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
+    with beginning_cluster(settings, roles=roles) as ready:
+        yield ready()
+
+
+def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
+    """Read which processes a supervisor runs for this lake, or None when none does."""
+    path = settings.side_dir / "supervisor.json"
+    try:
+        state: Mapping[str, Any] = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return state
+
+
+def is_supervised(settings: Settings) -> bool:
+    """Tell whether a supervisor works in our side folder."""
+    try:
+        with alone(settings.side_dir, LOCK, ""):
+            return False
+    except TransientError:
+        return True
+
+
+def main() -> None:
+    """Supervise, as a program."""
+    parser = argparse.ArgumentParser(prog="python -m workers.cluster.supervisor")
+    parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
+    parser.add_argument(
+        "--standby", action="store_true", help="wait for the place of another supervisor"
+    )
+    parser.add_argument("--roles", default=",".join(ROLES))
+    options = parser.parse_args()
+    leash = sys.stdin.fileno() if options.leash else None
+    try:
+        Supervisor(Settings(), options.roles.split(",")).run(leash, standby=options.standby)
+    except TransientError as error:
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The driver of a run: one table of chunks, and what follows from it."""

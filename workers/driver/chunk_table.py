@@ -1,0 +1,272 @@
+"""The one table of a run's chunks: a record for each, changed by named transitions alone.
+
+A state machine without a lake, a queue or a clock. Sums, divided jobs, suspects and what waits for
+the collector follow from the records: they are brought up to date where a record is replaced.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from workers.driver.chunk_counts import Counts, DividedJobs
+from workers.driver.chunk_states import (
+    IN_FLIGHT,
+    OPEN,
+    TRANSITIONS,
+    UNTRIED,
+    Chunk,
+    Flight,
+    IllegalTransitionError,
+    PartOf,
+    Reading,
+    State,
+)
+from workers.runs.attempts import Attempts, Start
+from workers.runs.manifest import ChunkRef, Place, Segment, with_more
+from workers.runs.staged.stages import Carried
+
+
+class ChunkTable:
+    """The chunks of one run, in memory: some hundred bytes each.
+
+    `attempts` is what the lake knows of earlier failures. Every transition raises
+    IllegalTransitionError in a state that does not have it.
+    """
+
+    def __init__(self, run_id: str, attempts: Mapping[Place, Attempts] | None = None) -> None:
+        self.run_id = run_id
+        self.counts = Counts()
+        self.jobs = DividedJobs()
+        self.made: Counter[str] = Counter()
+        """How often each transition was made."""
+        self._attempts = attempts or {}
+        self._chunks: dict[Place, Chunk] = {}
+        self._open: dict[State, OrderedDict[Place, None]] = {state: OrderedDict() for state in OPEN}
+        self._suspects: set[Place] = set()
+        self._uncollected: dict[Place, None] = {}
+        self._uncollected_rows = 0
+
+    # -- what it holds -----------------------------------------------------------------------
+
+    def __getitem__(self, place: Place) -> Chunk:
+        return self._chunks[place]
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self._chunks
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return iter(self._chunks.values())
+
+    def get(self, place: Place) -> Chunk | None:
+        """Look up a chunk; None: the table does not have it."""
+        return self._chunks.get(place)
+
+    def ref(self, place: Place) -> ChunkRef:
+        """Name a chunk with the attempt that counts now."""
+        attempt = self._chunks[place].attempts.attempt
+        return ChunkRef(run_id=self.run_id, segment=place[0], chunk=place[1], attempt=attempt)
+
+    def chunks_in(self, *states: State) -> Iterator[Chunk]:
+        """Yield the chunks in open states, in the order in which they came into each."""
+        return (self._chunks[place] for state in states for place in self._open[state])
+
+    def number_in(self, *states: State) -> int:
+        """Count the chunks in open states."""
+        return sum(len(self._open[state]) for state in states)
+
+    def ready(self) -> Iterator[Chunk]:
+        """Yield the chunks that are to be sent, the next first."""
+        return self.chunks_in(State.READY)
+
+    def flights(self) -> list[Flight]:
+        """List the flights of the chunks that have one."""
+        return [chunk.flight for chunk in self.chunks_in(*IN_FLIGHT) if chunk.flight is not None]
+
+    @property
+    def in_flight(self) -> int:
+        """How many chunks were sent and are not back."""
+        return self.number_in(*IN_FLIGHT)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no chunk is left to be worked or read, and no stage to be added."""
+        return not any(self._open.values()) and not self.jobs.due
+
+    def suspects_in_flight(self) -> list[Chunk]:
+        """List the chunks in flight that were in a worker that died."""
+        suspects = (self._chunks[place] for place in self._suspects)
+        return [chunk for chunk in suspects if chunk.flight is not None]
+
+    def uncollected(self) -> Iterator[Chunk]:
+        """Yield the chunks that were read and whose answers the collector has not taken in."""
+        return (self._chunks[place] for place in self._uncollected)
+
+    @property
+    def uncollected_size(self) -> tuple[int, int]:
+        """How many chunks wait for the collector, and how many rows they have."""
+        return len(self._uncollected), self._uncollected_rows
+
+    # -- chunks that come --------------------------------------------------------------------
+
+    def add(
+        self,
+        segment: Segment,
+        parts: Mapping[Place, PartOf],
+        went_on: Iterable[tuple[Place, pa.Array]] = (),
+    ) -> None:
+        """Add the chunks of a segment, and note what its origins are from now on.
+
+        `parts` tells which chunks are parts of jobs, `went_on` which jobs of which origins go on in
+        a `split` segment. What came back split is sent before all others, and what the planner has
+        added after them, the longest first.
+        """
+        new = [
+            self._new(segment, number, rows, parts)
+            for number, rows in enumerate(segment.chunk_rows)
+        ]
+        if segment.kind == "plan":
+            new.sort(key=lambda chunk: -chunk.urgency_s)
+        for chunk in new:
+            self._put(None, chunk)
+        if segment.kind == "split":
+            for chunk in reversed(new):
+                self._open[State.READY].move_to_end(chunk.place, last=False)
+        origins = dict.fromkeys(segment.origins)
+        if segment.kind == "broken":
+            for place in origins:
+                self.break_up(place)
+            return
+        numbers = with_more({place: self._chunks[place].went_on for place in origins}, went_on)
+        for place in origins:
+            old = self._chunks[place]
+            more = numbers.get(place, old.went_on)
+            self._put(old, replace(old, is_continued=True, went_on=more))
+
+    def _new(
+        self, segment: Segment, number: int, rows: int, parts: Mapping[Place, PartOf]
+    ) -> Chunk:
+        place = (segment.number, number)
+        return Chunk(
+            place=place,
+            kind=segment.kind,
+            rows=rows,
+            expected_s=segment.chunk_cost_s[number] if segment.chunk_cost_s else None,
+            part_of=parts.get(place),
+            attempts=self._attempts.get(place, UNTRIED),
+        )
+
+    def sort_ready(self) -> None:
+        """Order what is to be sent by what it takes: what is worked last is short."""
+        ready = sorted(self.ready(), key=lambda chunk: (-chunk.urgency_s, chunk.place))
+        self._open[State.READY] = OrderedDict.fromkeys(chunk.place for chunk in ready)
+
+    # -- transitions -------------------------------------------------------------------------
+
+    def send(self, place: Place, now: float) -> None:
+        """Its message was sent."""
+        flight = Flight(ref=self.ref(place), submitted_at=now, start=None)
+        self._move("send", place, flight=flight)
+
+    def adopt(self, place: Place, start: Start | None, now: float) -> None:
+        """An earlier driver has sent it, and a worker has begun."""
+        flight = Flight(ref=self.ref(place), submitted_at=now, start=start, seen_at=now)
+        self._move("adopt", place, flight=flight)
+
+    def begin(self, place: Place, start: Start, now: float) -> None:
+        """A worker has noted that it begins, perhaps after another one."""
+        flight = self._chunks[place].flight
+        new = None if flight is None else replace(flight, start=start, seen_at=now)
+        self._move("begin", place, flight=new)
+
+    def requeue(self, place: Place) -> None:
+        """Its message was lost, or something outside of it failed: it is sent again, first."""
+        self._move("requeue", place, flight=None)
+        self._send_first(place)
+
+    def fail(self, place: Place, attempts: Attempts) -> None:
+        """An attempt failed; `attempts` is what the lake knows of them now."""
+        self._move("fail", place, flight=None, attempts=attempts)
+
+    def retry(self, place: Place) -> None:
+        """It may be tried again, first."""
+        self._move("retry", place)
+        self._send_first(place)
+
+    def break_up(self, place: Place) -> None:
+        """Each of its rows is a chunk of its own from now on."""
+        self._move("break_up", place)
+
+    def poison(self, place: Place) -> None:
+        """Its one row failed too often, and the result says so."""
+        self._move("poison", place)
+
+    def skip(self, place: Place) -> None:
+        """It would be worked in vain, and the result says so."""
+        self._move("skip", place)
+
+    def land(self, place: Place) -> None:
+        """Its result was found in the lake."""
+        self._move("land", place, flight=None)
+
+    def read(self, place: Place, reading: Reading, carried: Carried | None = None) -> None:
+        """Its result was read; chunks in which rows of it go on have been added before."""
+        self._move("read", place, carried=carried, reading=reading)
+
+    def read_again(self, place: Place) -> None:
+        """Its result may have been replaced since it was read."""
+        self._move("read_again", place)
+
+    def reopen(self, place: Place) -> None:
+        """Its result or its states were lost: it is worked again, first."""
+        self._move("reopen", place)
+        self._send_first(place)
+
+    def collect(self, place: Place) -> None:
+        """The collector has its answers; this changes no state."""
+        old = self._chunks[place]
+        if place not in self._uncollected:
+            raise IllegalTransitionError(f"collect: chunk {place} does not wait for it")
+        self._put(old, replace(old, is_collected=True))
+
+    # -- how records are replaced ------------------------------------------------------------
+
+    def _move(
+        self, transition: str, place: Place, *, carried: Carried | None = None, **changes: Any
+    ) -> None:
+        old = self._chunks[place]
+        state = TRANSITIONS[transition].get(old.state)
+        if state is None:
+            raise IllegalTransitionError(f"{transition}: chunk {place} is {old.state}")
+        self.made[transition] += 1
+        self._put(old, replace(old, state=state, **changes), carried)
+
+    def _put(self, old: Chunk | None, new: Chunk, carried: Carried | None = None) -> None:
+        """Replace the record of a chunk, and bring all that follows from it up to date."""
+        place = new.place
+        self._chunks[place] = new
+        if old is not None:
+            self.counts.add(old, -1)
+        self.counts.add(new)
+        self.jobs.change(old, new, carried)
+        if old is None or old.state is not new.state:
+            if old is not None and old.state in self._open:
+                del self._open[old.state][place]
+            if new.state in self._open:
+                self._open[new.state][place] = None
+        if new.is_suspect:
+            self._suspects.add(place)
+        waits = new.has_whole_answers and not new.is_collected
+        if waits and place not in self._uncollected:
+            self._uncollected[place] = None
+            self._uncollected_rows += new.rows
+        elif not waits and place in self._uncollected:
+            del self._uncollected[place]
+            self._uncollected_rows -= new.rows
+
+    def _send_first(self, place: Place) -> None:
+        self._open[State.READY].move_to_end(place, last=False)

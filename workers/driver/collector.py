@@ -1,0 +1,117 @@
+"""Take the answers of a run in while it is worked, so that its end is soon written."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS
+from solvers.errors import NightgridError
+from workers.driver.chunk_states import Chunk
+from workers.driver.chunk_table import ChunkTable
+from workers.driver.growth import GROWTH_COLUMNS
+from workers.logs import get_logger
+from workers.runs.finish import finish_run
+from workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
+from workers.runs.manifest import ChunkRef, Place, open_run
+
+log = get_logger("nightgrid.driver")
+
+STEP_SECONDS = 0.1
+"""A driver takes answers in for so long at once: workers wait for it."""
+HELD_PARTS, HELD_BYTES = 2 * BATCH_CHUNKS, 2**23
+"""Results that are kept until they are taken in, beyond which they are read again."""
+
+
+class Collector(contextlib.AbstractContextManager["Collector"]):
+    """Answers of one run that are taken in some chunks at a time, and its end.
+
+    The table of chunks knows which wait for it. The answers lie in the folder `side_dir`, where the
+    next driver of the run deletes what one that was killed has left.
+    """
+
+    def __init__(self, lake: Lake, run_id: str, side_dir: Path) -> None:
+        self._lake, self._run_id = lake, run_id
+        self._folder = side_dir / f"answers-{run_id}"
+        self._held: dict[Place, pa.Table] = {}
+        self._held_bytes = 0
+        self._gathering: Gathering | None = None
+        self._given_up = False
+
+    def __exit__(self, *_: object) -> None:
+        self._drop()
+
+    def is_behind(self, table: ChunkTable) -> bool:
+        """Tell whether there is enough to take in at once."""
+        return not self._given_up and is_full(*table.uncollected_size)
+
+    def columns(self, chunk: Chunk) -> Sequence[str]:
+        """Name what has to be read of a result: how it goes on, and what is to be taken in."""
+        gathered = self._gathering is not None and chunk.place in self._gathering.places
+        if gathered or chunk.reading is not None or chunk.part_of is not None:
+            return GROWTH_COLUMNS
+        return PARTS.names
+
+    def hold(self, place: Place, part: pa.Table) -> None:
+        """Keep the result of a chunk that waits, as long as they are small and few."""
+        full = len(self._held) >= HELD_PARTS or self._held_bytes + part.nbytes > HELD_BYTES
+        if full or self._given_up or len(part.column_names) < len(PARTS.names):
+            return
+        self._held[place] = part
+        self._held_bytes += part.nbytes
+
+    def step(self, table: ChunkTable) -> None:
+        """Take in some of what waits, once it is worth it."""
+        deadline = time.monotonic() + STEP_SECONDS
+        while self.is_behind(table) and time.monotonic() < deadline:
+            self._take(table)
+
+    def finish(self, table: ChunkTable) -> dict[str, Any]:
+        """Finish the run: workers.runs.finish.finish_run."""
+        while table.uncollected_size[0] and not self._given_up:
+            self._take(table)
+        gathering, self._gathering = self._gathering, None
+        if gathering is None:
+            return finish_run(self._lake, self._run_id)
+        with gathering:
+            return finish_run(self._lake, self._run_id, gathering)
+
+    def _take(self, table: ChunkTable) -> None:
+        """Take in the chunks that have waited longest, as many as are taken at once."""
+        refs: list[ChunkRef] = []
+        rows = 0
+        for chunk in table.uncollected():
+            if is_full(len(refs), rows):
+                break
+            refs.append(table.ref(chunk.place))
+            rows += chunk.rows
+        for ref in refs:
+            table.collect(ref.place)
+        parts = {r.place: self._held.pop(r.place) for r in refs if r.place in self._held}
+        self._held_bytes -= sum(part.nbytes for part in parts.values())
+        try:
+            if self._gathering is None:
+                run = open_run(self._lake, self._run_id)
+                self._gathering = Gathering(self._lake, run, self._folder)
+            self._gathering.take(refs, parts)
+        except NightgridError:
+            # The lake fails, or a result is gone: the end reads them once more, and tells.
+            return
+        except OSError as error:
+            # Room on this disk has run out: what the end needs of it is told then.
+            log.warning("answers not taken in", run=self._run_id, error=str(error))
+            self._given_up = True
+            self._drop()
+
+    def _drop(self) -> None:
+        self._held.clear()
+        self._held_bytes = 0
+        if self._gathering is not None:
+            self._gathering.__exit__()
+            self._gathering = None

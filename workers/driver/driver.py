@@ -1,0 +1,308 @@
+"""Drive a run to its end: keep a bounded window in flight and believe only the lake."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TypeVar
+
+from archive.lake.storage import Lake
+from solvers.errors import TransientError
+from workers.cluster.locks import alone
+from workers.driver.chunk_states import State
+from workers.driver.collector import Collector
+from workers.driver.executors import Executor
+from workers.driver.growing_run import GrowingRun
+from workers.driver.plan_watch import LOOK_SECONDS, PlanWatch
+from workers.driver.progress import Progress, progress_of
+from workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
+from workers.logs import get_logger
+from workers.runs.cancelling import is_cancelled
+from workers.runs.manifest import Run, SegmentTakenError, done_places, read_done, read_segments
+from workers.settings import Settings
+
+Found = TypeVar("Found")
+
+log = get_logger("nightgrid.driver")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """How a run ended, or how far it was when its driver was asked to stop."""
+
+    run_id: str
+    finished: bool
+    job_count: int
+    answered_count: int
+    """Jobs that needed no work when the run was planned."""
+    statuses: dict[str, int]
+    """Result rows by status; empty unless finished."""
+    chunks_total: int
+    chunks_resumed: int
+    """Chunks that were done before this driver began."""
+    failures: int
+    resubmissions: int
+    kernel_ns: int
+    seconds: float
+    cancelled: bool = False
+    """Whether it is not finished because somebody cancelled the run."""
+
+
+def drive(
+    lake: Lake,
+    run_id: str,
+    executor: Executor,
+    on_progress: Callable[[Progress], None] | None = None,
+    *,
+    settings: Settings | None = None,
+    check_planner: Callable[[], None] | None = None,
+) -> RunSummary:
+    """Work what a run still needs, then finish it.
+
+    A run that is not planned to its end is worked while it is planned: `check_planner` raises if
+    nobody does so any more.
+
+    May be called again after any kind of end: it does only the rest. Called from the main thread,
+    it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
+    run is cancelled (workers.runs.cancelling). Raises TransientError when
+    broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
+    has this run. Drivers on several machines do a run no harm: they work it together.
+    """
+    settings = settings or Settings()
+    begun = time.monotonic()
+    done = read_done(lake, run_id)
+    refusal = f"another driver is working run {run_id}"
+    with (
+        alone(settings.side_dir, f"driver-{run_id}", refusal),
+        _stop_signals() as stop,
+        Collector(lake, run_id, settings.side_dir) as collector,
+    ):
+        # A count over generated boards fetches nothing, and nothing else would sweep its lake.
+        lake.sweep_staging()
+        watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
+
+        def begin() -> _Driver:
+            growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
+            return _Driver(lake, growing, executor, collector, watch, settings)
+
+        if done is None:
+            PlanWatch(lake, check_planner).wait(run_id, stop)
+        driver = begin()
+        while done is None and not stop.is_set():
+            if not _worked(driver, lake, stop, settings):
+                # A driver on another machine has added to the run, or results of it are gone: go on
+                # from what it is now.
+                driver = begin()
+            elif not stop.is_set():
+                table = driver.growing.table
+                done = _patiently(lambda: collector.finish(table), settings)  # noqa: B023
+    run, table = driver.growing.run, driver.growing.table
+    return RunSummary(
+        run_id=run_id,
+        finished=done is not None,
+        job_count=run.job_count,
+        answered_count=run.answered_count,
+        statuses=done["statuses"] if done is not None else {},
+        chunks_total=table.counts.chunks_total,
+        chunks_resumed=driver.chunks_resumed,
+        failures=table.made["fail"],
+        resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
+        kernel_ns=done["kernel_ns"] if done is not None else 0,
+        seconds=time.monotonic() - begun,
+        cancelled=done is None and watch.cancelled,
+    )
+
+
+class _CancelWatch:
+    """Passes every progress on, and now and then looks whether the run has been cancelled."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        run_id: str,
+        stop: threading.Event,
+        on_progress: Callable[[Progress], None] | None,
+        interval_s: float,
+    ) -> None:
+        self._lake = lake
+        self._run_id = run_id
+        self._stop = stop
+        self._on_progress = on_progress
+        self._interval_s = interval_s
+        self._next_at = 0.0
+        self.cancelled = False
+        self._look()
+
+    def __call__(self, progress: Progress) -> None:
+        """Look again if it is time, then pass the progress on."""
+        self._look()
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now < self._next_at:
+            return
+        self._next_at = now + self._interval_s
+        # A lake that fails just now is asked again soon.
+        with contextlib.suppress(TransientError):
+            self.cancelled = is_cancelled(self._lake, self._run_id)
+        if self.cancelled:
+            self._stop.set()
+
+
+class _Driver:
+    """The loop over a run: each step makes what transitions of its chunks it can, then returns."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        growing: GrowingRun,
+        executor: Executor,
+        collector: Collector,
+        on_progress: Callable[[Progress], None],
+        settings: Settings,
+    ) -> None:
+        self.growing = growing
+        self.chunks_resumed = growing.table.number_in(State.DONE)
+        self._reconciler = Reconciler(lake, growing, executor, settings)
+        self._is_exclusive = lake.is_exclusive
+        self._executor = executor
+        self._collector = collector
+        self._on_progress = on_progress
+        self._settings = settings
+        self._begun = time.monotonic()
+        self._trouble_since: dict[str, float] = {}
+
+    def work(self, stop: threading.Event) -> None:
+        """Work until nothing is left, or until asked to stop."""
+        growing, reconciler, table = self.growing, self._reconciler, self.growing.table
+        reconciler.adopt()
+        self._guarded(reconciler.reconcile)
+        reconciled_at, read_again_at = time.monotonic(), 0
+        while not stop.is_set():
+            if not growing.run.planned:
+                growing.check_planner()
+                self._guarded(growing.take_in_plan)
+            self._guarded(reconciler.settle_failures)
+            self._guarded(self._read_results)
+            self._guarded(growing.add_stages)
+            self._guarded(reconciler.submit)
+            self._guarded(growing.drop_obsolete)
+            self._collector.step(table)
+            self._report()
+            if growing.run.planned and table.is_settled:
+                if read_again_at == len(growing.run.segments):
+                    return
+                read_again_at = len(growing.run.segments)
+                self._read_again()
+                continue
+            self._guarded(self._listen)
+            if time.monotonic() - reconciled_at >= self._settings.reconcile_seconds:
+                self._guarded(reconciler.reconcile)
+                reconciled_at = time.monotonic()
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Run a step; bear for a while with a broker or a lake that fails it."""
+        name = step.__name__
+        try:
+            step()
+        except SegmentTakenError:
+            raise
+        except TransientError as error:
+            now = time.monotonic()
+            since = self._trouble_since.setdefault(name, now)
+            if now - since > self._settings.broker_patience_seconds:
+                raise
+            if since == now:
+                run_id = self.growing.run.run_id
+                log.warning("driver waits", run=run_id, step=name, error=str(error))
+            time.sleep(TRANSIENT_PAUSE_SECONDS)
+        else:
+            self._trouble_since.pop(name, None)
+
+    def _read_results(self) -> None:
+        self.growing.read_results(self._collector)
+
+    def _listen(self) -> None:
+        soon = not self.growing.run.planned or self._collector.is_behind(self.growing.table)
+        self._reconciler.listen(LOOK_SECONDS if soon else self._settings.poll_seconds)
+
+    def _read_again(self) -> None:
+        """Read results again that a slower execution may have replaced, or a worker taken back."""
+        table = self.growing.table
+        for chunk in list(table):
+            if chunk.state is State.READ and (chunk.is_staged or not self._is_exclusive):
+                table.read_again(chunk.place)
+
+    def _report(self) -> None:
+        now = time.monotonic()
+        self._on_progress(
+            progress_of(
+                self.growing.table,
+                self.growing.run,
+                processes=self._executor.processes,
+                seconds=now - self._begun,
+                now=now,
+            )
+        )
+
+
+def _worked(driver: _Driver, lake: Lake, stop: threading.Event, settings: Settings) -> bool:
+    """Work until nothing is left or until asked to stop; tell whether the driver knew the run."""
+    try:
+        driver.work(stop)
+    except SegmentTakenError:
+        return False
+    return stop.is_set() or _patiently(lambda: _is_done(lake, driver.growing.run), settings)
+
+
+def _is_done(lake: Lake, run: Run) -> bool:
+    """Tell whether a run has no more segments than these, and no chunk in them is to be worked."""
+    if run.segments != read_segments(lake, run.run_id):
+        return False
+    # A worker that stood still may have taken back a chunk whose states it had missed long ago.
+    done = done_places(lake, run.run_id)
+    return all(ref.place in done for ref in run.chunks())
+
+
+def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
+    deadline = time.monotonic() + settings.broker_patience_seconds
+    while True:
+        try:
+            return step()
+        except TransientError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(TRANSIENT_PAUSE_SECONDS)
+
+
+@contextmanager
+def _stop_signals() -> Iterator[threading.Event]:
+    """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as ever."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    old: dict[int, Any] = {}
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(number, old[number])
+
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+        old[number] = signal.signal(number, ask)
+    try:
+        yield stop
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+__all__ = ["Progress", "RunSummary", "drive"]

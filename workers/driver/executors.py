@@ -1,0 +1,212 @@
+"""Where chunks are worked: in this process, or by Celery workers."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Protocol
+
+import redis
+
+from archive.lake.storage import Lake
+from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
+from workers.app import SOLVE_CHUNK, client_app
+from workers.driver.chunk_states import Flight
+from workers.queue.demand import publish_demand
+from workers.queue.messages import LOOK_AT_MOST, Watch, send, traffic
+from workers.queue.redis_keys import (
+    Announcement,
+    connect,
+    known_dead,
+    known_left,
+    living,
+    next_announcements,
+)
+from workers.queues import BATCH
+from workers.runs.manifest import ChunkRef
+from workers.runs.rows import exception_reason
+from workers.runs.solve_chunk import solve_chunk
+from workers.settings import Settings
+
+PATIENCE_INTERVALS = 3
+"""Liveness intervals of silence after which a worker, or whoever took a message, is dead."""
+CHUNKS_PER_PROCESS = 4
+"""Chunks in flight for each process that lives: one at work, and enough behind it that nobody
+waits for the driver."""
+INLINE_WORKER = "inline"
+"""Worker id of chunks that the driver's own process works."""
+
+
+class MessageStatus(StrEnum):
+    """What is known of a chunk in flight of which no worker has told the end."""
+
+    WAITING = "waiting"
+    """Its message lies in the queue, and no worker has taken it."""
+    LOST_MESSAGE = "lost message"
+    """Its message is gone, and no worker has begun."""
+    DEAD_WORKER = "dead worker"
+    """The worker that began is dead."""
+
+
+class Executor(Protocol):
+    """Takes chunks and tells what became of them. Only a shortcut: the lake is the truth."""
+
+    @property
+    def window(self) -> int:
+        """Chunks worth having in flight; changes as workers join and leave."""
+
+    @property
+    def processes(self) -> int:
+        """Processes that work chunks, as far as is known."""
+
+    def submit(self, ref: ChunkRef) -> None:
+        """Send a chunk to be worked. Raises TransientError when that is impossible now."""
+
+    def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:
+        """Wait for announcements. Raises TransientError when that is impossible now."""
+
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
+        """Tell which flights wait for their turn, and which are lost, as far as this is known."""
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish how many chunks wait, by which workers are scaled. Never fails."""
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class InlineExecutor:
+    """Works chunks in this process, one for each poll."""
+
+    window: int = 1
+    processes: int = 1
+
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        self._lake = lake
+        self._settings = settings
+        self._waiting: deque[ChunkRef] = deque()
+
+    def submit(self, ref: ChunkRef) -> None:
+        """Queue a chunk."""
+        self._waiting.append(ref)
+
+    def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:  # noqa: ARG002
+        """Work the next chunk, however long it takes, and tell what became of it."""
+        if not self._waiting:
+            time.sleep(timeout_s)
+            return []
+        ref = self._waiting.popleft()
+        try:
+            solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
+        except TransientError as error:
+            reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(error))
+            return [Announcement(event="transient", ref=ref, reason=reason)]
+        except Exception as error:  # noqa: BLE001 - recorded: it must not take the run along
+            reason = exception_reason(error)
+            return [Announcement(event="failed", ref=ref, reason=reason)]
+        return [Announcement(event="done", ref=ref)]
+
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
+        """Call the worker dead of what an earlier process began: it was worked in that process."""
+        mine = set(self._waiting)
+        begun = (f.ref for f in flights if f.start is not None)
+        return {ref: MessageStatus.DEAD_WORKER for ref in begun if ref not in mine}
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish nothing: there is one worker, and it is this process."""
+
+    def close(self) -> None:
+        """Drop what is still queued."""
+        self._waiting.clear()
+
+
+class CeleryExecutor:
+    """Sends chunks by reference to a queue that batch workers serve."""
+
+    def __init__(self, settings: Settings, queue: str = BATCH) -> None:
+        self._settings = settings
+        self._queue = queue
+        self._app = client_app(settings)
+        self._client = connect(settings)
+        self._watch = Watch(patience_s=PATIENCE_INTERVALS * settings.liveness_interval_seconds)
+        self._absent_since: dict[str, float] = {}
+        self._processes = 0
+
+    @property
+    def window(self) -> int:
+        """Chunks worth having in flight: as set, or some for each batch process that lives."""
+        if self._settings.window_chunks is not None:
+            return self._settings.window_chunks
+        wanted = CHUNKS_PER_PROCESS * self._processes
+        return min(max(self._settings.window, wanted), LOOK_AT_MOST)
+
+    @property
+    def processes(self) -> int:
+        """Processes that served the queue a moment ago; before they are known, this machine's."""
+        return self._processes or self._settings.batch_processes
+
+    def submit(self, ref: ChunkRef) -> None:
+        """Publish one message. Raises TransientError when the broker is dead."""
+        send(self._app, SOLVE_CHUNK, self._queue, _about(ref), asdict(ref))
+
+    def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:
+        """Wait for announcements. Raises TransientError when the broker is dead."""
+        return next_announcements(self._client, self._settings, run_id, timeout_s)
+
+    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
+        """Look for chunks whose message waits, or is gone, and for those whose worker is.
+
+        Raises TransientError when the broker is dead.
+        """
+        status: dict[ChunkRef, MessageStatus] = {}
+        try:
+            workers = {f.start.worker for f in flights if f.start is not None}
+            left = known_left(self._client, self._settings, workers)
+            dead = self._dead(workers - left)
+            seen = traffic(self._client, self._settings, self._queue)
+        except redis.RedisError as error:
+            raise TransientError(f"the Redis server does not answer: {error}") from error
+        # A worker that was told to leave has handed its work back: it waits like any other.
+        waiting = [f for f in flights if f.start is None or f.start.worker in left]
+        gone = self._watch.gone([_about(f.ref) for f in waiting], seen)
+        for flight in waiting:
+            if _about(flight.ref) in gone:
+                status[flight.ref] = MessageStatus.LOST_MESSAGE
+            elif _about(flight.ref) in seen.waiting:
+                status[flight.ref] = MessageStatus.WAITING
+        for flight in flights:
+            if flight.start is not None and flight.start.worker in dead:
+                status[flight.ref] = MessageStatus.DEAD_WORKER
+        return status
+
+    def _dead(self, workers: set[str]) -> set[str]:
+        """Name the workers that were seen to exit, or have been silent for too long.
+
+        A wiped server forgets who lives, so silence is counted from when we first noticed it.
+        """
+        dead = known_dead(self._client, self._settings, workers)
+        alive = living(self._client, self._settings)
+        hands = [about for about in alive.values() if self._queue in about["queues"]]
+        self._processes = sum(about["processes"] for about in hands)
+        now = time.monotonic()
+        absent = {w for w in workers if w not in alive}
+        self._absent_since = {w: self._absent_since.get(w, now) for w in absent}
+        patience = PATIENCE_INTERVALS * self._settings.liveness_interval_seconds
+        return dead | {w for w, since in self._absent_since.items() if now - since > patience}
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish it in Redis, for a while."""
+        publish_demand(self._client, self._settings, run_id, chunks_waiting)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._app.close()
+        self._client.close()
+
+
+def _about(ref: ChunkRef) -> str:
+    return f"{ref.run_id}/{ref.name}/{ref.attempt}"

@@ -1,0 +1,143 @@
+"""How a run grows: rows that came back split or carried, and chunks that were broken up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.storage import Lake
+from archive.lake.tables import MANIFEST_HEAD, PARTS
+from solvers.algebra import Status
+from solvers.reasons import Reason, ReasonCode
+from workers.driver.chunk_states import PartOf, Reading
+from workers.runs.finish import child_path, path_key
+from workers.runs.gathering import SPLIT
+from workers.runs.manifest import ChunkRef, Place, Segment, segment_path
+from workers.runs.manifest import part_row as manifest_row
+from workers.runs.rows import part_row
+from workers.runs.solve_chunk import AGAIN
+from workers.runs.staged.stages import CARRIED, Carried, stage_part
+
+GROWTH_COLUMNS = (
+    *("job_no", "part_path", "status", "reason_code", "children"),
+    *("states", "kernel_ns"),
+)
+_PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
+_UNFINISHED = pa.array([SPLIT, CARRIED])
+_LOST = pa.array([str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What a finished chunk means for the rest of its run."""
+
+    part: pa.Table
+    """What was read of its result."""
+    chunks: list[pa.Table]
+    """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
+    reading: Reading
+    """What counts of it in the table of chunks."""
+    carried: Carried | None = None
+    """What a part of a staged count has left for the next stage."""
+
+
+def went_on(
+    lake: Lake, ref: ChunkRef, known: pa.Array, columns: Sequence[str] = PARTS.names
+) -> Growth:
+    """Read how the rows of a finished chunk go on.
+
+    Of its part `columns` are read, GROWTH_COLUMNS at least. `known` holds the job numbers that
+    have gone on before. Parts, and rows that were over the small budget, get a chunk each; rows
+    that the chunk had no time for share smaller ones.
+    """
+    part = lake.read_table(ref.part_path, PARTS, columns)
+    status = part.column("status")
+    whole = pc.and_(
+        pc.equal(part.column("part_path"), ""),
+        pc.invert(pc.is_in(status, value_set=_UNFINISHED)),
+    )
+    is_split = pc.equal(status, SPLIT)
+    if len(known):
+        # The manifest decides, also where a second execution has answered what went on.
+        went = pc.is_in(part.column("job_no"), value_set=known)
+        whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
+    split = part.filter(is_split).to_pylist()
+    carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
+    over = pc.equal(status, str(Status.OVER_BUDGET))
+    reading = Reading(
+        answered=pc.sum(whole).as_py() or 0,
+        states=pc.sum(part.column("states")).as_py() or 0,
+        kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
+        goes_on=bool(split or carried),
+        is_lost=bool(pc.any(pc.is_in(status, value_set=_LOST)).as_py()),
+        is_over_budget=bool(
+            pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
+        ),
+    )
+    left = Carried.from_json(carried[0]) if carried else None
+    if not split:
+        return Growth(part=part, chunks=[], reading=reading, carried=left)
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
+    chunks: list[pa.Table] = []
+    deferred = []
+    for row in split:
+        index = place[row["job_no"]]
+        if row["reason_code"] == ReasonCode.DEFERRED:
+            deferred.append(index)
+        elif row["children"] == AGAIN:
+            chunks.append(rows.slice(index, 1))
+        else:
+            chunks += _children(rows.slice(index, 1), row)
+    worked = part.num_rows - len(deferred)
+    size = max(1, worked // 2)
+    for start in range(0, len(deferred), size):
+        chunks.append(rows.take(pa.array(deferred[start : start + size])))
+    return Growth(part=part, chunks=chunks, reading=reading)
+
+
+def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
+    return [
+        manifest_row(row, part, child_path(split["part_path"], i))
+        for i, part in enumerate(json.loads(split["children"]))
+    ]
+
+
+def single_rows(lake: Lake, ref: ChunkRef, known: pa.Array) -> list[pa.Table]:
+    """Cut a chunk into chunks of one row, without the jobs `known` to go on elsewhere."""
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=known)))
+    return [rows.slice(i, 1) for i in range(rows.num_rows)]
+
+
+def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
+    """Tell which chunks of a segment are parts of divided jobs."""
+    return {
+        (number, i): PartOf(
+            job=rows.column("job_no")[0].as_py(),
+            stage=None if stage_part(rows.column("part")[0].as_py()) is None else path_key(path)[0],
+        )
+        for i, rows in enumerate(chunks)
+        if rows.num_rows == 1 and (path := rows.column("part_path")[0].as_py())
+    }
+
+
+def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]:
+    """Tell of the chunks of a segment which are parts of divided jobs."""
+    rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
+    bounds = [0, *accumulate(segment.chunk_rows)]
+    return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])
+
+
+def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
+    """Write the result of a chunk that is not worked any more, unless it has one."""
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    part = [part_row(head, str(status), reason) for head in heads]
+    lake.create_table(ref.part_path, pa.Table.from_pylist(part, PARTS))

@@ -1,0 +1,245 @@
+"""How far a run is, how fast it goes, and when it will have ended.
+
+**Jobs** are puzzles: one is done when its answer is complete, in however many chunks it was worked.
+
+**States per second** are those that the chunks kept which are done, divided by their kernel time,
+times the processes that are at work. This is the rate of what was worked; waiting for a chunk does
+not change it.
+
+**What is left** is what the planner expects of the chunks that are not done, times what chunks took
+so far over what was expected of them. A chunk in flight counts as worked up to what is expected of
+it; what it takes beyond that makes the rest longer at once. Chunks that came back split or go on by
+stages took time and were not expected: they make the rest longer, too. Few chunks say little, so
+the planner's estimate counts as much as FEW_CHUNKS of them.
+Chunks of which nothing was expected, and a chunk in flight that takes a multiple of what was
+expected, may take any time: while there are such, what is left is a lower bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.driver.chunk_table import ChunkTable
+from workers.runs.manifest import Run
+
+LEAST_S = 1.0
+"""An end is told only after so much has been worked."""
+LEAST_SHARE = 0.01
+"""Of the share that is planned, where the rest is estimated from it."""
+FEW_CHUNKS = 4
+"""Chunks after which what they took counts for half of its logarithm."""
+LATE = 3.0
+"""A chunk in flight that takes this many times what is expected of it may take any time ..."""
+LATE_S = 2.0
+"""... if that is more than this, below which a driver does not see when chunks begin."""
+OLDEST_TOLD_S = 2.0
+"""A chunk in flight is told of only when it is older."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A chunk that a worker works on."""
+
+    elapsed_s: float
+    expected_s: float
+    """What the planner expected; 0 where it expected nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    run_id: str
+    chunks_done: int
+    chunks_total: int
+    """Grows when parts come back split or chunks are broken up."""
+    jobs_done: int
+    """Jobs whose answer is complete."""
+    jobs_total: int
+    """Of the run, as far as it is planned."""
+    in_flight: int
+    failures: int
+    """Deaths and failures of chunks seen by this driver."""
+    seconds: float
+    processes: int = 1
+    """Processes that work chunks."""
+    states: int = 0
+    """States that solvers kept, in the chunks that are done ..."""
+    kernel_s: float = 0.0
+    """... and the seconds that they took."""
+    expected_done_s: float = 0.0
+    """What the planner expected the chunks to take that are done ..."""
+    expected_total_s: float = 0.0
+    """... and all of them, as far as it expected anything."""
+    foreseen_done: int = 0
+    """Chunks done of which the planner expected something."""
+    unforeseen_left: int = 0
+    """Chunks not done of which the planner expected nothing."""
+    begun: Sequence[Begun] = ()
+    """Chunks in flight that a worker works on, as far as the driver has seen it."""
+    oldest_seconds: float | None = None
+    """How long ago the oldest chunk in flight was sent; None: none is."""
+    planned_share: float = 1.0
+    """Share of the puzzles that is planned: totals are of these alone."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left of what is planned."""
+        return self.jobs_done >= self.jobs_total and self.chunks_done >= self.chunks_total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What is left of a run, by estimation."""
+
+    core_s: float
+    """Seconds of one process."""
+    wall_s: float
+    """Seconds until its processes have ended it."""
+    at_least: bool
+    """Whether it may be more, by an unknown amount."""
+
+
+def progress_of(
+    table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float
+) -> Progress:
+    """Tell how far a run is by its table; `now` is of the clock of the table's flights."""
+    counts, jobs, flights = table.counts, table.jobs, table.flights()
+    jobs_total, planned_share = run.job_count, 1.0
+    if not run.planned:
+        jobs_total = counts.planned_rows - jobs.siblings
+        if run.puzzle_count:
+            planned_share = min(1.0, jobs_total / run.puzzle_count)
+    begun = [flight for flight in flights if flight.start is not None]
+    return Progress(
+        run_id=run.run_id,
+        chunks_done=counts.chunks_done,
+        chunks_total=counts.chunks_total,
+        jobs_done=counts.answered + jobs.done,
+        jobs_total=jobs_total,
+        in_flight=len(flights),
+        failures=table.made["fail"],
+        seconds=seconds,
+        processes=processes,
+        states=counts.states,
+        kernel_s=counts.kernel_ns / 1e9,
+        expected_done_s=counts.expected_done_s,
+        expected_total_s=counts.expected_total_s,
+        foreseen_done=counts.foreseen_done,
+        unforeseen_left=(counts.chunks_total - counts.foreseen_total)
+        - (counts.chunks_done - counts.foreseen_done),
+        begun=[
+            Begun(
+                elapsed_s=now - flight.seen_at,
+                expected_s=table[flight.ref.place].expected_s or 0.0,
+            )
+            for flight in begun
+        ],
+        oldest_seconds=max((now - flight.submitted_at for flight in flights), default=None),
+        planned_share=planned_share,
+    )
+
+
+def states_per_s(progress: Progress) -> float | None:
+    """Tell how many states a second the processes keep that are at work; None: not known yet."""
+    if not progress.kernel_s:
+        return None
+    # Between two stages of a count no process is at work for a moment.
+    at_work = min(progress.processes, progress.in_flight) or progress.processes
+    return progress.states / progress.kernel_s * at_work
+
+
+def left_of(progress: Progress) -> Left | None:
+    """Estimate what is left; None: the planner expected nothing of what is planned."""
+    if not progress.expected_total_s:
+        return None
+    took = _over_expected(progress.kernel_s, progress.expected_done_s, progress.foreseen_done)
+    late = any(
+        chunk.elapsed_s > LATE * max(took * chunk.expected_s, LATE_S) for chunk in progress.begun
+    )
+    worked_s = progress.expected_done_s + _foreseen_s(progress.begun)
+    over = _over_expected(_worked_s(progress), worked_s, progress.foreseen_done)
+    share = max(progress.planned_share, LEAST_SHARE)
+    core_s = over * max(0.0, progress.expected_total_s / share - worked_s)
+    chunks = max(1, int(progress.chunks_total / share) - progress.chunks_done)
+    return Left(
+        core_s=core_s,
+        wall_s=core_s / min(max(1, progress.processes), chunks),
+        at_least=late or progress.unforeseen_left > 0,
+    )
+
+
+def _worked_s(progress: Progress) -> float:
+    """Add up what chunks took, done or not."""
+    return progress.kernel_s + sum(chunk.elapsed_s for chunk in progress.begun)
+
+
+def _foreseen_s(begun: Sequence[Begun]) -> float:
+    """Add up what was worked of chunks in flight, as far as it was expected."""
+    return sum(min(chunk.elapsed_s, chunk.expected_s) for chunk in begun)
+
+
+def _longest_s(begun: Sequence[Begun]) -> float:
+    """Tell for how long a chunk is worked already: a lower bound below that tells nothing."""
+    return max((chunk.elapsed_s for chunk in begun), default=LEAST_S)
+
+
+def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
+    """Tell how many times longer than expected the next chunks take, from what these took."""
+    if took_s <= 0.0 or expected_s <= 0.0:
+        return 1.0
+    return (took_s / expected_s) ** (chunks / (chunks + FEW_CHUNKS))
+
+
+def told_of(progress: Progress) -> str:
+    """Tell people how far a run is, how fast it goes, and when it will have ended."""
+    more = "" if progress.planned_share == 1.0 else " so far"
+    told = [
+        f"{progress.jobs_done:,} of {progress.jobs_total:,} jobs{more}",
+        f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks{more}",
+        f"{progress.seconds:.1f} s",
+    ]
+    rate = states_per_s(progress)
+    if rate:
+        told.append(f"{_short(rate)} states/s")
+    if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_TOLD_S:
+        told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
+    if progress.failures:
+        told.append(f"{progress.failures} failures")
+    left = None if progress.ended or _worked_s(progress) < LEAST_S else left_of(progress)
+    if left is not None and not left.at_least:
+        told.append(f"about {clock_time(left.wall_s)} left")
+    elif left is not None and left.wall_s >= _longest_s(progress.begun):
+        told.append(f"at least {clock_time(left.wall_s)} left")
+    return ", ".join(told)
+
+
+def clock_time(seconds: float) -> str:
+    """Write a time for people: 40 s, 3:05 min, 2:10 h."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole // 60 % 60:02d} h"
+
+
+def _short(number: float) -> str:
+    """Write a large number with three digits: 950, 12.3 k, 1.75 M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+__all__ = [
+    "Begun",
+    "Left",
+    "Progress",
+    "clock_time",
+    "left_of",
+    "progress_of",
+    "states_per_s",
+    "told_of",
+]

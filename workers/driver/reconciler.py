@@ -1,0 +1,199 @@
+"""The table of chunks against the lake and the executor: what is sent, heard, lost and given up."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+from archive.lake.storage import Lake
+from solvers.algebra import Status
+from solvers.errors import TransientError
+from solvers.reasons import Reason, ReasonCode
+from workers.driver.chunk_states import IN_FLIGHT, Chunk, State
+from workers.driver.executors import Executor, MessageStatus
+from workers.driver.growing_run import GrowingRun
+from workers.driver.growth import unfinished_part
+from workers.driver.suspects import (
+    Limits,
+    after_failure,
+    after_interruption,
+    choose,
+    poison_reason_of,
+)
+from workers.logs import get_logger
+from workers.queue.redis_keys import Announcement
+from workers.runs.attempts import Attempts, read_start, write_attempts
+from workers.runs.manifest import Place, folder
+from workers.settings import Settings
+
+log = get_logger("nightgrid.driver")
+
+UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
+TRANSIENT_PAUSE_SECONDS = 0.2
+"""Pause after a worker met a broker or a lake that failed, before the next is sent."""
+
+
+class Reconciler:
+    """Makes the transitions of a run's chunks that the lake and the executor tell of."""
+
+    def __init__(
+        self, lake: Lake, growing: GrowingRun, executor: Executor, settings: Settings
+    ) -> None:
+        self._lake = lake
+        self._growing = growing
+        self._table = growing.table
+        self._executor = executor
+        self._settings = settings
+        self._limits = Limits.of(settings)
+        self._begun = self._heard_at = time.monotonic()
+        self._announced: deque[Announcement] = deque()
+        self._transient_row = 0
+        """Times in a row that a broker or a lake failed a worker, since a chunk was last done."""
+
+    # -- out ---------------------------------------------------------------------------------
+
+    def adopt(self) -> None:
+        """Take over what an earlier driver sent and a worker has begun: it may still be at it."""
+        begun = set(self._lake.list(f"{folder(self._table.run_id)}/started"))
+        for chunk in list(self._table.ready()):
+            ref = self._table.ref(chunk.place)
+            if ref.started_path in begun:
+                self._table.adopt(chunk.place, read_start(self._lake, ref), self._begun)
+
+    def submit(self) -> None:
+        """Send chunks until the window is full, or none may be sent now."""
+        while self._table.in_flight < self._executor.window:
+            ready = filter(self._growing.has_sources, self._table.ready())
+            chunk = choose(self._table, ready, self._limits)
+            if chunk is None:
+                return
+            ref = self._table.ref(chunk.place)
+            if self._table.jobs.is_unrecoverable(chunk):
+                unfinished_part(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
+                self._table.skip(chunk.place)
+                self._transient_row = 0
+                continue
+            self._executor.submit(ref)
+            self._table.send(chunk.place, time.monotonic())
+
+    # -- back --------------------------------------------------------------------------------
+
+    def listen(self, patience_s: float) -> None:
+        """Take announcements; what one of them fails on is found again in the lake."""
+        if not self._announced:
+            self._announced += self._executor.poll(self._table.run_id, patience_s)
+        while self._announced:
+            self._hear(self._announced.popleft())
+
+    def _hear(self, announcement: Announcement) -> None:
+        self._heard_at = time.monotonic()
+        chunk = self._table.get(announcement.ref.place)
+        if chunk is None or chunk.state is State.BROKEN_UP:
+            return
+        if announcement.event == "done":
+            if not chunk.has_result and self._has_result(chunk.place):
+                self._land(chunk.place)
+        elif chunk.flight is None or chunk.flight.ref.attempt != announcement.ref.attempt:
+            return
+        elif announcement.event == "transient":
+            self._try_again(chunk, announcement.why)
+        else:
+            self._fail(chunk, announcement.why)
+
+    def _try_again(self, chunk: Chunk, why: Reason) -> None:
+        """Send a chunk again that did not fail by itself, as long as anything else gets done."""
+        self._transient_row += 1
+        self._table.requeue(chunk.place)
+        for source in self._growing.sources(chunk):
+            # The worker has found that states are gone, and deleted the result that promised them.
+            if source.has_result and not self._has_result(source.place):
+                log.warning("states lost", chunk=self._table.ref(source.place).name)
+                self._table.reopen(source.place)
+        if self._transient_row > self._settings.attempts_max * self._executor.window:
+            raise TransientError(why.sentence)
+        time.sleep(TRANSIENT_PAUSE_SECONDS)
+
+    def _has_result(self, place: Place) -> bool:
+        return self._lake.exists(self._table.ref(place).part_path)
+
+    def _land(self, place: Place) -> None:
+        self._table.land(place)
+        self._transient_row = 0
+
+    # -- what did not come back --------------------------------------------------------------
+
+    def reconcile(self) -> None:
+        """Compare what is in flight with the lake, then ask the executor about the rest."""
+        for chunk in list(self._table.chunks_in(*IN_FLIGHT)):
+            if self._has_result(chunk.place):
+                self._land(chunk.place)
+            elif chunk.state is State.SENT:
+                self._has_begun(chunk)
+        status = self._executor.status(self._table.flights())
+        for chunk in list(self._table.chunks_in(*IN_FLIGHT)):
+            if chunk.flight is not None:
+                self._settle_flight(chunk, status.get(chunk.flight.ref))
+        waiting = self._table.number_in(State.READY, State.FAILED) + self._table.in_flight
+        self._executor.publish_demand(self._table.run_id, waiting)
+
+    def _settle_flight(self, chunk: Chunk, status: MessageStatus | None) -> None:
+        """Send a chunk again, or count a failure, if its message or its worker is gone."""
+        flight, place = chunk.flight, chunk.place
+        assert flight is not None
+        if status is MessageStatus.WAITING or (status is not None and self._has_begun(chunk)):
+            # It has its turn yet, or Redis has handed the message to another worker meanwhile.
+            return
+        now, overdue_s = time.monotonic(), self._settings.chunk_overdue_seconds
+        if status is MessageStatus.DEAD_WORKER:
+            # The result may have been written after we looked and before the worker died.
+            if self._has_result(place):
+                self._land(place)
+            elif chunk.state is State.ADOPTED:
+                interrupted = Reason(code=ReasonCode.INTERRUPTED)
+                self._note_failure(chunk, interrupted, after_interruption(chunk.attempts))
+            else:
+                self._fail(chunk, Reason(code=ReasonCode.WORKER_LOST))
+        elif status is MessageStatus.LOST_MESSAGE:
+            log.info("message lost", chunk=flight.ref.name)
+            self._table.requeue(place)
+        elif flight.start is not None:
+            if now - flight.seen_at > overdue_s:
+                late = f"nothing heard for {overdue_s:g} s after it began"
+                self._fail(chunk, Reason(code=ReasonCode.OVERDUE, sentence=late))
+        elif now - max(flight.submitted_at, self._heard_at) > overdue_s:
+            self._table.requeue(place)
+
+    def _has_begun(self, chunk: Chunk) -> bool:
+        """Look for the note of a worker that began a chunk; tell whether it is a new one."""
+        assert chunk.flight is not None
+        start = read_start(self._lake, chunk.flight.ref)
+        if start is None or start == chunk.flight.start:
+            return False
+        self._table.begin(chunk.place, start, time.monotonic())
+        return True
+
+    # -- what failed -------------------------------------------------------------------------
+
+    def _fail(self, chunk: Chunk, why: Reason) -> None:
+        self._note_failure(chunk, why, after_failure(chunk.attempts, why))
+
+    def _note_failure(self, chunk: Chunk, why: Reason, attempts: Attempts) -> None:
+        """Count a failure, in the lake first: this driver may die, too."""
+        ref = self._table.ref(chunk.place)
+        write_attempts(self._lake, ref, attempts)
+        self._table.fail(chunk.place, attempts)
+        log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=why.sentence)
+
+    def settle_failures(self) -> None:
+        """Try what failed again, or break it up, or call its row poison."""
+        for chunk in list(self._table.chunks_in(State.FAILED)):
+            if not self._limits.are_reached(chunk.attempts):
+                self._table.retry(chunk.place)
+            elif chunk.rows_left > 1:
+                self._growing.break_up(chunk)
+            else:
+                reason = poison_reason_of(chunk.attempts, self._limits)
+                ref = self._table.ref(chunk.place)
+                unfinished_part(self._lake, ref, Status.POISON, reason)
+                self._table.poison(chunk.place)
+                self._transient_row = 0

@@ -1,0 +1,1 @@
+"""On-demand solves: jobs, and the keeper that drives what they become."""

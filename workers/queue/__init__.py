@@ -1,0 +1,1 @@
+"""What lies in Redis: messages, keys, and what they say about the queues."""

@@ -1,0 +1,109 @@
+"""A worker says that it lives, and ends itself when it only seems to.
+
+Celery over Redis has states in which a worker's main process is alive and takes no message any
+more: an acknowledgement that fails while the server restarts leaves its prefetch window full for
+ever. Whoever supervises the worker starts it again; what it had in hand is worked again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import redis
+from celery.worker import state
+from celery.worker.request import Request
+
+from workers.logs import get_logger
+from workers.queue.redis_keys import connect, mark_alive
+from workers.settings import Settings
+
+log = get_logger("nightgrid.worker")
+
+STALL_SECONDS = 20.0
+"""A worker that has nothing to do for this long while its queues hold messages has stalled."""
+
+
+SETTLE_SECONDS = 3.0
+"""An acknowledgement that has not gone through by then has failed."""
+_acknowledging: deque[tuple[float, Any]] = deque()
+
+
+class AcknowledgedRequest(Request):  # type: ignore[misc]
+    """A request whose acknowledgement is looked after.
+
+    If it fails, the worker's window never opens again, and nothing but a log line says so.
+    """
+
+    def acknowledge(self) -> None:
+        """Acknowledge, which the event loop does a moment later, and remember to look."""
+        super().acknowledge()
+        _acknowledging.append((time.monotonic(), self._message))
+
+
+def stop_worker(reason: str) -> None:
+    """Ask this worker to end what it is working on, and exit."""
+    if state.should_stop is None:
+        log.warning("worker stops", reason=reason)
+        state.should_stop = os.EX_TEMPFAIL
+
+
+class Liveness(threading.Thread):
+    """Keeps the worker's key alive, and watches that the worker takes what is queued."""
+
+    def __init__(self, settings: Settings, worker: str, about: dict[str, Any]) -> None:
+        super().__init__(name="liveness", daemon=True)
+        self._settings = settings
+        self._worker = worker
+        self._about = about
+        self._queues: Sequence[str] = about["queues"]
+        self._idle_since: float | None = None
+        self._stop_since: float | None = None
+
+    def run(self) -> None:
+        """Say it until the process ends."""
+        client = connect(self._settings)
+        while True:
+            try:
+                mark_alive(client, self._settings, self._worker, self._about)
+                self._watch(client)
+            except redis.RedisError as error:
+                self._idle_since = None
+                log.warning("server does not answer", error=str(error))
+            self._check_acknowledgements()
+            self._insist()
+            time.sleep(self._settings.liveness_interval_seconds)
+
+    def _check_acknowledgements(self) -> None:
+        now = time.monotonic()
+        while _acknowledging and now - _acknowledging[0][0] > SETTLE_SECONDS:
+            _, message = _acknowledging.popleft()
+            if not message.acknowledged:
+                stop_worker("an acknowledgement failed")
+
+    def _watch(self, client: redis.Redis) -> None:
+        pipe = client.pipeline(transaction=False)
+        for queue in self._queues:
+            pipe.llen(f"{self._settings.key_prefix}{queue}")
+        busy = len(state.active_requests) + len(state.reserved_requests) > 0
+        now = time.monotonic()
+        if busy or not any(pipe.execute()):
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+        elif now - self._idle_since > STALL_SECONDS:
+            stop_worker(f"messages wait, and none was taken for {STALL_SECONDS:g} s")
+
+    def _insist(self) -> None:
+        """Exit at once when stopping has taken longer than any task may."""
+        now = time.monotonic()
+        if state.should_stop is None:
+            self._stop_since = None
+        elif self._stop_since is None:
+            self._stop_since = now
+        elif now - self._stop_since > self._settings.hard_limit_seconds:
+            os._exit(os.EX_TEMPFAIL)

@@ -1,0 +1,178 @@
+"""Our own keys in Redis: what chunks announce, and which workers live.
+
+All of it is a shortcut. Losing any of it delays a run and changes nothing in its results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from solvers.errors import PermanentError, TransientError
+from solvers.reasons import Reason, ReasonCode
+from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+
+if TYPE_CHECKING:
+    # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
+    from workers.runs.manifest import ChunkRef
+
+ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
+DEAD_KEPT_SECONDS = 24 * 3600
+DEAD, LEFT = "1", "left"
+"""What the key of a gone worker holds."""
+ANNOUNCEMENTS_AT_ONCE = 1000
+REASON_CHARS = 500
+"""Longest reason that travels in an announcement."""
+
+EventKind = Literal["done", "failed", "transient", "lost"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """What became of one attempt at a chunk."""
+
+    event: EventKind
+    """`done`: the part is in the lake. `failed`: the work raised. `transient`: something outside
+    failed. `lost`: the process that worked on it died or was killed at the hard limit."""
+    ref: ChunkRef
+    reason: Reason | None = None
+    """Why it is not done."""
+
+    @property
+    def why(self) -> Reason:
+        """Why it is not done, also of an event that does not say."""
+        return self.reason or Reason(code=ReasonCode.EXCEPTION)
+
+
+def connect(settings: Settings) -> redis.Redis:
+    """Connect to the server, lazily; calls fail within seconds when it is dead."""
+    # redis-py retries three times with pauses on its own; the callers decide here.
+    return redis.Redis.from_url(
+        settings.server_url,
+        socket_connect_timeout=BROKER_CONNECT_SECONDS,
+        socket_timeout=BROKER_SOCKET_SECONDS,
+        retry=Retry(NoBackoff(), 1),
+        decode_responses=True,
+    )
+
+
+def announce(client: redis.Redis, settings: Settings, announcement: Announcement) -> None:
+    """Tell the driver, through a list per run. Raises redis.RedisError when the server is dead."""
+    key = _announcements(settings, announcement.ref.run_id)
+    reason = announcement.reason
+    value = {
+        "event": announcement.event,
+        "reason_code": None if reason is None else str(reason.code),
+        "reason": "" if reason is None else reason.sentence[:REASON_CHARS],
+        **asdict(announcement.ref),
+    }
+    pipe = client.pipeline(transaction=False)
+    pipe.rpush(key, json.dumps(value))
+    pipe.expire(key, ANNOUNCEMENTS_KEPT_SECONDS)
+    pipe.execute()
+
+
+def next_announcements(
+    client: redis.Redis, settings: Settings, run_id: str, timeout_s: float
+) -> list[Announcement]:
+    """Wait for announcements of a run and take them all.
+
+    Raises TransientError when the server is dead.
+    """
+    key = _announcements(settings, run_id)
+    try:
+        first: Any = client.blpop([key], timeout=timeout_s)
+        if first is None:
+            return []
+        more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
+    except redis.RedisError as error:
+        raise TransientError(f"the Redis server does not answer: {error}") from error
+    return [parse_announcement(text) for text in [first[1], *more]]
+
+
+def parse_announcement(text: str) -> Announcement:
+    """Read an announcement as `announce` wrote it."""
+    from workers.runs.manifest import ChunkRef
+
+    value = json.loads(text)
+    ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
+    if value["event"] not in ("done", "failed", "transient", "lost"):
+        raise PermanentError(f"unknown announcement {value['event']!r:.40}")
+    return Announcement(event=value["event"], ref=ref, reason=_reason_in(value))
+
+
+def _reason_in(value: dict[str, Any]) -> Reason | None:
+    from archive.lake.upgrading import reason_of_failure
+
+    if value.get("reason_code") is not None:
+        return Reason(code=ReasonCode(value["reason_code"]), sentence=value["reason"])
+    # Without a code it is of a worker of an earlier version, which may still be at work.
+    return reason_of_failure(value["reason"]) if value["reason"] else None
+
+
+def _announcements(settings: Settings, run_id: str) -> str:
+    return f"{settings.key_prefix}announced:{run_id}"
+
+
+def worker_key(settings: Settings, worker: str) -> str:
+    """Name the key that a living worker keeps alive."""
+    return f"{settings.key_prefix}worker:{worker}"
+
+
+def mark_alive(client: redis.Redis, settings: Settings, worker: str, about: dict[str, Any]) -> None:
+    """Keep a worker's key alive for another while."""
+    ttl_ms = int(settings.liveness_ttl_seconds * 1000)
+    client.set(worker_key(settings, worker), json.dumps(about), px=ttl_ms)
+
+
+def mark_dead(client: redis.Redis, settings: Settings, worker: str) -> None:
+    """Note that a worker has died, so that nobody waits for its key to expire."""
+    _mark_gone(client, settings, worker, DEAD)
+
+
+def mark_left(client: redis.Redis, settings: Settings, worker: str) -> None:
+    """Note that a worker was told to go and has gone: what it had in hand is innocent."""
+    _mark_gone(client, settings, worker, LEFT)
+
+
+def _mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
+    pipe = client.pipeline(transaction=False)
+    pipe.delete(worker_key(settings, worker))
+    pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
+    pipe.execute()
+
+
+def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:
+    """List the workers that say they live, with what they say about themselves."""
+    keys = list(client.scan_iter(worker_key(settings, "*"), count=1000))
+    values: Any = client.mget(keys) if keys else []
+    start = len(worker_key(settings, ""))
+    return {
+        key[start:]: json.loads(value)
+        for key, value in zip(keys, values, strict=True)
+        if value is not None
+    }
+
+
+def known_dead(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
+    """Tell which of these workers a supervisor has seen die."""
+    return _gone(client, settings, workers, DEAD)
+
+
+def known_left(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
+    """Tell which of these workers have left because they were told to."""
+    return _gone(client, settings, workers, LEFT)
+
+
+def _gone(client: redis.Redis, settings: Settings, workers: Iterable[str], how: str) -> set[str]:
+    names = sorted(set(workers))
+    if not names:
+        return set()
+    values: Any = client.mget([f"{settings.key_prefix}dead:{name}" for name in names])
+    return {name for name, value in zip(names, values, strict=True) if value == how}

@@ -1,0 +1,278 @@
+"""Finishing a run: one result row for every job, whole or merged from its parts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from itertools import chain, pairwise
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.columns import arrays_of
+from archive.lake.json_files import write_json
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS, SOLUTIONS
+from archive.words.binding import game_of
+from solvers.algebra import Game, Outcome, Statistics, Status
+from solvers.errors import PermanentError
+from solvers.reasons import ReasonCode
+from workers.runs.external_sort import Buckets
+from workers.runs.gathering import ANSWER, Gathering, is_right
+from workers.runs.job_keys import keys_of
+from workers.runs.known_answers import FINAL, Answers, read_answers
+from workers.runs.manifest import Run, folder, open_run, read_done, segment_path
+from workers.runs.plan.costs import Lesson
+from workers.runs.prefetch import ahead
+from workers.runs.staged.frontier import drop_frontiers, frontiers
+from workers.runs.staged.stages import CARRIED
+
+_UNRECOVERABLE = (Status.POISON, Status.INVALID)
+"""Statuses of a part that decide the job, whatever the other parts say."""
+SOLUTION_ROWS = 16_384
+"""Rows of a row group of solutions."""
+
+
+def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> dict[str, Any]:
+    """Write the results and solutions of a run whose every chunk is done, then DONE.json.
+
+    `gathered` is what has been taken in while the run was worked; it is used up. Returns what
+    DONE.json says. A finished run is left as it is; a job that another run has
+    answered meanwhile keeps that answer. Memory is that of some ten thousand rows, whatever the
+    length of the run; beyond a row group's they are sorted on the disk. Raises PermanentError
+    while chunks are missing.
+    """
+    done = read_done(lake, run_id)
+    if done is not None:
+        return done
+    run = open_run(lake, run_id)
+    if not run.planned:
+        raise PermanentError(f"run {run_id} is not planned to its end; expected every job")
+    counts: Counter[str] = Counter()
+    result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
+    solved = False
+    with ExitStack() as stack:
+        if gathered is None or not is_right(lake, run, gathered.places):
+            gathered = stack.enter_context(Gathering(lake, run))
+        answers = gathered.answers
+        divided = gathered.finish(run)
+        if divided:
+            answers.add(_merged(lake, run, divided))
+        others = read_answers(lake, run.question, run.budget, but_of=run_id)
+        if run.question.ask.kind != "count":
+            solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
+        lesson = Lesson(lake, run)
+        tables = lesson.note(_result_tables(run, answers, others, counts))
+        written = _write(lake, result_path, tables, RESULTS)
+    if written:
+        lesson.learn()
+    drop_frontiers(lake, run_id, frontiers(lake, run_id))
+    done = {
+        "run_id": run_id,
+        "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "result_count": sum(counts[status] for status in Status),
+        "statuses": {str(status): counts[status] for status in Status if counts[status]},
+        "kernel_ns": counts["kernel_ns"],
+        "results": result_path if written else None,
+        "solutions": solution_path if solved else None,
+    }
+    write_json(lake, f"{folder(run_id)}/DONE.json", done)
+    return done
+
+
+def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema) -> bool:
+    """Write tables that are not empty, one row group each; tell whether there was any."""
+    full = (table for table in ahead(tables) if len(table))
+    first = next(full, None)
+    if first is not None:
+        lake.write_row_groups(path, chain([first], full), schema)
+    return first is not None
+
+
+def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
+    """Leave out what others have answered; a final answer yields only to a final one."""
+    keys = keys_of(table.column("job_id"))
+    final = pc.is_in(table.column("status"), value_set=FINAL).to_numpy()
+    taken = others.final.holds(keys) | (others.covered.holds(keys) & ~final)
+    return table.filter(pa.array(~taken)) if taken.any() else table
+
+
+def _result_tables(
+    run: Run, answers: Buckets, others: Answers, counts: Counter[str]
+) -> Iterator[pa.Table]:
+    """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
+    constants = {**run.question.to_json(), "run_id": run.run_id}
+    for bucket in answers.tables():
+        rows = _unanswered(bucket, others)
+        columns = {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in constants.items()}
+        columns |= {name: rows.column(name) for name in rows.column_names}
+        for found in rows.column("status").value_counts().to_pylist():
+            counts[found["values"]] += found["counts"]
+        counts["kernel_ns"] += pc.sum(rows.column("kernel_ns")).as_py() or 0
+        yield pa.table({name: columns[name] for name in RESULTS.names}, schema=RESULTS)
+
+
+def _solution_tables(run: Run, answers: Buckets, others: Answers) -> Iterator[pa.Table]:
+    """Make one row for each solution, job by job."""
+    found: list[dict[str, Any]] = []
+    for bucket in answers.tables():
+        rows = _unanswered(bucket, others).select(["job_id", "puzzle_id", "solutions"])
+        for batch in rows.to_batches(max_chunksize=SOLUTION_ROWS):
+            for row in batch.to_pylist():
+                found += _solution_rows(run, row)
+                while len(found) >= SOLUTION_ROWS:
+                    yield pa.Table.from_pylist(found[:SOLUTION_ROWS], SOLUTIONS)
+                    del found[:SOLUTION_ROWS]
+    yield pa.Table.from_pylist(found, SOLUTIONS)
+
+
+def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
+    head = {
+        "job_id": row["job_id"],
+        "puzzle_id": row["puzzle_id"],
+        "game": run.question.game,
+        "ask": str(run.question.ask),
+        "run_id": run.run_id,
+    }
+    return [
+        {**head, "rank": rank, "solution": json.dumps(solution, separators=(",", ":"))}
+        for rank, solution in enumerate(json.loads(row["solutions"] or "[]"))
+    ]
+
+
+def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
+    """Merge the parts of every divided job, in the order of their paths."""
+    game = game_of(lake, run.question)
+    for rows in by_job.values():
+        _check_disjoint(run, rows)
+        _check_carried_on(run, rows)
+    results = []
+    for job_no, jobs in _manifest_rows(lake, run, set(by_job)):
+        rows = sorted(by_job[job_no], key=lambda row: path_key(row["part_path"]))
+        puzzle = game.from_arrays(arrays_of(jobs), 0)
+        outcome = merge_outcomes(game, puzzle, run, rows)
+        results.append(
+            {
+                "job_id": rows[0]["job_id"],
+                "puzzle_id": rows[0]["puzzle_id"],
+                "status": str(outcome.status),
+                "count": outcome.count,
+                "value": outcome.value,
+                "reason_code": outcome.reason_code,
+                "reason": outcome.reason,
+                "states": sum(row["states"] for row in rows),
+                "nodes": sum(row["nodes"] for row in rows),
+                "parts": len(rows),
+                "kernel_ns": sum(row["kernel_ns"] for row in rows),
+                "table_bytes": max(row["table_bytes"] for row in rows),
+                "solutions": json.dumps(list(outcome.solutions), separators=(",", ":")),
+            }
+        )
+    return pa.Table.from_pylist(results, ANSWER)
+
+
+def merge_outcomes(
+    game: Game[Any, Any], puzzle: Any, run: Run, rows: Sequence[Mapping[str, Any]]
+) -> Outcome[Any]:
+    """Merge PARTS rows of one job, sorted by path, into its outcome, solutions as JSON values."""
+    for status in _UNRECOVERABLE:
+        for row in rows:
+            if row["status"] == status:
+                return Outcome(
+                    status=status,
+                    reason_code=_code_of(row),
+                    reason=f"part {row['part_path']}: {row['reason']}",
+                )
+    # What a stage has carried on is in the outcomes of a later one.
+    rows = [row for row in rows if row["status"] != CARRIED]
+    outcome = game.merge(
+        puzzle,
+        run.question.ask,
+        [
+            Outcome(
+                status=Status(row["status"]),
+                count=None if row["count"] is None else int(row["count"]),
+                value=row["value"],
+                value_at_least=row["value_at_least"],
+                value_at_most=row["value_at_most"],
+                solutions=tuple(
+                    game.solution_from_json(value) for value in json.loads(row["solutions"] or "[]")
+                ),
+                truncated=row["truncated"],
+                statistics=Statistics(
+                    states=row["states"],
+                    nodes=row["nodes"],
+                    kernel_ns=row["kernel_ns"],
+                    table_bytes=row["table_bytes"],
+                ),
+                reason_code=_code_of(row),
+                reason=row["reason"],
+            )
+            for row in rows
+        ],
+    )
+    return Outcome(
+        status=outcome.status,
+        count=outcome.count,
+        value=outcome.value,
+        solutions=tuple(game.solution_to_json(solution) for solution in outcome.solutions),
+        truncated=outcome.truncated,
+        reason_code=outcome.reason_code,
+        reason=outcome.reason,
+    )
+
+
+def _code_of(row: Mapping[str, Any]) -> ReasonCode | None:
+    return None if row["reason_code"] is None else ReasonCode(row["reason_code"])
+
+
+def path_key(path: str) -> tuple[int, ...]:
+    """Order part paths: "" before "2" before "2.10" before "10"."""
+    return tuple(int(step) for step in path.split(".")) if path else ()
+
+
+def child_path(path: str, index: int) -> str:
+    """Name the place of a child among its siblings."""
+    return f"{path}.{index}" if path else str(index)
+
+
+def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to merge a part with itself or with a part of it."""
+    paths = sorted(path_key(row["part_path"]) for row in rows)
+    for one, other in pairwise(paths):
+        if other[: len(one)] == one:
+            raise PermanentError(
+                f"run {run.run_id}: job {rows[0]['job_id']} has two outcomes for part {one}"
+            )
+
+
+def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to merge a staged count whose last stage has left states that nobody carried on."""
+    statuses = {row["status"] for row in rows}
+    if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_UNRECOVERABLE}:
+        return
+    last = max(path_key(row["part_path"])[0] for row in rows)
+    if any(r["status"] == CARRIED and path_key(r["part_path"])[0] == last for r in rows):
+        raise PermanentError(
+            f"run {run.run_id}: job {rows[0]['job_id']} has states that were not carried on"
+        )
+
+
+def _manifest_rows(lake: Lake, run: Run, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:
+    """Read the manifest rows of some jobs, the first of each: job number and a table of one row."""
+    left = set(wanted)
+    for segment in run.segments:
+        if segment.kind != "plan" or not left:
+            continue
+        path = segment_path(run.run_id, segment.number)
+        for index, numbers in enumerate(lake.iter_row_groups(path, ["job_no"])):
+            here = {n: i for i, n in enumerate(numbers.column("job_no").to_pylist()) if n in left}
+            if here:
+                group = lake.read_row_group(path, index)
+                for job_no, i in here.items():
+                    yield job_no, group.slice(i, 1)
+                left -= here.keys()

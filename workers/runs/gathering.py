@@ -1,0 +1,219 @@
+"""Collect the answers of a run from the parts that its chunks have written.
+
+Whole jobs are answered by one row of one part, which may be taken as soon as the part is there;
+what came back split, carried or in parts waits until the run is at its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS, RESULTS
+from solvers.errors import PermanentError
+from solvers.question import QUESTION_FIELDS
+from workers.runs.external_sort import Buckets
+from workers.runs.manifest import NO_JOBS, ChunkRef, Place, Run, done_places, read_expanded
+from workers.runs.prefetch import ahead
+from workers.runs.staged.stages import CARRIED
+
+SPLIT = "split"
+"""Status of a part that came back divided; its children carry the outcome."""
+BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
+"""With so many rows, or chunks, there is enough to take in at once."""
+_CONSTANT = (*QUESTION_FIELDS, "run_id")
+"""Columns of results that are the same in every row of a run."""
+ANSWER = pa.schema(
+    [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]
+)
+"""What a run finds out about a job: its result, and its solutions as a JSON list or null."""
+_FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
+_MANIFEST = ("job_id", "puzzle_id")
+_UNFINISHED = pa.array([SPLIT, CARRIED], pa.string())
+
+
+class Gathering(contextlib.AbstractContextManager["Gathering"]):
+    """Answers of the jobs of a run, sorted on the disk, in `folder` or in one for temporary files.
+
+    Memory is that of some ten thousand rows, whatever the length of the run. What an earlier
+    process has left in the folder is deleted, and the folder itself at the end.
+    """
+
+    def __init__(self, lake: Lake, run: Run, folder: Path | None = None) -> None:
+        self._lake, self._run_id = lake, run.run_id
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        self._folder = folder
+        # The same for every driver of the run: the row groups of its results follow from it.
+        rows = run.puzzle_count or run.job_count
+        self.answers = Buckets(self._folder, ANSWER, rows)
+        self.places: set[Place] = set()
+        """Chunks whose rows are in."""
+        self._answered = np.zeros(0, np.uint8)
+
+    def __exit__(self, *_: object) -> None:
+        self.answers.__exit__()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def take(self, refs: Iterable[ChunkRef], parts: Mapping[Place, pa.Table] | None = None) -> None:
+        """Take in chunks that are done, but those of which a row is not the answer of a job.
+
+        `parts` holds what has been read of them before.
+        """
+        whole: dict[int, dict[ChunkRef, pa.Table]] = defaultdict(dict)
+        for ref in refs:
+            if ref.place not in self.places:
+                part = (parts or {}).get(ref.place)
+                part = self._lake.read_table(ref.part_path, PARTS) if part is None else part
+                if _is_whole(part):
+                    whole[ref.segment][ref] = part
+        for same in whole.values():
+            self._add(same, _with_puzzle_ids(self._lake, same))
+
+    def finish(self, run: Run) -> dict[int, list[dict[str, Any]]]:
+        """Take in what is left; return the rows of the jobs that were divided, by job number.
+
+        Raises PermanentError for jobs without an outcome, and for those with two.
+        """
+        divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for refs, leaves in ahead(_leaves(self._lake, run, self.places)):
+            is_whole = pc.equal(leaves.column("part_path"), "")
+            for row in leaves.filter(pc.invert(is_whole)).to_pylist():
+                divided[row["job_no"]].append(row)
+            self._add(refs, leaves.filter(is_whole))
+        self._count(np.fromiter(divided, np.int64, len(divided)))
+        self._check(run)
+        return divided
+
+    def _add(self, refs: Iterable[ChunkRef], rows: pa.Table) -> None:
+        columns = {name: rows.column(name) for name in (*_FROM_PART, "puzzle_id")}
+        columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(rows))
+        self.answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
+        self._count(rows.column("job_no").to_numpy())
+        self.places.update(ref.place for ref in refs)
+
+    def _count(self, numbers: npt.NDArray[np.int64]) -> None:
+        if not len(numbers):
+            return
+        if numbers.min() < 0:
+            raise PermanentError(f"run {self._run_id}: a job is numbered {numbers.min()}")
+        missing = int(numbers.max()) + 1 - len(self._answered)
+        if missing > 0:
+            more = np.zeros(max(missing, len(self._answered)), np.uint8)
+            self._answered = np.concatenate([self._answered, more])
+        np.add.at(self._answered, numbers, 1)
+
+    def _check(self, run: Run) -> None:
+        if (self._answered > 1).any():
+            raise PermanentError(f"run {run.run_id}: a job has two outcomes; expected one")
+        if self._answered[run.job_count :].any():
+            raise PermanentError(f"run {run.run_id}: a job is numbered beyond {run.job_count} jobs")
+        missing = run.job_count - int(self._answered.sum())
+        if missing:
+            raise PermanentError(
+                f"run {run.run_id}: {missing} jobs have no outcome; expected one for each"
+            )
+
+
+def is_full(chunks: int, rows: int) -> bool:
+    """Tell whether so many chunks, with so many rows, are enough to take in at once."""
+    return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
+
+
+def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
+    """Tell whether what was gathered of a run while it was worked is right at its end.
+
+    It is not where a slower worker has put a part with other rows split over one that was taken
+    in, which can happen on S3, or where a chunk was broken up.
+    """
+    still = {ref.place for ref in run.chunks()} - read_expanded(lake, run).keys()
+    return still.issuperset(gathered)
+
+
+def _leaves(
+    lake: Lake, run: Run, taken: Collection[Place]
+) -> Iterator[tuple[list[ChunkRef], pa.Table]]:
+    """Read the outcomes that count, with their puzzle_id, some chunks of a segment at a time.
+
+    Chunks that were broken up do not count, nor rows that went on.
+    """
+    done = done_places(lake, run.run_id)
+    refs = run.chunks()
+    missing = [ref.name for ref in refs if ref.place not in done]
+    if missing:
+        raise PermanentError(
+            f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
+        )
+    expanded = read_expanded(lake, run)
+    left = [ref for ref in refs if ref.place not in taken]
+    for batch in _batches(run, left):
+        parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
+        rows = _with_puzzle_ids(lake, parts)
+        counts = [_counts(part, expanded.get(ref.place, NO_JOBS)) for ref, part in parts.items()]
+        rows = rows.filter(pa.chunked_array(counts, pa.bool_()))
+        if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
+            raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
+        yield batch, rows
+
+
+def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
+    """Put chunks together that are taken in at once: they lie in one segment."""
+    batch: list[ChunkRef] = []
+    rows = 0
+    for ref in refs:
+        if batch and (is_full(len(batch), rows) or ref.segment != batch[0].segment):
+            yield batch
+            batch, rows = [], 0
+        batch.append(ref)
+        rows += run.rows(ref.place)
+    if batch:
+        yield batch
+
+
+def _counts(part: pa.Table, went_on: pa.Array) -> pa.BooleanArray:
+    """Tell which rows of a part count: not those that went on."""
+    numbers = part.column("job_no").combine_chunks()
+    return pc.invert(pc.is_in(numbers, value_set=went_on))
+
+
+def _is_whole(part: pa.Table) -> bool:
+    """Tell whether every row of a part is the answer of a job."""
+    is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
+    goes_on = pc.any(pc.is_in(part.column("status"), value_set=_UNFINISHED))
+    return not is_part.as_py() and not goes_on.as_py()
+
+
+def _with_puzzle_ids(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
+    """Join parts of chunks of one segment with which boards their rows are about.
+
+    Raises PermanentError where rows are not those of their chunk, in its order.
+    """
+    first = next(iter(parts))
+    rows = lake.read_row_groups(first.manifest_path, [ref.chunk for ref in parts], _MANIFEST)
+    joined = pa.concat_tables(parts.values())
+    if not joined.column("job_id").equals(rows.column("job_id")):
+        wrong = next(ref for ref, part in parts.items() if not _answers(lake, ref, part))
+        raise PermanentError(
+            f"run {wrong.run_id}: {wrong.name} answers other jobs than it was asked"
+        )
+    return joined.append_column("puzzle_id", rows.column("puzzle_id"))
+
+
+def _answers(lake: Lake, ref: ChunkRef, part: pa.Table) -> bool:
+    asked = lake.read_row_group(ref.manifest_path, ref.chunk, ["job_id"])
+    same: bool = part.column("job_id").equals(asked.column("job_id"))
+    return same

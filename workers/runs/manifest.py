@@ -1,0 +1,369 @@
+"""The files of a run: plan, manifest segments, parts, attempts, and who writes which.
+
+runs/run=<id>/asked.json                         planner   what is asked; written first
+              plan.json                          planner   what is asked; written last, so a
+                                                           run with a plan is planned entirely
+              manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
+                                                           its metadata say why it exists;
+                                                           never written over
+              sample.json                        planner   jobs and their features, to learn
+                                                           from what they will have taken
+              started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
+              parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
+              frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by
+                                                           the driver when they were taken on
+              attempts/seg-…-chunk-….json        driver    deaths and failures so far
+              DONE.json                          driver    the results stand in results/
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from archive.lake.json_files import read_json
+from archive.lake.storage import Lake
+from solvers.algebra import Budget, canonical_json
+from solvers.errors import PermanentError, TransientError
+from solvers.question import Question
+
+CHUNKS_MAX = 100_000
+"""Chunks of one segment: what five digits name."""
+_ORIGINS = b"nightgrid.segment"
+"""Where the metadata of a segment's schema say why it exists."""
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
+NO_JOBS = pa.array([], pa.int64())
+_JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
+
+SegmentKind = Literal["plan", "split", "broken", "stage"]
+Place = tuple[int, int]
+"""(segment, chunk)."""
+
+
+class SegmentTakenError(TransientError):
+    """Another driver has added the segment; the run has to be read anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ChunkRef:
+    """What one Celery message stands for: one row group of a run's manifest."""
+
+    run_id: str
+    segment: int
+    chunk: int
+    attempt: int = 1
+    """Counts submissions that matter: a message older than the last attempt is stale."""
+
+    def __post_init__(self) -> None:
+        if not _RUN_ID.fullmatch(self.run_id):
+            raise PermanentError(f"run_id is {self.run_id!r:.60}; expected 32 hexadecimal digits")
+        if not (0 <= self.segment < CHUNKS_MAX and 0 <= self.chunk < CHUNKS_MAX):
+            raise PermanentError(
+                f"chunk {self.segment}/{self.chunk} is out of range; expected 0 to {CHUNKS_MAX - 1}"
+            )
+        if self.attempt < 1:
+            raise PermanentError(f"attempt is {self.attempt}; expected 1 or more")
+
+    @property
+    def place(self) -> Place:
+        """The chunk, whatever its attempt."""
+        return self.segment, self.chunk
+
+    @property
+    def name(self) -> str:
+        """The chunk as its files are named."""
+        return f"seg-{self.segment:05d}-chunk-{self.chunk:05d}"
+
+    @property
+    def manifest_path(self) -> str:
+        """The manifest file whose row group `chunk` this is."""
+        return segment_path(self.run_id, self.segment)
+
+    @property
+    def part_path(self) -> str:
+        """Where the outcomes go, whoever works the chunk, however often."""
+        return f"{folder(self.run_id)}/parts/{self.name}.parquet"
+
+    @property
+    def started_path(self) -> str:
+        """Where a worker notes that it works on this attempt."""
+        return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
+
+    @property
+    def attempts_path(self) -> str:
+        """Where the driver keeps deaths and failures of the chunk."""
+        return f"{folder(self.run_id)}/attempts/{self.name}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """One manifest file."""
+
+    number: int
+    kind: SegmentKind
+    """`plan`: written by the planner. `split`: children of rows that came back split.
+    `broken`: the rows of chunks over the cap on attempts, one row a chunk.
+    `stage`: the next stage of a staged count, one part a chunk."""
+    origins: tuple[Place, ...]
+    """For each chunk the chunk that it continues; empty for `plan`. Of a `stage`, the chunks whose
+    states all of its chunks together take over."""
+    chunk_rows: tuple[int, ...]
+    chunk_cost_s: tuple[float, ...] = ()
+    """What the planner expected each chunk to take; empty where nobody has said."""
+    divided: bool = False
+    """Whether a `plan` segment has parts of jobs, as far as it says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A planned run, as its files stand."""
+
+    run_id: str
+    question: Question
+    budget: Budget
+    job_count: int
+    answered_count: int
+    """Jobs that the lake had already answered when the run was planned."""
+    divided_count: int
+    """Jobs that were divided when the run was planned."""
+    segments: tuple[Segment, ...]
+    planned: bool = True
+    """Whether all of its jobs are in its segments. While they are not, what is counted of jobs
+    is what the planner has seen to."""
+    puzzle_count: int = 0
+    """Puzzles that it is planned from, where the planner knew how many."""
+
+    def expanded(self, kind: SegmentKind) -> frozenset[Place]:
+        """Chunks that a segment of this kind continues."""
+        return frozenset(o for s in self.segments if s.kind == kind for o in s.origins)
+
+    def chunks(self) -> list[ChunkRef]:
+        """Every chunk that has to be worked: broken ones are replaced by their rows."""
+        broken = self.expanded("broken")
+        return [
+            ChunkRef(run_id=self.run_id, segment=s.number, chunk=i)
+            for s in self.segments
+            for i in range(len(s.chunk_rows))
+            if (s.number, i) not in broken
+        ]
+
+    def rows(self, place: Place) -> int:
+        """Count the rows of a chunk."""
+        return self.segments[place[0]].chunk_rows[place[1]]
+
+    def expected_s(self, place: Place) -> float:
+        """Say what a chunk is expected to take: what came back split was more than expected."""
+        segment = self.segments[place[0]]
+        if segment.chunk_cost_s:
+            return segment.chunk_cost_s[place[1]]
+        return math.inf if segment.kind == "split" else 0.0
+
+
+def folder(run_id: str) -> str:
+    """Name the folder of a run."""
+    return f"runs/run={run_id}"
+
+
+def open_run(lake: Lake, run_id: str) -> Run:
+    """Read what a run asks and how far its manifest reaches.
+
+    Raises PermanentError for a run that is not in the lake: one that nobody has begun to work, and
+    that was not planned to its end.
+    """
+    if not _RUN_ID.fullmatch(run_id):
+        raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
+    # In this order: whatever a plan speaks of was in the manifest before it.
+    plan = read_json(lake, f"{folder(run_id)}/plan.json")
+    planned = plan is not None
+    plan = plan or read_json(lake, asked_path(run_id))
+    if plan is None:
+        raise PermanentError(f"run {run_id} is not in {lake.url}; expected a planned run")
+    segments = read_segments(lake, run_id)
+    if not planned:
+        rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")
+        divided = sum(s.divided for s in segments)
+        plan |= {"job_count": rows, "answered_count": 0, "divided_count": divided}
+    return Run(
+        run_id=run_id,
+        question=Question.from_json(plan),
+        budget=Budget(**plan["budget"]),
+        job_count=plan["job_count"],
+        answered_count=plan["answered_count"],
+        # Earlier plans do not say: they divided every job or none.
+        divided_count=plan.get("divided_count", plan.get("split_ahead", 1) - 1),
+        segments=segments,
+        planned=planned,
+        puzzle_count=plan.get("puzzle_count", 0),
+    )
+
+
+def asked_path(run_id: str) -> str:
+    """Name the file that says what a run asks whose plan is not complete."""
+    return f"{folder(run_id)}/asked.json"
+
+
+def has_plan(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is planned to its end."""
+    return lake.exists(f"{folder(run_id)}/plan.json")
+
+
+def has_run(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is planned, or begun to be."""
+    return lake.exists(asked_path(run_id)) or has_plan(lake, run_id)
+
+
+def segment_path(run_id: str, number: int) -> str:
+    """Name one segment of a run's manifest."""
+    return f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
+
+
+def count_segments(lake: Lake, run_id: str) -> int:
+    """Count the segments of a run's manifest."""
+    return sum(name.endswith(".parquet") for name in lake.list(f"{folder(run_id)}/manifest"))
+
+
+def read_segments(lake: Lake, run_id: str, first: int = 0) -> tuple[Segment, ...]:
+    """Read which segments a run's manifest has, from number `first` on."""
+    numbers = range(first, count_segments(lake, run_id))
+    return tuple(read_segment(lake, run_id, number) for number in numbers)
+
+
+def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
+    """Read one segment of a run's manifest."""
+    path = segment_path(run_id, number)
+    text = (lake.schema(path).metadata or {}).get(_ORIGINS)
+    # Runs of earlier versions say it in a file beside the segment.
+    beside = f"{path.removesuffix('.parquet')}.json"
+    about = read_json(lake, beside) if text is None else json.loads(text)
+    if about is None:
+        raise PermanentError(f"{path} does not say why it exists")
+    return Segment(
+        number=number,
+        kind=about["kind"],
+        origins=tuple((s, c) for s, c in about["origins"]),
+        chunk_rows=tuple(lake.row_groups(path)),
+        chunk_cost_s=tuple(about.get("cost_s", ())),
+        divided=about.get("divided", False),
+    )
+
+
+def stream_plan(
+    lake: Lake,
+    chunks: Iterable[pa.Table],
+    schema: pa.Schema,
+    about: Callable[[], tuple[Sequence[float], bool]],
+    path: Callable[[], str],
+) -> None:
+    """Write a `plan` segment whose chunks are made while it is written.
+
+    `about` is asked at its end what each chunk is expected to take, and whether jobs of it are
+    divided, and `path` which segment it is, once more when that one is there already. Raises
+    SegmentTakenError when it is the same again.
+    """
+
+    def metadata() -> dict[str, str]:
+        cost_s, divided = about()
+        if len(cost_s) > CHUNKS_MAX:
+            raise PermanentError(f"{len(cost_s)} chunks; a segment holds at most {CHUNKS_MAX}")
+        told = {
+            "kind": "plan",
+            "origins": [],
+            "cost_s": [round(s, 4) for s in cost_s],
+            "divided": divided,
+        }
+        return {_ORIGINS.decode(): canonical_json(told)}
+
+    if not lake.stream_row_groups(chunks, schema, metadata, path):
+        raise SegmentTakenError(f"somebody else has added {path()}")
+
+
+def add_segment(
+    lake: Lake,
+    run_id: str,
+    number: int,
+    kind: SegmentKind,
+    origins: Sequence[Place],
+    chunks: Sequence[pa.Table],
+) -> Segment:
+    """Add one manifest segment, one chunk per table, each of at least one row of its origin.
+
+    Raises SegmentTakenError when the run has a segment of this number: what its chunks mean
+    must never change, since workers may be at them.
+    """
+    if len(chunks) > CHUNKS_MAX:
+        raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
+    path, schema = segment_path(run_id, number), chunks[0].schema
+    about = canonical_json({"kind": kind, "origins": [list(o) for o in origins]})
+    metadata = {**(schema.metadata or {}), _ORIGINS: about.encode("ascii")}
+    if not lake.write_row_groups(path, chunks, schema.with_metadata(metadata), new=True):
+        raise SegmentTakenError(f"run {run_id}: somebody else has added segment {number}")
+    return Segment(
+        number=number,
+        kind=kind,
+        origins=tuple(origins),
+        chunk_rows=tuple(len(chunk) for chunk in chunks),
+    )
+
+
+def part_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
+    """Make the manifest row of a part from that of its job or of the part it belongs to."""
+    for name, text in (("part", canonical_json(part)), ("part_path", part_path)):
+        at = row.schema.get_field_index(name)
+        row = row.set_column(at, row.schema.field(at), pa.array([text], pa.string()))
+    return row
+
+
+def done_places(lake: Lake, run_id: str) -> set[Place]:
+    """List the chunks whose outcomes are in the lake."""
+    return set(places(lake.list(f"{folder(run_id)}/parts")))
+
+
+def places(paths: Iterable[str]) -> list[Place]:
+    """Tell to which chunks files belong, by their names."""
+    return [place for path in paths if (place := place_of(path)) is not None]
+
+
+def place_of(path: str) -> Place | None:
+    """Tell to which chunk a file belongs by its name; None: it is of no chunk."""
+    match = _NAME.search(path)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
+    """Read how a finished run ended, or None while it is not finished."""
+    return read_json(lake, f"{folder(run_id)}/DONE.json")
+
+
+def read_expanded(lake: Lake, run: Run) -> dict[Place, pa.Array]:
+    """Read which jobs of which chunks go on in `split` segments: their numbers.
+
+    The manifest decides, not the part: a chunk that is worked twice may come back split once and
+    solved once, where time was what it ran out of.
+    """
+    went_on: list[tuple[Place, pa.Array]] = []
+    for segment in run.segments:
+        if segment.kind == "split":
+            path = segment_path(run.run_id, segment.number)
+            numbers = lake.read_table(path, _JOB_NO).column("job_no").combine_chunks()
+            at = 0
+            for origin, rows in zip(segment.origins, segment.chunk_rows, strict=True):
+                went_on.append((origin, numbers.slice(at, rows)))
+                at += rows
+    return with_more({}, went_on)
+
+
+def with_more(
+    expanded: Mapping[Place, pa.Array], went_on: Iterable[tuple[Place, pa.Array]]
+) -> dict[Place, pa.Array]:
+    """Add jobs that go on to those of the same chunks, 8 bytes each; other chunks are left out."""
+    found: dict[Place, list[pa.Array]] = {}
+    for origin, numbers in went_on:
+        found.setdefault(origin, [expanded.get(origin, NO_JOBS)]).append(numbers)
+    return {origin: pa.concat_arrays(numbers) for origin, numbers in found.items()}

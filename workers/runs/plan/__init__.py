@@ -1,0 +1,1 @@
+"""How a run is planned: jobs estimated, cut into chunks, written as segments."""

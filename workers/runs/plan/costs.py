@@ -1,0 +1,243 @@
+"""What jobs are expected to take: learnt from earlier runs, beginning with what the game says.
+
+The logarithm of a job's kernel time over what its game expects (`Game.cost_s`) is regressed on the
+game's features of the board, by ridge regression: with few rows the game's own estimate stands.
+Jobs over budget took longer than is known: they count as that, or as expected if that is more. A
+model is a few moments, to which every finished run adds the sample that its planner has kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.json_files import read_json, write_json
+from archive.lake.storage import Lake
+from archive.lake.tables import RESULTS
+from solvers.algebra import Arrays, Ask, Game, Status
+from solvers.question import Question, question_of
+from workers.runs.job_keys import Keys, ids_of
+from workers.runs.manifest import Run, folder
+
+SAMPLE_JOBS = 2048
+"""Jobs of a run that a model learns from, at most."""
+RIDGE = 5.0
+"""Rows that the game's own estimate is worth, for the factor before it and for each feature."""
+MEMORY_ROWS = 200_000
+"""Beyond so many rows what was learnt before counts half: machines and kernels change."""
+RUNS_KEPT = 64
+"""Runs of which is known that they have been learnt from."""
+FACTOR_BOUNDS = (0.25, 16.0)
+FACTOR_ROWS = 30
+"""Rows from which on the factor between sums counts for more than half of its logarithm."""
+ROW_S = 5e-6
+"""What a job takes beside its kernel, at least: its rows in files."""
+COST_BOUNDS_S = (1e-6, 1e7)
+_NEVER_WORKED = pa.array([str(Status.INVALID), str(Status.POISON)], pa.string())
+_COLUMNS = ("job_id", "status", "kernel_ns")
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostModel:
+    """What is known of the jobs of one question: sums over rows (1, features), and their log2."""
+
+    names: tuple[str, ...]
+    moments: Floats
+    """Sum of products of the columns, (features + 1)²."""
+    targets: Floats
+    """Sum of products of the columns with log2 of the time over the game's estimate."""
+    low: Floats
+    high: Floats
+    """Bounds of each feature in the rows seen: beyond them nothing is known."""
+    spent_s: float = 0.0
+    expected_s: float = 0.0
+    """Sums of what jobs took, and of what the regression said: its logarithms have another mean."""
+    error_log2_p50: float | None = None
+    error_log2_p90: float | None = None
+    """How far the last run's jobs were from what was expected before."""
+    runs: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> float:
+        """Rows that the model has learnt from; older ones count less."""
+        return float(self.moments[0, 0])
+
+    @property
+    def factor(self) -> float:
+        """What the sum of many jobs takes, over the sum of what they are expected to."""
+        if not self.expected_s:
+            return 1.0
+        found = float(np.clip(self.spent_s / self.expected_s, *FACTOR_BOUNDS))
+        return found ** (self.rows / (self.rows + FACTOR_ROWS))
+
+    def log2_over(self, features: Floats) -> Floats:
+        """Say by how much, as log2, rows take longer than the game says."""
+        if not self.rows:
+            return np.zeros(len(features))
+        mean = self.moments[0, 1:] / self.rows
+        spread = np.sqrt(np.maximum(np.diag(self.moments)[1:] / self.rows - mean**2, 0.0))
+        scale = np.where(spread > 1e-9, spread, np.inf)
+        # Columns are centred and scaled, so that the ridge means the same for each of them.
+        turn = np.eye(len(mean) + 1)
+        turn[1:, 0] = -mean / scale
+        turn[1:, 1:] = np.diag(1.0 / scale)
+        scaled = turn @ self.moments @ turn.T + RIDGE * np.eye(len(turn))
+        weights = turn.T @ np.linalg.solve(scaled, turn @ self.targets)
+        bounded = np.clip(features, self.low, self.high)
+        return np.asarray(weights[0] + bounded @ weights[1:])
+
+    def learn(self, features: Floats, own_s: Floats, took_s: Floats, censored: Any) -> CostModel:
+        """Add jobs: what their game expected of them, and what they took at least, or exactly."""
+        columns = np.column_stack([np.ones(len(features)), features])
+        before = self.log2_over(features)
+        over = np.log2(np.maximum(took_s, COST_BOUNDS_S[0])) - np.log2(own_s)
+        over = np.where(censored, np.maximum(over, before), over)
+        keep = 0.5 if self.rows > MEMORY_ROWS else 1.0
+        error = np.abs(over - before)[~censored]
+        learnt = CostModel(
+            names=self.names,
+            moments=keep * self.moments + columns.T @ columns,
+            targets=keep * self.targets + columns.T @ over,
+            low=np.minimum(self.low, features.min(axis=0)),
+            high=np.maximum(self.high, features.max(axis=0)),
+            error_log2_p50=float(np.median(error)) if len(error) else self.error_log2_p50,
+            error_log2_p90=float(np.quantile(error, 0.9)) if len(error) else self.error_log2_p90,
+        )
+        said_s = own_s * np.exp2(learnt.log2_over(features))
+        return CostModel(
+            **{name: getattr(learnt, name) for name in learnt.__slots__ if name not in _SUMS},
+            spent_s=keep * self.spent_s + float(took_s[~censored].sum()),
+            expected_s=keep * self.expected_s + float(said_s[~censored].sum()),
+            runs=self.runs,
+        )
+
+
+_SUMS = ("spent_s", "expected_s", "runs")
+
+
+def cost_path(question: Question) -> str:
+    """Name the file of what is known of how long the jobs of a question take."""
+    return f"costs/{question.game}-{question.cost_id}.json"
+
+
+def read_model(lake: Lake, question: Question, names: tuple[str, ...]) -> CostModel:
+    """Read what is known of a question; nothing, if nobody has learnt of these features."""
+    told = read_json(lake, cost_path(question))
+    width = len(names) + 1
+    if told is None or tuple(told["names"]) != names:
+        return CostModel(
+            names=names,
+            moments=np.zeros((width, width)),
+            targets=np.zeros(width),
+            low=np.full(width - 1, np.inf),
+            high=np.full(width - 1, -np.inf),
+        )
+    arrays = {name: np.array(told[name]) for name in ("moments", "targets", "low", "high")}
+    runs = tuple(told["runs"])
+    return CostModel(**{**told, **arrays, "names": names, "runs": runs})
+
+
+class Estimator:
+    """Estimates what jobs take while a run is planned, and keeps a sample of them to learn from."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any], ask: Ask) -> None:
+        self._lake, self._game, self._ask = lake, game, ask
+        self._model: CostModel | None = None
+        self._stride = 1
+        self._keys = np.empty((0, 2), np.uint64)
+        self._own_s = np.empty(0)
+        self._features: Floats | None = None
+
+    def expect(self, keys: Keys, arrays: Arrays) -> Floats:
+        """Estimate the seconds that each row of columns takes one core; `keys` name the jobs."""
+        names, features = self._game.features(arrays)
+        if self._model is None or self._features is None:
+            self._model = read_model(self._lake, question_of(self._game, self._ask), names)
+            self._features = np.empty((0, len(names)))
+        own_s = np.maximum(self._game.cost_s(arrays, self._ask), COST_BOUNDS_S[0])
+        self._keys = np.concatenate([self._keys, keys])
+        self._own_s = np.concatenate([self._own_s, own_s])
+        self._features = np.concatenate([self._features, features])
+        self._thin()
+        if not self._model.rows:
+            return own_s
+        found_s = self._model.factor * own_s * np.exp2(self._model.log2_over(features)) + ROW_S
+        return np.clip(found_s, *COST_BOUNDS_S)
+
+    def _thin(self) -> None:
+        """Keep the jobs whose id a power of two divides: the same, whenever they come."""
+        assert self._features is not None
+        while True:
+            kept = self._keys[:, 1] % np.uint64(self._stride) == 0
+            self._keys, self._own_s = self._keys[kept], self._own_s[kept]
+            self._features = self._features[kept]
+            if len(self._keys) <= SAMPLE_JOBS:
+                return
+            self._stride *= 2
+
+    def keep_sample(self, run_id: str) -> None:
+        """Put the sample into the run's folder."""
+        if self._model is None or self._features is None:
+            return
+        sample = {
+            "names": list(self._model.names),
+            "job_ids": ids_of(self._keys).to_pylist(),
+            "own_s": self._own_s.round(9).tolist(),
+            "features": self._features.round(6).tolist(),
+        }
+        write_json(self._lake, _sample_path(run_id), sample)
+
+
+def _sample_path(run_id: str) -> str:
+    return f"{folder(run_id)}/sample.json"
+
+
+class Lesson:
+    """What the jobs of a run's sample took, noted while its results are written.
+
+    Runs that were planned by earlier versions have no sample.
+    """
+
+    def __init__(self, lake: Lake, run: Run) -> None:
+        self._lake, self._run = lake, run
+        self._sample = read_json(lake, _sample_path(run.run_id))
+        self._took = [RESULTS.empty_table().select(_COLUMNS)]
+
+    def note(self, results: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Hand result rows on, and note those that were worked for jobs of the sample."""
+        jobs = pa.array(self._sample["job_ids"] if self._sample else [], pa.string())
+        for rows in results:
+            never = pc.is_in(rows.column("status"), value_set=_NEVER_WORKED)
+            wanted = pc.and_not(pc.is_in(rows.column("job_id"), value_set=jobs), never)
+            self._took.append(rows.select(_COLUMNS).filter(wanted))
+            yield rows
+
+    def learn(self) -> None:
+        """Add what was noted to what is known of the run's question, once."""
+        sample, run = self._sample, self._run
+        if sample is None:
+            return
+        model = read_model(self._lake, run.question, tuple(sample["names"]))
+        took = pa.concat_tables(self._took)
+        if not took.num_rows or run.run_id in model.runs:
+            return
+        place = {job: i for i, job in enumerate(sample["job_ids"])}
+        at = np.array([place[job] for job in took.column("job_id").to_pylist()])
+        learnt = model.learn(
+            np.array(sample["features"], np.float64)[at],
+            np.array(sample["own_s"], np.float64)[at],
+            took.column("kernel_ns").to_numpy() / 1e9,
+            pc.equal(took.column("status"), str(Status.OVER_BUDGET)).to_numpy(),
+        )
+        told = asdict(learnt)
+        lists = {k: value.tolist() for k, value in told.items() if isinstance(value, np.ndarray)}
+        told |= lists | {"runs": [*model.runs, run.run_id][-RUNS_KEPT:]}
+        write_json(self._lake, cost_path(run.question), told)

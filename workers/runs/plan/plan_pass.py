@@ -1,0 +1,299 @@
+"""One pass over the puzzles of a run: leave out what is answered, estimate, sort, cut into chunks.
+
+Puzzles may come as a stream of any length. They are taken batch by batch; one batch is held back,
+so that chunks become shorter when the end is in sight (`workers.runs.plan.chunk_size`). Memory
+beside the batches: 16 bytes a job, to know it again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.columns import arrays_of
+from archive.lake.conforming import conform
+from archive.lake.storage import Lake
+from archive.lake.tables import MANIFEST_HEAD, manifest_schema
+from solvers.algebra import Ask, Budget, Game
+from solvers.errors import PermanentError
+from solvers.question import Question, question_of
+from workers.runs.job_keys import Keys, KeySet, ids_of, keys_of, name_jobs
+from workers.runs.known_answers import Answers, read_answers
+from workers.runs.manifest import Segment, part_row, segment_path
+from workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, cut
+from workers.runs.plan.costs import Estimator
+from workers.runs.staged.stages import first_stage
+
+BATCH_ROWS = CHUNK_MAX_ROWS
+"""Puzzles named, compared, estimated, sorted and cut at once."""
+DIVIDE_S = 20.0
+"""A job that is expected to take longer is divided before anybody works on it ..."""
+DIVIDED_S = 5.0
+"""... into parts of about so many seconds, if all goes well, ..."""
+DIVIDED_PARTS_MAX = 64
+"""... but no more of them than that."""
+LARGEST_TOLD = 5
+"""Jobs that an estimate names."""
+_HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargeJob:
+    """One of the jobs of a run that are expected to take longest."""
+
+    puzzle_id: str
+    size: int
+    cost_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Chunks of a plan that belong together: one of whole jobs, or all parts of a divided job."""
+
+    chunks: list[pa.Table]
+    """As rows of the manifest."""
+    cost_s: list[float]
+    """What each of them is expected to take."""
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether it is the parts of a job."""
+        return bool(self.chunks[0].column("part_path")[0].as_py())
+
+
+@dataclass(frozen=True, slots=True)
+class _Jobs:
+    """Open jobs: their manifest columns but the number, and what each is expected to take."""
+
+    rows: pa.Table
+    cost_s: npt.NDArray[np.float64]
+
+
+class OpenJobs:
+    """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
+
+    def __init__(self, question: Question, answers: Answers) -> None:
+        self._question, self._answers = question, answers
+        self.seen = KeySet()
+        """Jobs that were met: each is found open once at most."""
+        self.open_count = self.answered_count = self.repeated_count = 0
+        self._key_sum = np.zeros(2, np.uint64)
+
+    def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
+        """Name the job of every row, and tell which are open.
+
+        Raises PermanentError for puzzles of another game.
+        """
+        if pc.any(pc.not_equal(puzzles.column("game"), self._question.game)).as_py():
+            raise PermanentError(f"expected puzzles of game {self._question.game!r} only")
+        keys = name_jobs(self._question, puzzles.column("puzzle_id"))
+        fresh = self.seen.add(keys)
+        is_open = fresh & ~self._answers.hold(keys)
+        self.repeated_count += int((~fresh).sum())
+        self.answered_count += int((fresh & ~is_open).sum())
+        self.open_count += int(is_open.sum())
+        self._key_sum += keys[is_open].sum(axis=0, dtype=np.uint64)
+        return keys, is_open
+
+    def run_id(self, budget: Budget) -> str:
+        """Name the run of the jobs that were found open, whatever their order."""
+        sums = (f"{half:016x}" for half in self._key_sum.tolist())
+        return self._question.run_id(budget, (str(self.open_count), *sums))
+
+
+class PlanPass:
+    """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        game: Game[Any, Any],
+        tables: Iterable[pa.Table],
+        ask: Ask,
+        budget: Budget,
+        worker_count: int,
+        first_rows: int,
+        answers: Answers | None = None,
+    ) -> None:
+        """Begin a pass whose first batch has at most `first_rows`, see `batches`.
+
+        `answers` is what the lake has answered, if it was read before.
+        """
+        self._lake, self._game, self._budget = lake, game, budget
+        self.question = question_of(game, ask)
+        self._worker_count = worker_count
+        self._tables = batches(tables, first_rows)
+        self._jobs = OpenJobs(self.question, answers or read_answers(lake, self.question, budget))
+        self.estimator = Estimator(lake, game, ask)
+        self._cut_s = 0.0
+        self._chunk_count = 0
+        self.job_count = self.divided_count = 0
+        self.row_count = 0
+        """Rows of the manifest: jobs, and parts of divided ones."""
+        self.cost_s = 0.0
+        """Seconds that one core is expected to take for all chunks."""
+        self.largest: list[LargeJob] = []
+
+    @property
+    def chunk_count(self) -> int:
+        """Chunks that were made."""
+        return self._chunk_count
+
+    @property
+    def answered_count(self) -> int:
+        """Jobs that the lake has answered."""
+        return self._jobs.answered_count
+
+    @property
+    def repeated_count(self) -> int:
+        """Puzzles that were met before."""
+        return self._jobs.repeated_count
+
+    def take_over(self, run_id: str, segment: Segment) -> None:
+        """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
+        rows = self._lake.read_table(segment_path(run_id, segment.number), _HEAD)
+        numbers = rows.column("job_no").to_numpy()
+        self._jobs.seen.add(keys_of(rows.column("job_id")))
+        self.job_count = max(self.job_count, int(numbers.max()) + 1)
+        is_part = pc.not_equal(rows.column("part_path"), "").to_numpy()
+        self.divided_count += len(np.unique(numbers[is_part]))
+        self._chunk_count += len(segment.chunk_rows)
+        self.row_count += sum(segment.chunk_rows)
+        self.cost_s += sum(segment.chunk_cost_s)
+        self._cut_s += sum(segment.chunk_cost_s)
+
+    def has_all(self, jobs: KeySet) -> bool:
+        """Tell whether other jobs are among those that the pass has seen."""
+        return all(bool(self._jobs.seen.holds(keys).all()) for keys in jobs.runs())
+
+    def pieces(self) -> Iterator[Piece]:
+        """Make the chunks of the plan."""
+        held: deque[_Jobs] = deque()
+        for jobs in self._estimated():
+            held.append(jobs)
+            if len(held) > 1:
+                # More may come than is held: as much as there has been, for all one knows.
+                yield from self._cut(held, self._cut_s)
+        if held:
+            yield from self._cut(held, 0.0)
+
+    def _estimated(self) -> Iterator[_Jobs]:
+        """Name the open jobs batch by batch, and estimate what they take."""
+        for table in self._tables:
+            keys, is_open = self._jobs.find(table)
+            if is_open.any():
+                yield self._estimate(table, keys, is_open)
+            del table, keys
+
+    def _estimate(
+        self,
+        table: pa.Table,
+        keys: Keys,
+        is_open: npt.NDArray[np.bool_],
+    ) -> _Jobs:
+        if not is_open.all():
+            table, keys = table.filter(pa.array(is_open)), keys[is_open]
+        empty = pa.repeat(pa.scalar(""), len(keys))
+        head = {
+            # Numbered when its place in the plan is known.
+            "job_no": pa.array(np.zeros(len(keys), np.int64)),
+            "job_id": ids_of(keys),
+            "ask": pa.repeat(pa.scalar(str(self.question.ask)), len(keys)),
+            "part": empty,
+            "part_path": empty,
+        }
+        columns = {**head, **{name: table.column(name) for name in table.column_names}}
+        rows = conform(pa.table(columns), manifest_schema(table.schema))
+        cost_s = self.estimator.expect(keys, arrays_of(table))
+        self._tell_largest(table, cost_s)
+        return _Jobs(rows, cost_s)
+
+    def _tell_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
+        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD].tolist()
+        names, sizes = table.column("puzzle_id"), table.column("size")
+        self.largest += [
+            LargeJob(puzzle_id=names[i].as_py(), size=sizes[i].as_py(), cost_s=float(cost_s[i]))
+            for i in most
+        ]
+        self.largest.sort(key=lambda job: -job.cost_s)
+        del self.largest[LARGEST_TOLD:]
+
+    def _cut(self, held: deque[_Jobs], to_come_s: float) -> Iterator[Piece]:
+        """Cut the front into chunks, those jobs first that are expected to take longest."""
+        jobs = held.popleft()
+        left_s = to_come_s + sum(float(part.cost_s.sum()) for part in held)
+        order = np.argsort(-jobs.cost_s, kind="stable")
+        cost_s = jobs.cost_s[order]
+        self._cut_s += float(cost_s.sum())
+        divided = int((cost_s >= DIVIDE_S).sum())
+        for row in order[:divided].tolist():
+            yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
+        rows = jobs.rows
+        if divided or (np.diff(order) < 0).any():
+            rows = rows.take(pa.array(order[divided:]))
+        bounds = cut(cost_s[divided:], left_s, self._worker_count, self._chunk_count)
+        for start, stop in bounds:
+            numbers = np.arange(self.job_count, self.job_count + stop - start)
+            self.job_count += stop - start
+            chunk = rows.slice(start, stop - start)
+            chunk = chunk.set_column(0, rows.schema.field(0), pa.array(numbers))
+            expected_s = float(cost_s[divided + start : divided + stop].sum())
+            yield self._counted(Piece([chunk], [expected_s]))
+
+    def _counted(self, piece: Piece) -> Piece:
+        self._chunk_count += len(piece.chunks)
+        self.row_count += sum(chunk.num_rows for chunk in piece.chunks)
+        self.cost_s += sum(piece.cost_s)
+        return piece
+
+    def _divided(self, job: pa.Table, cost_s: float) -> Piece:
+        """Divide a job into chunks of one part each; what will not divide stays whole.
+
+        A count that can go by stages begins with the one part of the first.
+        """
+        job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
+        self.job_count += 1
+        into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
+        try:
+            puzzle = self._game.from_arrays(arrays_of(job), 0)
+            ask = self.question.ask
+            stage = ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
+            parts = stage or self._game.split(puzzle, ask, None, into)
+        except PermanentError:
+            # Whatever is wrong with the board, solving it says so in its result.
+            stage, parts = None, []
+        if len(parts) <= 1 and not stage:
+            return Piece([job], [cost_s])
+        self.divided_count += 1
+        chunks = [part_row(job, part, str(i)) for i, part in enumerate(parts)]
+        return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
+
+
+def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:
+    """Cut and join tables into batches of BATCH_ROWS; the first has `first_rows` at most.
+
+    Every other has as many as all before it, until that is BATCH_ROWS: so batches of powers of two
+    end with the tables of a corpus, and hold on to none that is not theirs.
+    """
+    held: list[pa.Table] = []
+    rows = missing = min(first_rows, BATCH_ROWS)
+    done = 0
+    for table in tables:
+        start = 0
+        while start < table.num_rows:
+            held.append(table.slice(start, missing))
+            start += missing
+            missing -= held[-1].num_rows
+            if not missing:
+                yield pa.concat_tables(held)
+                held, done = [], done + rows
+                rows = missing = min(done, BATCH_ROWS)
+    if held:
+        yield pa.concat_tables(held)

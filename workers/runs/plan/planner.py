@@ -1,0 +1,293 @@
+"""Planning a run, segment by segment, while workers may be at it already.
+
+What there is to plan, and how it is cut into chunks, is `workers.runs.plan.plan_pass`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from archive.lake.json_files import read_json, write_json
+from archive.lake.storage import Lake
+from archive.words.binding import keep_game
+from solvers.algebra import Ask, Budget, Game
+from solvers.question import Question, question_of
+from workers.runs.job_keys import KeySet, keys_of
+from workers.runs.known_answers import Answers, read_answers
+from workers.runs.manifest import (
+    SegmentTakenError,
+    asked_path,
+    folder,
+    has_plan,
+    has_run,
+    read_segments,
+    segment_path,
+    stream_plan,
+)
+from workers.runs.plan.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
+from workers.runs.prefetch import ahead
+
+SEGMENT_ROWS = 2_048
+"""Rows of the first segment of a run that is worked while it is planned, about, and of the first
+batch of its puzzles: soon written. Every other has twice as many as the one before, ..."""
+SEGMENT_ROWS_MAX = 262_144
+"""... but no more than these: every segment is one file more."""
+
+Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
+"""A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a run would be and cost, without planning it."""
+
+    job_count: int
+    answered_count: int
+    """Jobs that the lake has answered."""
+    repeated_count: int
+    """Puzzles that stood in the corpus before."""
+    divided_count: int
+    """Jobs that are divided before anybody works on them."""
+    chunk_count: int
+    cost_s: float
+    """Seconds that one core is expected to take."""
+    largest: tuple[LargeJob, ...]
+    """The jobs that are expected to take longest, a few of them."""
+
+
+def plan_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzles: Puzzles,
+    ask: Ask,
+    budget: Budget,
+    *,
+    worker_count: int = 2,
+) -> str:
+    """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
+
+    Rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
+    The run is named after its question, its budget and its jobs, for which the puzzles are passed
+    over once more: the same jobs are the same run, planned once and found again, with all the work
+    done for it. Expensive jobs come first, as far as they are held together.
+    """
+    question = question_of(game, ask)
+    answers = read_answers(lake, question, budget)
+    jobs = OpenJobs(question, answers)
+    for table in _tables(puzzles):
+        jobs.find(table)
+    run_id = jobs.run_id(budget)
+    if jobs.open_count:
+        begin_run(lake, game, ask, budget, run_id, puzzle_count=jobs.open_count)
+        extend_run(
+            lake, game, puzzles, ask, budget, run_id, worker_count=worker_count, answers=answers
+        )
+    else:
+        # All runs without jobs have one name: what is answered may be other puzzles each time.
+        about = _About(question=question, budget=budget, answered_count=jobs.answered_count)
+        _write_plan(lake, run_id, about)
+    return run_id
+
+
+def begin_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    ask: Ask,
+    budget: Budget,
+    run_id: str,
+    *,
+    puzzle_count: int,
+) -> None:
+    """Let a run be worked that is not planned yet, under a name that its caller vouches for.
+
+    The same name has to mean the same question about the same puzzles, of which there are
+    `puzzle_count`. `extend_run` plans it. What is begun or planned stays as it is.
+    """
+    if has_run(lake, run_id):
+        return
+    keep_game(lake, game)
+    about = _About(question=question_of(game, ask), budget=budget, puzzle_count=puzzle_count)
+    write_json(lake, asked_path(run_id), about.asked(run_id))
+
+
+def extend_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzles: Puzzles,
+    ask: Ask,
+    budget: Budget,
+    run_id: str,
+    *,
+    worker_count: int = 2,
+    answers: Answers | None = None,
+) -> None:
+    """Plan what is missing of a run that was begun, while drivers may be at it, to the end.
+
+    A planner that was killed anywhere is followed up by the same call, and so is one that lives:
+    what is in the manifest stands, and nothing is planned twice. `answers` is what the lake has
+    answered, if it was read before.
+    """
+    while not has_plan(lake, run_id):
+        tables = _tables(puzzles)
+        plan = PlanPass(lake, game, tables, ask, budget, worker_count, SEGMENT_ROWS, answers)
+        try:
+            _add_missing(lake, plan, run_id)
+        except SegmentTakenError:
+            continue
+        plan.estimator.keep_sample(run_id)
+        begun = read_json(lake, asked_path(run_id)) or {}
+        about = _About(
+            question=plan.question,
+            budget=budget,
+            puzzle_count=begun.get("puzzle_count", 0),
+            job_count=plan.job_count,
+            answered_count=plan.answered_count,
+            divided_count=plan.divided_count,
+            cost_s=plan.cost_s,
+        )
+        _write_plan(lake, run_id, about)
+
+
+def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
+    return [puzzles] if isinstance(puzzles, pa.Table) else puzzles()
+
+
+def estimate_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzles: Puzzles,
+    ask: Ask,
+    budget: Budget,
+    *,
+    worker_count: int = 2,
+) -> Estimate:
+    """Say what `extend_run` would plan, and write nothing."""
+    plan = PlanPass(lake, game, _tables(puzzles), ask, budget, worker_count, SEGMENT_ROWS)
+    for _ in plan.pieces():
+        pass
+    return Estimate(
+        job_count=plan.job_count,
+        answered_count=plan.answered_count,
+        repeated_count=plan.repeated_count,
+        divided_count=plan.divided_count,
+        chunk_count=plan.chunk_count,
+        cost_s=plan.cost_s,
+        largest=tuple(plan.largest),
+    )
+
+
+class _Writing:
+    """The chunks of a segment that is being written, and what is to be said of them at its end."""
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._pieces = pieces
+        self.cost_s: list[float] = []
+        self.divided = False
+
+    def chunks(self) -> Iterator[pa.Table]:
+        """Hand the chunks on to the file."""
+        for piece in self._pieces:
+            self.cost_s += piece.cost_s
+            self.divided |= piece.is_divided
+            yield from piece.chunks
+
+    def about(self) -> tuple[list[float], bool]:
+        """Tell what each chunk is expected to take, and whether jobs are divided."""
+        return self.cost_s, self.divided
+
+
+def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
+    """Add segments to a run until all jobs of a pass are in its manifest.
+
+    Raises SegmentTakenError when another planner has added one meanwhile: what it holds must not
+    be planned again.
+    """
+    known = read_segments(lake, run_id)
+    for segment in known:
+        if segment.kind == "plan":
+            plan.take_over(run_id, segment)
+    seen = len(known)
+
+    def next_path() -> str:
+        nonlocal seen
+        # Most often there is nothing new, or what came back split to a driver.
+        for segment in read_segments(lake, run_id, seen):
+            if segment.kind == "plan":
+                raise SegmentTakenError(f"run {run_id}: another planner has added to it")
+            seen += 1
+        return segment_path(run_id, seen)
+
+    pieces = ahead(plan.pieces())
+    rows = SEGMENT_ROWS
+    for first in pieces:
+        writing = _Writing(_some(chain([first], pieces), rows))
+        stream_plan(lake, writing.chunks(), first.chunks[0].schema, writing.about, next_path)
+        seen += 1
+        rows = min(2 * rows, SEGMENT_ROWS_MAX)
+    if not lake.is_exclusive and not _holds(lake, plan, run_id):
+        # Planners have written over one another. Nobody is at the run yet: plan it anew.
+        for path in lake.list(f"{folder(run_id)}/manifest"):
+            lake.delete(path)
+        raise SegmentTakenError(f"run {run_id}: planners have written over one another")
+
+
+def _holds(lake: Lake, plan: PlanPass, run_id: str) -> bool:
+    """Tell whether the manifest has the very jobs of a pass, each under one number."""
+    jobs = KeySet()
+    numbers: set[int] = set()
+    for segment in read_segments(lake, run_id):
+        for rows in lake.iter_row_groups(
+            segment_path(run_id, segment.number), ["job_no", "job_id"]
+        ):
+            jobs.add(keys_of(rows.column("job_id")))
+            numbers.update(rows.column("job_no").to_pylist())
+    return len(jobs) == len(numbers) == plan.job_count and plan.has_all(jobs)
+
+
+def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
+    """Take pieces until there are so many rows."""
+    for piece in pieces:
+        yield piece
+        rows -= sum(chunk.num_rows for chunk in piece.chunks)
+        if rows <= 0:
+            return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """What the files of a run say of it: its question, and at its end what is planned."""
+
+    question: Question
+    budget: Budget
+    puzzle_count: int = 0
+    job_count: int = 0
+    answered_count: int = 0
+    divided_count: int = 0
+    cost_s: float = 0.0
+
+    def asked(self, run_id: str) -> dict[str, Any]:
+        """Say what is asked."""
+        return {
+            "run_id": run_id,
+            **self.question.to_json(),
+            "budget": asdict(self.budget),
+            "puzzle_count": self.puzzle_count,
+            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+
+def _write_plan(lake: Lake, run_id: str, about: _About) -> None:
+    """Say that a run is planned to its end."""
+    planned = {
+        "job_count": about.job_count,
+        "answered_count": about.answered_count,
+        "divided_count": about.divided_count,
+        "cost_s": round(about.cost_s, 3),
+    }
+    write_json(lake, f"{folder(run_id)}/plan.json", about.asked(run_id) | planned)

@@ -1,0 +1,337 @@
+"""Solve one chunk: from its row group in the manifest to its part file."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from archive.lake.columns import arrays_of, slice_arrays
+from archive.lake.storage import Lake
+from archive.lake.tables import COUNT, PARTS, UNASKED
+from archive.words.binding import game_of
+from archive.words.dictionaries import MissingDictionaryError
+from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
+from solvers.errors import InvalidPuzzleError, PermanentError
+from solvers.reasons import Reason, ReasonCode
+from workers.runs.attempts import read_attempts, write_start
+from workers.runs.cancelling import is_cancelled
+from workers.runs.finish import path_key
+from workers.runs.gathering import SPLIT
+from workers.runs.manifest import ChunkRef, Run, open_run, read_done
+from workers.runs.rows import Row, outcome_row, part_row
+from workers.runs.staged.frontier import drop_frontiers
+from workers.runs.staged.kept_count import kept_tables
+from workers.runs.staged.stage_part import carry
+from workers.runs.staged.stages import first_stage, stage_part
+from workers.settings import Settings
+
+AGAIN = "[null]"
+"""Children of a row that only needs a chunk of its own: the same job or part once more."""
+_HAS_COUNT = np.array(
+    [s not in (Status.OVER_BUDGET, Status.INVALID, Status.POISON) for s in STATUS_CODES]
+)
+"""By status code: whether an outcome has a count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkReport:
+    """What became of a chunk."""
+
+    ref: ChunkRef
+    rows: int
+    state: str
+    """`solved`: worked now. `done`: its part was there already. `stale`: not wanted any more."""
+
+
+def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
+    """Solve every row of a chunk and write its part, unless another execution was faster.
+
+    What comes back split depends on time, so the first part stands: somebody may have read it.
+    `worker` is noted in the lake before the work begins. Raises TransientError when the lake
+    fails, and whatever a solver raises that is not about one puzzle.
+    """
+    state = _superseded(lake, ref)
+    if state is not None:
+        return ChunkReport(ref=ref, rows=0, state=state)
+    run = open_run_head(lake, ref.run_id)
+    rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
+    write_start(lake, ref, worker, time.time())
+    game = game_of(lake, run.question)
+    stage = stage_part(rows.column("part")[0].as_py())
+    if stage is None:
+        kept_tables.drop()
+        part = solve_rows(game, run, rows, settings)
+    else:
+        part = carry(lake, ref, run, _planned_for(game, run), rows, stage)
+    if part is None:
+        return ChunkReport(ref=ref, rows=0, state="done")
+    created = lake.create_table(ref.part_path, part)
+    if not created and stage is not None and read_done(lake, ref.run_id) is not None:
+        # Too late for anybody to take these states on, or away.
+        drop_frontiers(lake, ref.run_id, [ref.place])
+    return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
+
+
+def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
+    """Tell why a chunk needs no work: a message may come twice, or long after its time."""
+    if lake.exists(ref.part_path) or read_done(lake, ref.run_id) is not None:
+        return "done"
+    if read_attempts(lake, ref).attempt > ref.attempt or is_cancelled(lake, ref.run_id):
+        return "stale"
+    return None
+
+
+_heads: dict[tuple[str, str], Run] = {}
+_HEADS_KEPT = 64
+
+
+def open_run_head(lake: Lake, run_id: str) -> Run:
+    """Open a run once per process: what it asks never changes (its segments may)."""
+    key = (lake.url, run_id)
+    if key not in _heads:
+        if len(_heads) >= _HEADS_KEPT:
+            _heads.clear()
+        _heads[key] = open_run(lake, run_id)
+    return _heads[key]
+
+
+def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
+    """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
+
+    A chunk of many gives each row a small budget, or more where the game expects that rows take
+    longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
+    budget. A chunk of one that is over budget comes back
+    split into parts, if the game can divide it.
+    """
+    _planned_for(game, run)
+    many = rows.num_rows > 1
+    arrays = arrays_of(rows)
+    budget, step = run.budget, 1
+    if many:
+        small, step = settings.batch_share(float(game.cost_s(arrays, run.question.ask).mean()))
+        budget = _smaller(small, run.budget)
+    parts = rows.column("part").to_pylist()
+    whole = not any(parts)
+    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
+    if run.question.ask.kind == "count" and whole:
+        solved = _batch(game, arrays, run.question.ask, budget, rows, slices)
+    else:
+        solved = _one_by_one(game, arrays, run.question.ask, budget, rows, slices)
+    if solved.num_rows < rows.num_rows:
+        solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
+    return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
+
+
+def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
+    planned = run.question
+    if game.solver_version != planned.solver_version:
+        raise PermanentError(
+            f"run {run.run_id} was planned for {planned.game} solver {planned.solver_version}, "
+            f"this worker has {game.solver_version}"
+        )
+    return game
+
+
+def _smaller(a: Budget, b: Budget) -> Budget:
+    return Budget(
+        nodes=min(a.nodes, b.nodes),
+        table_bytes=min(a.table_bytes, b.table_bytes),
+        seconds=min(a.seconds, b.seconds),
+    )
+
+
+def _slices(rows: int, step: int, seconds: float) -> Iterator[tuple[int, int]]:
+    """Yield where slices of a chunk begin and end, until the chunk has used up its time."""
+    deadline = time.monotonic() + seconds
+    for start in range(0, rows, step):
+        if start and time.monotonic() > deadline:
+            return
+        yield start, min(start + step, rows)
+
+
+def _batch(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    rows: pa.Table,
+    slices: Iterator[tuple[int, int]],
+) -> pa.Table:
+    """Count whole jobs column-wise, with no Python object per puzzle."""
+    outs = [game.solve_batch(slice_arrays(arrays, a, b), ask, budget) for a, b in slices]
+    out = {name: np.concatenate([part[name] for part in outs]) for name in outs[0]}
+    status = out["status"]
+    rows = rows.slice(0, len(status))
+    sentences = ["" if reason is None else reason.sentence for reason in game.reasons]
+    codes = [None if reason is None else str(reason.code) for reason in game.reasons]
+    nothing = pa.nulls(rows.num_rows, pa.int64())
+    columns = {
+        "job_no": rows.column("job_no"),
+        "job_id": rows.column("job_id"),
+        "part_path": rows.column("part_path"),
+        "status": _named(status, [str(s) for s in STATUS_CODES]),
+        "count": decimals(out["count_hi"], out["count_lo"], _HAS_COUNT[status]),
+        "value": _values(out, rows.num_rows),
+        "value_at_least": nothing,
+        "value_at_most": nothing,
+        "solutions": pa.nulls(rows.num_rows, pa.string()),
+        "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
+        "reason_code": _named(out["reason"], codes),
+        "reason": _named(out["reason"], sentences),
+        "children": pa.nulls(rows.num_rows, pa.string()),
+        "states": out["states"],
+        "nodes": out["nodes"],
+        "kernel_ns": out["kernel_ns"],
+        "table_bytes": out["table_bytes"],
+    }
+    return pa.table(columns, schema=PARTS)
+
+
+def _values(out: Arrays, rows: int) -> pa.Array:
+    """Turn the values of a game that has any into a column; -1 stands for none."""
+    if "value" not in out:
+        return pa.nulls(rows, pa.int64())
+    return pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
+
+
+def _named(codes: npt.NDArray[Any], names: Sequence[str | None]) -> pa.Array:
+    if not codes.any():
+        return pa.repeat(pa.scalar(names[0], pa.string()), len(codes))
+    return pa.array(list(names), pa.string()).take(pa.array(codes))
+
+
+def decimals(
+    hi: npt.NDArray[np.uint64], lo: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]
+) -> pa.Array:
+    """Join the halves of counts into decimal128(38, 0): the halves are its memory layout."""
+    halves = np.empty((len(lo), 2), np.uint64)
+    halves[:, 0], halves[:, 1] = lo, hi
+    validity = np.packbits(valid, bitorder="little")
+    return pa.Array.from_buffers(COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)])
+
+
+def _one_by_one(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    rows: pa.Table,
+    slices: Iterator[tuple[int, int]],
+) -> pa.Table:
+    """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
+    heads = rows.select(["job_no", "job_id", "part", "part_path"]).to_pylist()
+    found = []
+    for start, stop in slices:
+        for i in range(start, stop):
+            outcome = _solve_row(game, arrays, ask, budget, i, heads[i]["part"])
+            found.append(outcome_row(game, ask, heads[i], outcome))
+    return pa.Table.from_pylist(found, PARTS)
+
+
+def _solve_row(
+    game: Game[Any, Any],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+    row: int,
+    part: str,
+) -> Outcome[Any]:
+    try:
+        puzzle = game.from_arrays(arrays, row)
+        return game.solve(puzzle, ask, json.loads(part) if part else None, budget)
+    except MissingDictionaryError:
+        # What the lake lacks is no fault of the board: the chunk fails, and says why.
+        raise
+    except PermanentError as error:
+        return invalid_outcome(error)
+
+
+def invalid_outcome(error: PermanentError) -> Outcome[Any]:
+    """Make the outcome of a puzzle that a game does not take."""
+    broken = isinstance(error, InvalidPuzzleError)
+    code = ReasonCode.INVALID_PUZZLE if broken else ReasonCode.REFUSED
+    return Outcome(status=Status.INVALID, reason_code=code, reason=str(error))
+
+
+def _unworked(rows: pa.Table) -> pa.Table:
+    heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    deferred = Reason(code=ReasonCode.DEFERRED)
+    return pa.Table.from_pylist(
+        [part_row(head, SPLIT, deferred, children=AGAIN) for head in heads], PARTS
+    )
+
+
+def _promote(solved: pa.Table) -> pa.Table:
+    """Send every row that is over its small budget back for a chunk of its own."""
+    over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
+    if not pc.any(over).as_py():
+        return solved
+    for name, value in (("status", SPLIT), ("children", AGAIN)):
+        column = pc.if_else(over, value, solved.column(name))
+        solved = solved.set_column(PARTS.get_field_index(name), PARTS.field(name), column)
+    return solved
+
+
+def _divide(
+    game: Game[Any, Any],
+    run: Run,
+    solved: pa.Table,
+    rows: pa.Table,
+    arrays: dict[str, npt.NDArray[Any]],
+    settings: Settings,
+) -> pa.Table:
+    """Let the one row of a chunk that is over budget go on in parts, if it can.
+
+    A count goes on by stages, if the game has layers for the board; else it is divided.
+    """
+    row = solved.to_pylist()[0]
+    depth = len(path_key(row["part_path"]))
+    if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
+        return solved
+    # A count too large for a result or a board too large for a solver stays so in every part.
+    if row["reason_code"] is None or not ReasonCode(row["reason_code"]).is_budget:
+        return solved
+    children = None
+    if run.question.ask.kind == "count" and not row["part_path"]:
+        puzzle = game.from_arrays(arrays, 0)
+        children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
+    if children is None:
+        children = _subtrees(game, run, row, rows, arrays, settings)
+    if children is None:
+        return solved
+    return pa.Table.from_pylist(
+        [{**row, "status": SPLIT, "children": canonical_json(children)}], PARTS
+    )
+
+
+def _subtrees(
+    game: Game[Any, Any],
+    run: Run,
+    row: Row,
+    rows: pa.Table,
+    arrays: dict[str, npt.NDArray[Any]],
+    settings: Settings,
+) -> list[Any] | None:
+    depth = len(path_key(row["part_path"]))
+    if settings.split_into ** (depth + 1) > settings.split_parts_max:
+        return None
+    part = rows.column("part")[0].as_py()
+    try:
+        children = game.split(
+            game.from_arrays(arrays, 0),
+            run.question.ask,
+            json.loads(part) if part else None,
+            settings.split_into,
+        )
+    except PermanentError:
+        # A board that the game will not divide: what solving it said stands.
+        return None
+    return children if 1 < len(children) <= settings.split_parts_max else None

@@ -1,0 +1,142 @@
+"""Carry one part of a staged count on: gather its states, advance, leave them for others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from archive.lake.columns import arrays_of
+from archive.lake.storage import Lake
+from archive.lake.tables import PARTS
+from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
+from solvers.errors import PermanentError, TransientError
+from solvers.reasons import Reason, ReasonCode
+from workers.memory import keep_freed
+from workers.runs.attempts import read_attempts
+from workers.runs.gathering import SPLIT
+from workers.runs.manifest import ChunkRef, Run, read_segment
+from workers.runs.rows import Row, outcome_row, part_row
+from workers.runs.staged.frontier import (
+    LostFrontierError,
+    frontier_path,
+    read_frontier,
+    sources,
+    write_frontier,
+)
+from workers.runs.staged.kept_count import kept_tables
+from workers.runs.staged.stages import CARRIED, Carried, StagePart
+
+
+def carry(
+    lake: Lake, ref: ChunkRef, run: Run, game: Game[Any, Any], rows: pa.Table, part: StagePart
+) -> pa.Table | None:
+    """Work a chunk that is one part of a staged count; return its PARTS, of one row.
+
+    None when somebody else has done so meanwhile. States that are to be carried on lie in the
+    chunk's frontier by then. A part without room comes back split into halves. Raises
+    TransientError when states that it needs are gone; they are being made again then.
+    """
+    (head,) = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    puzzle = game.from_arrays(arrays_of(rows), 0)
+    key = (lake.url, run.run_id, head["job_id"])
+    count = kept_tables.take(key) or game.layered(puzzle, run.budget)
+    if count is None:
+        raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
+    keep_freed()
+    row = _carried(lake, ref, run, game, head, puzzle, part, count)
+    kept_tables.keep(key, count)
+    return None if row is None else pa.Table.from_pylist([row], PARTS)
+
+
+def _carried(
+    lake: Lake,
+    ref: ChunkRef,
+    run: Run,
+    game: Game[Any, Any],
+    head: Row,
+    puzzle: Any,
+    part: StagePart,
+    count: LayeredCount,
+) -> Row | None:
+    came = _gather(lake, ref, count, part)
+    if came is None:
+        return None
+    reached, kept = part.layer, len(count.rows)
+    stopped = None if came >= 0 else ReasonCode.TABLE_BYTES
+    if stopped is None:
+        last = count.layers if part.until is None else part.until
+        reached, stopped = count.advance(part.layer, last, part.carry_rows)
+    if stopped is not None:
+        row = _stopped(head, part, reached, stopped)
+    elif reached < count.layers and len(count.rows):
+        states, begins = count.by_bucket()
+        write_frontier(lake, ref, reached, states, begins, count.layout)
+        carried = Carried(
+            layer=reached,
+            layers=count.layers,
+            row_words=count.row_words,
+            rows=tuple((begins[1:] - begins[:-1]).tolist()),
+            layout=count.layout,
+            step=0 if part.until is None else reached - part.layer,
+            came=came,
+            kept=kept,
+        )
+        row = part_row(head, CARRIED, None, children=carried.to_json())
+    else:
+        whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
+        # The game knows which counts a result cannot hold.
+        ask = run.question.ask
+        row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
+    spent = count.statistics
+    row |= {name: getattr(spent, name) for name in ("states", "nodes", "kernel_ns", "table_bytes")}
+    return row
+
+
+def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> int | None:
+    """Fetch the states of a part.
+
+    Returns how many came, those that several chunks have left as often as they did; -1 if there
+    is no room for them, None if the part is done.
+    """
+    if part.layer == 0:
+        count.begin()
+        _, begins = count.by_bucket()
+        first, last = part.buckets
+        if begins[first] < begins[last]:
+            return 1
+        # Half of a first part: the empty board falls into a bucket of the other half.
+        count.clear()
+        return 0
+    count.clear()
+    came = 0
+    before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
+    for source in before:
+        try:
+            for states, begins in read_frontier(lake, source, part, count.layout):
+                came += len(states)
+                if not count.hold(states, begins):
+                    return -1
+        except LostFrontierError as error:
+            if lake.exists(ref.part_path):
+                # This is an old message: what it needs has been taken on and deleted.
+                return None
+            gone = [s for s in before if s == source or not lake.exists(frontier_path(s))]
+            for chunk in gone:
+                # Neither is there without the other, and a chunk without its part is not done.
+                # Who worked it before is not at it any more.
+                attempt = read_attempts(lake, chunk).attempt
+                lake.delete(replace(chunk, attempt=attempt).started_path)
+                lake.delete(chunk.part_path)
+                lake.delete(frontier_path(chunk))
+            raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
+    return came if count.gather_held() else -1
+
+
+def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
+    halves, reason = part.halves(reached), Reason(code=code)
+    if not code.is_budget or len(halves) == 1:
+        return part_row(head, str(Status.OVER_BUDGET), reason)
+    children = canonical_json([half.to_json() for half in halves])
+    return part_row(head, SPLIT, reason, children=children)
