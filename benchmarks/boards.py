@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from archive.ingest.puzzles import puzzles_table
-from solvers.pips.generate.generator import generate, generate_many
-from solvers.pips.generate.mix import LEVELS, LOOSE, PRESETS
-from solvers.pips.puzzle import Puzzle
-from solvers.registry import game
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.solvers.pips.generate.generator import generate, generate_many
+from nightgrid.solvers.pips.generate.mix import LEVELS, LOOSE, PRESETS
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.registry import game
 
 BOARDS_AT_ONCE = 10_000
 LOOSE_ROWS = 4

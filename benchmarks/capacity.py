@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.capacity_model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.report import Section, add_write, finish
-from workers.driver.executors import CHUNKS_PER_PROCESS
-from workers.queue.messages import LOOK_AT_MOST
-from workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, CHUNK_MAX_S
-from workers.settings import Settings
+from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS
+from nightgrid.workers.queue.messages import LOOK_AT_MOST
+from nightgrid.workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, CHUNK_MAX_S
+from nightgrid.workers.settings import Settings
 
 FOUND = Path(__file__).with_name("capacity.json")
 BOARDS = 120_000

@@ -16,22 +16,22 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS
 from benchmarks.boards import published_mix
 from benchmarks.processes import children_of
-from solvers.algebra import Ask
-from solvers.registry import game
-from workers.cluster.supervisor import local_cluster, supervisor_state
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor
-from workers.queue.redis_keys import connect
-from workers.runs.attempts import read_start
-from workers.runs.manifest import ChunkRef, open_run
-from workers.runs.plan import chunk_size as chunking
-from workers.runs.plan.planner import plan_run
-from workers.runs.solve_chunk import solve_chunk
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.registry import game
+from nightgrid.workers.cluster.supervisor import local_cluster, supervisor_state
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.runs.attempts import read_start
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.plan import chunk_size as chunking
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.solve_chunk import solve_chunk
+from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
 SEED = 5

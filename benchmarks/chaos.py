@@ -21,7 +21,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from archive.ingest.puzzles import puzzles_table
 from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
 from benchmarks.boards import published_mix
@@ -29,10 +28,11 @@ from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.report import Section, add_write, finish
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import PRESETS
-from solvers.reasons import Reason, ReasonCode
-from solvers.registry import game
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.registry import game
 
 BOARDS = 4_000
 BOARDS_SEED = 7

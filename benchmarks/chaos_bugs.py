@@ -18,7 +18,7 @@ from benchmarks import chaos_runs as runs
 from benchmarks.boards import published_mix
 from benchmarks.chaos_cluster import cluster
 from benchmarks.report import Section, add_write, finish
-from solvers.registry import game
+from nightgrid.solvers.registry import game
 
 BOARDS = 1_200
 BOARDS_SEED = 7

@@ -17,11 +17,11 @@ import redis
 from pydantic import SecretStr
 
 from benchmarks.processes import children_of, wait_for
-from workers.cluster import server
-from workers.cluster.supervisor import child_environment, supervisor_state
-from workers.processes import end_group, spawn, wait
-from workers.queue.redis_keys import connect, living
-from workers.settings import Settings
+from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
+from nightgrid.workers.processes import end_group, spawn, wait
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 CLOCK = Path(__file__).with_name("chaos_clock")
@@ -187,7 +187,7 @@ class Cluster:
         env = {**child_environment(settings), **self.environment, **environment}
         if "NIGHTGRID_CHAOS_SKEW_S" in environment:
             env["PYTHONPATH"] = os.pathsep.join([str(CLOCK), env["PYTHONPATH"]])
-        program = [sys.executable, "-m", "workers.cluster.supervisor"]
+        program = [sys.executable, "-m", "nightgrid.workers.cluster.supervisor"]
         command = [*inside, *program, "--leash", "--roles", role]
         log_path = settings.side_dir / "logs" / "supervisor.log"
         process = spawn(command, log_path=log_path, env=env, leash=True)

@@ -21,7 +21,7 @@ def install(name: str) -> None:
 
 def _torn() -> None:
     """Write parts under their own names, piece by piece."""
-    from archive.lake import local_commit as disk
+    from nightgrid.archive.lake import local_commit as disk
 
     link = disk.link
 
@@ -41,8 +41,8 @@ def _torn() -> None:
 
 def _unsent() -> None:
     """Never send a chunk again."""
-    from workers.driver.chunk_states import State
-    from workers.driver.chunk_table import ChunkTable
+    from nightgrid.workers.driver.chunk_states import State
+    from nightgrid.workers.driver.chunk_table import ChunkTable
 
     send_first = ChunkTable._send_first  # noqa: SLF001 - a bug inside of it
 
@@ -57,7 +57,7 @@ def _drifting() -> None:
     """Answer otherwise when a chunk is worked again."""
     import pyarrow as pa
 
-    from workers.runs import solve_chunk as chunks
+    from nightgrid.workers.runs import solve_chunk as chunks
 
     solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
     attempt = [1]
@@ -79,7 +79,7 @@ def _drifting() -> None:
 
 def _short() -> None:
     """Leave out the last row when a chunk is worked again."""
-    from workers.runs import solve_chunk as chunks
+    from nightgrid.workers.runs import solve_chunk as chunks
 
     solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
     attempt = [1]
@@ -97,8 +97,8 @@ def _short() -> None:
 
 def _at_once() -> None:
     """Finish a run while chunks are still being worked."""
-    from workers.driver.chunk_states import State
-    from workers.driver.driver import _Driver
+    from nightgrid.workers.driver.chunk_states import State
+    from nightgrid.workers.driver.driver import _Driver
 
     work = _Driver.work
 

@@ -11,15 +11,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-from archive.lake.storage import Lake
 from benchmarks import chaos_inject  # noqa: F401 - its faults are this process's, too
-from workers.driver import collector
-from workers.driver.chunk_states import Flight
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor, MessageStatus
-from workers.runs import gathering
-from workers.runs.manifest import ChunkRef
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.driver import collector
+from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, MessageStatus
+from nightgrid.workers.runs import gathering
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.settings import Settings
 
 
 class _Mute(CeleryExecutor):

@@ -33,8 +33,8 @@ def install_double() -> None:
 
 
 def _install_faults() -> None:
-    from archive.lake import local_commit as disk
-    from workers.runs import solve_chunk as chunks
+    from nightgrid.archive.lake import local_commit as disk
+    from nightgrid.workers.runs import solve_chunk as chunks
 
     folder = chaos_folder()
     pause_s = float(os.environ.get("NIGHTGRID_CHAOS_PAUSE_S") or 0)
@@ -90,6 +90,6 @@ if "NIGHTGRID_CHAOS_DIR" in os.environ:
 if "NIGHTGRID_CHAOS_BUG" in os.environ:
     chaos_defects.install(os.environ["NIGHTGRID_CHAOS_BUG"])
 
-from workers import tasks  # noqa: E402 - the faults come first
+from nightgrid.workers import tasks  # noqa: E402 - the faults come first
 
 app = tasks.app

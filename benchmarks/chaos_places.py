@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.processes import wait_for
-from workers.cluster.server import server_binary
-from workers.processes import end_group, spawn
+from nightgrid.workers.cluster.server import server_binary
+from nightgrid.workers.processes import end_group, spawn
 
 NOWHERE = "02:00:00:00:00:99"
 """Ethernet address that nobody has: what is sent there vanishes, and nobody is told."""

@@ -20,20 +20,20 @@ from unittest import mock
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
-from archive.words.binding import open_game
 from benchmarks.chaos_cluster import Cluster, Host
 from benchmarks.chaos_files import EXECUTIONS
 from benchmarks.processes import wait_for
-from solvers.algebra import Ask, Status
-from solvers.reasons import Reason
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.runs.manifest import done_places, open_run
-from workers.runs.plan import chunk_size as chunking
-from workers.runs.plan.planner import plan_run
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.words.binding import open_game
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.reasons import Reason
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.manifest import done_places, open_run
+from nightgrid.workers.runs.plan import chunk_size as chunking
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
 STRIKE_AFTER = 0.25

@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
 from benchmarks.report import Section, add_write, finish
-from solvers.question import Question
-from solvers.registry import game
-from workers.runs.manifest import Run, open_run
-from workers.runs.plan.costs import COST_BOUNDS_S, read_model
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.manifest import Run, open_run
+from nightgrid.workers.runs.plan.costs import COST_BOUNDS_S, read_model
 
 SEED = 1
 ROWS_MIN = 20

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget, Outcome, Status
-from solvers.errors import PermanentError
-from solvers.reductions import (
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions import (
     flow_free_to_strands,
     matching_to_letterboxed,
     not_all_equal_to_letterboxed,
@@ -26,12 +26,17 @@ from solvers.reductions import (
     one_in_three_to_strands,
     subset_sum_to_pips,
 )
-from solvers.reductions.catalogue import Made, make, reduction
-from solvers.reductions.problems.flow_free import FlowFree
-from solvers.reductions.problems.formula import Formula, assignments, exactly_one, not_all_equal
-from solvers.reductions.problems.planar import PlanarFormula, embed
-from solvers.reductions.problems.subset_sum import SubsetSum
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.reductions.catalogue import Made, make, reduction
+from nightgrid.solvers.reductions.problems.flow_free import FlowFree
+from nightgrid.solvers.reductions.problems.formula import (
+    Formula,
+    assignments,
+    exactly_one,
+    not_all_equal,
+)
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
+from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
+from nightgrid.solvers.reductions.reduced import Reduced
 from tests.oracles.hard_instances import (
     all_flows,
     all_formulas,

@@ -16,10 +16,10 @@ from collections import Counter
 
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, finish
-from solvers.algebra import Ask
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Chains, Rules
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Chains, Rules
 
 ASKS: tuple[tuple[str, Chains, Ask], ...] = (
     ("fewest words, counted, best 10 listed", "fewest-words", Ask(kind="best", limit=10)),

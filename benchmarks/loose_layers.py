@@ -16,10 +16,10 @@ from typing import Any
 
 from benchmarks.boards import LOOSE_ROWS, loose_board
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget, LayeredCount
-from solvers.pips.puzzle import Puzzle
-from solvers.registry import game
-from workers.runs.staged.stages import Carried, StageSizes, next_stage
+from nightgrid.solvers.algebra import Ask, Budget, LayeredCount
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
 
 BOARDS = ((16, 3),)
 """Dominoes and seed."""

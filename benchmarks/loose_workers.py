@@ -21,24 +21,24 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS
 from benchmarks.boards import LOOSE_ROWS, loose_board
 from benchmarks.processes import cpu_seconds, peak_bytes
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget
-from solvers.registry import game
-from workers.cluster.supervisor import local_cluster
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor
-from workers.runs.attempts import read_start
-from workers.runs.manifest import ChunkRef, open_run
-from workers.runs.plan import plan_pass
-from workers.runs.plan.planner import plan_run
-from workers.runs.staged.frontier import frontier_folder
-from workers.runs.staged.stages import CARRIED
-from workers.settings import Settings
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.registry import game
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.runs.attempts import read_start
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.staged.frontier import frontier_folder
+from nightgrid.workers.runs.staged.stages import CARRIED
+from nightgrid.workers.settings import Settings
 
 DOMINOES = 20
 SEED = 0

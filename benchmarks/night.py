@@ -14,15 +14,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE
 from benchmarks.boards import archive_folder
 from benchmarks.published import article_counts
 from benchmarks.report import Section, add_write, finish
-from flows.night.report import GameReport
-from flows.night.settings import NightGame, NightSettings
-from flows.start import run_night
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.start import run_night
+from nightgrid.workers.settings import Settings
 
 Key = tuple[dt.date, str]
 

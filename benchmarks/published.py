@@ -17,9 +17,9 @@ from typing import Any
 from benchmarks import tiling_trees
 from benchmarks.boards import archive_folder
 from benchmarks.report import Section, add_write, command_line, finish, ms, seconds
-from solvers.algebra import Ask, Outcome, Statistics
-from solvers.pips.puzzle import Puzzle
-from solvers.registry import game
+from nightgrid.solvers.algebra import Ask, Outcome, Statistics
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.registry import game
 from tests.oracles import cp_sat
 
 COUNT, FIRST = Ask(kind="count"), Ask(kind="first")

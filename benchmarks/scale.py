@@ -26,24 +26,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from archive.corpus.child_processes import pool_of
-from archive.corpus.corpus import Corpus, open_corpus
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
 from benchmarks.processes import children_of, cpu_seconds, peak_bytes
 from benchmarks.report import add_write, finish
 from benchmarks.scale_figures import Figures, tell
-from solvers.algebra import Ask, Budget, digest
-from solvers.registry import game
-from workers.cluster.supervisor import local_cluster
-from workers.driver.driver import Progress, drive
-from workers.driver.executors import CeleryExecutor
-from workers.memory import keep_freed
-from workers.queue.redis_keys import connect
-from workers.runs.job_keys import ids_of
-from workers.runs.manifest import count_segments
-from workers.runs.plan.planner import begin_run, extend_run
-from workers.settings import Settings
+from nightgrid.archive.corpus.child_processes import pool_of
+from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Ask, Budget, digest
+from nightgrid.solvers.registry import game
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.driver.driver import Progress, drive
+from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.memory import keep_freed
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.runs.job_keys import ids_of
+from nightgrid.workers.runs.manifest import count_segments
+from nightgrid.workers.runs.plan.planner import begin_run, extend_run
+from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
 SEED = 7

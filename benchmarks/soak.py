@@ -33,21 +33,21 @@ from pathlib import Path
 
 import numpy as np
 
-from archive.lake.storage import Lake
-from archive.results.results import ONDEMAND_PREFIX
 from benchmarks.chaos_cluster import ROOT
 from benchmarks.processes import wait_for
 from benchmarks.report import Section, add_write, finish
 from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends
-from flows.prefect import environment
-from solvers.algebra import Ask
-from solvers.errors import TransientError
-from solvers.pips.generate.generator import generate, to_payload
-from solvers.pips.generate.mix import LEVELS, PRESETS
-from workers.cluster.supervisor import local_cluster
-from workers.ondemand.jobs import result, submit
-from workers.processes import end_group, spawn
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import ONDEMAND_PREFIX
+from nightgrid.flows.prefect import environment
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.pips.generate.generator import generate, to_payload
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.processes import end_group, spawn
+from nightgrid.workers.settings import Settings
 
 SAMPLE_S = 3.0
 SUBMIT_S = 1.0
@@ -212,7 +212,7 @@ def _program(
     folder: Path, name: str, words: list[str], env: dict[str, str]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run the command line as a process, ended with the block."""
-    command = [sys.executable, "-m", "service.cli.app", *words]
+    command = [sys.executable, "-m", "nightgrid.service.cli.app", *words]
     process = spawn(command, log_path=folder / f"{name}.log", env=env)
     try:
         yield process

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import redis
 
-from archive.lake.storage import STAGING
 from benchmarks.processes import children_of
-from workers.cluster.supervisor import supervisor_state
-from workers.queue.redis_keys import connect
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import STAGING
+from nightgrid.workers.cluster.supervisor import supervisor_state
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.settings import Settings
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MIB = 1024**2

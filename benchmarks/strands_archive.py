@@ -17,13 +17,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from archive.words.lexicons import default_lexicon, lexicon_from_file
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget
-from solvers.strands.game import StrandsGame
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 
 BUDGET_S = 60.0
 

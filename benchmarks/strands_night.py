@@ -23,24 +23,24 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.ingest.editions import current_editions
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, ranks_schema
-from archive.results.ranks import ranks_path
-from archive.results.results import find_results, solutions_of
-from archive.words.binding import bind_game
 from benchmarks.boards import archive_folder
 from benchmarks.processes import children_of, peak_bytes
 from benchmarks.report import Section, add_write, finish
-from flows.night.report import GameReport
-from flows.night.settings import NightGame, NightSettings
-from flows.start import run_night
-from solvers.algebra import Budget, canonical_json
-from solvers.question import question_of
-from solvers.registry import game_plug
-from workers.settings import Settings
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, ranks_schema
+from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.archive.results.results import find_results, solutions_of
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.start import run_night
+from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game_plug
+from nightgrid.workers.settings import Settings
 
 ASKS = game_plug("strands").night_asks
 SAMPLE_S = 0.5

@@ -5,7 +5,7 @@ python -m benchmarks.strands_official --processes 2 --keep ranks.jsonl --json
 
 Found: whether it is one of the exact covers. That takes no list of covers: each official word on
 its cells is a piece of the board, some choice of their paths does not cross, and the cover obeys
-the rules (solvers.strands.check).
+the rules (nightgrid.solvers.strands.check).
 
 Rank: its place in `best(1000)` under the default score. Covers of equal score stand in the
 solver's canonical order, and the official one is counted where it stands there; `equal` says how
@@ -28,24 +28,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from archive.games.strands.official import is_same_cover
-from archive.games.strands.payload import read_payload
-from archive.payloads.published import Published
-from archive.words.lexicons import default_lexicon
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget, Status
-from solvers.errors import PermanentError
-from solvers.lexicon.components import component_costs
-from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.check import check_cover
-from solvers.strands.game import StrandsGame
-from solvers.strands.paths import cells_of, cut, spell
-from solvers.strands.pieces.pieces import Found
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.score import FREQUENCY
-from solvers.strands.solution import Cover, Entry
+from nightgrid.archive.games.strands.official import is_same_cover
+from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.words.lexicons import default_lexicon
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.components import component_costs
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.strands.check import check_cover
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.paths import cells_of, cut, spell
+from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.score import FREQUENCY
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 LIST = 1000
 """Covers among which the official one is looked for."""

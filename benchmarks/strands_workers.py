@@ -25,13 +25,13 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
-from archive.words.binding import bind_game
 from benchmarks.boards import published_files
 from benchmarks.report import Section, add_write, finish
-from solvers.algebra import Ask
-from solvers.strands.puzzle import Puzzle
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.strands.puzzle import Puzzle
 
 SPAWN = multiprocessing.get_context("spawn")
 GOAL = 0.55
@@ -95,7 +95,15 @@ def _solve(files: list[Path], ask: str, ready: Any) -> tuple[float, float, float
 def counted(source: Path, lake: Path, ask: str, processes: int) -> Counted:
     """Call `nightgrid count` on a folder of payloads."""
     command = [
-        *(sys.executable, "-m", "service.cli.app", "count", str(source), "--lake", str(lake)),
+        *(
+            sys.executable,
+            "-m",
+            "nightgrid.service.cli.app",
+            "count",
+            str(source),
+            "--lake",
+            str(lake),
+        ),
         *("--game", "strands", "--ask", ask, "--workers", str(processes)),
         *("--no-prefect", "--json"),
     ]

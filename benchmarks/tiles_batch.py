@@ -12,10 +12,10 @@ import time
 import numpy as np
 
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import STATUS_CODES, Ask, Budget, Status
-from solvers.tiles.check import check_walk
-from solvers.tiles.game import TilesGame
-from solvers.tiles.generate import Form, generate_arrays
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.game import TilesGame
+from nightgrid.solvers.tiles.generate import Form, generate_arrays
 
 BOARDS = 1_000_000
 SEED = 1

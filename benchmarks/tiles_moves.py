@@ -14,17 +14,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.report import Section, add_write, command_line, finish
-from solvers.algebra import Ask, Budget, Status
-from solvers.errors import PermanentError
-from solvers.tiles.check import check_walk
-from solvers.tiles.combo import combo
-from solvers.tiles.fewest_moves.fewest import Fewest, fewest_moves
-from solvers.tiles.game import TilesGame
-from solvers.tiles.generate import Form, generate
-from solvers.tiles.model import model_of
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.combo import combo
+from nightgrid.solvers.tiles.fewest_moves.fewest import Fewest, fewest_moves
+from nightgrid.solvers.tiles.game import TilesGame
+from nightgrid.solvers.tiles.generate import Form, generate
+from nightgrid.solvers.tiles.model import model_of
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import Walk
 
 SECONDS = 10.0
 FORMS: tuple[tuple[str, Form, int], ...] = (

@@ -1,7 +1,7 @@
 """Write the parts of the pages that the source knows better than a person: `make docs`.
 
 The tree of docs/architecture.md comes from the first sentence of every module, the settings of
-docs/operations.md from `workers.settings`. A test fails when a page is behind.
+docs/operations.md from `nightgrid.workers.settings`. A test fails when a page is behind.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ast
 import re
 from pathlib import Path
 
-from workers.settings import Settings
+from nightgrid.workers.settings import Settings
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

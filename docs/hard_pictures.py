@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from service.cli.reduce import picture
-from solvers.algebra import Ask
-from solvers.reductions.catalogue import Made, make, reduction
+from nightgrid.service.cli.reduce import picture
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.reductions.catalogue import Made, make, reduction
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 

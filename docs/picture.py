@@ -56,7 +56,7 @@ def run(arguments: list[str]) -> list[str]:
     """Run nightgrid and return the lines of its standard output, boards in colour."""
     colour = {"FORCE_COLOR": "1"} if arguments[0] in ("solve", "show") else {}
     done = subprocess.run(
-        [sys.executable, "-m", "service.cli.app", *arguments],
+        [sys.executable, "-m", "nightgrid.service.cli.app", *arguments],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -84,12 +84,12 @@ def draw(name: str, arguments: list[str]) -> None:
 
 def draw_strands(date: str) -> None:
     """Draw a published board with its best cover, and say whether that is the official answer."""
-    from archive.games.strands.official import is_same_cover
-    from archive.games.strands.payload import read_payload
-    from archive.payloads.published import Published
-    from archive.words.binding import bind_game
-    from service.games.strands.svg import draw_svg
-    from solvers.algebra import Ask
+    from nightgrid.archive.games.strands.official import is_same_cover
+    from nightgrid.archive.games.strands.payload import read_payload
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.archive.words.binding import bind_game
+    from nightgrid.service.games.strands.svg import draw_svg
+    from nightgrid.solvers.algebra import Ask
 
     path = ARCHIVE / "strands" / f"{date}.json"
     if not path.exists():
@@ -113,7 +113,7 @@ def draw_board(name: str, solve: list[str], generate: list[str]) -> None:
     if "--lexicon" in solve and not WORDS.exists():
         print(f"skipped {name}: there is no {WORDS}; set NIGHTGRID_ARCHIVE")
         return
-    command = [sys.executable, "-m", "service.cli.app"]
+    command = [sys.executable, "-m", "nightgrid.service.cli.app"]
     board = b""
     if generate:
         made = [*command, "generate", *generate, "--days", "1"]

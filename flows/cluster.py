@@ -7,13 +7,13 @@ from contextlib import ExitStack, closing, contextmanager
 
 import redis
 
-from flows.runs import RunSettings, stopped
-from workers.cluster.supervisor import SERVER, beginning_cluster, is_supervised
-from workers.driver.driver import Progress, RunSummary, drive
-from workers.driver.executors import CeleryExecutor, InlineExecutor
-from workers.queue.redis_keys import connect, living
-from workers.queues import BATCH
-from workers.settings import Settings
+from nightgrid.flows.runs import RunSettings, stopped
+from nightgrid.workers.cluster.supervisor import SERVER, beginning_cluster, is_supervised
+from nightgrid.workers.driver.driver import Progress, RunSummary, drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.queues import BATCH
+from nightgrid.workers.settings import Settings
 
 
 class OwnWorkers:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
-from archive.lake.storage import Lake
-from solvers.errors import NightgridError, PermanentError
-from workers.runs.cancelling import remains_of
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.workers.runs.cancelling import remains_of
+from nightgrid.workers.settings import Settings
 
 ExecutorKind = Literal["celery", "inline"]
 P = ParamSpec("P")
@@ -39,9 +39,9 @@ class Watch:
     on_slices: Callable[[int, int], None] = ignore
     """While a corpus is made: slices done, slices in all."""
     on_corpus: Callable[[Any], None] = ignore
-    """When the corpus (`archive.corpus.corpus.Corpus`) is there."""
+    """When the corpus (`nightgrid.archive.corpus.corpus.Corpus`) is there."""
     on_progress: Callable[[Any], None] = ignore
-    """While a run is worked, with a `workers.driver.progress.Progress`."""
+    """While a run is worked, with a `nightgrid.workers.driver.progress.Progress`."""
     on_report: Callable[[Any], None] = ignore
     """When a game of a night, or a count, is done: with its report."""
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import PermanentError
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays
+from nightgrid.solvers.algebra import Arrays
 
 _PERMILLE = dict(
     zip(

@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
-from solvers.algebra import Ask, AskKind, Game
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.algebra import Ask, AskKind, Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 MODULE, ATTRIBUTE = "plug", "PLUG"
 """A package of this project that plugs a game in has a module of this name with this attribute."""

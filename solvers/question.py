@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from solvers.algebra import Ask, Budget, Game, canonical_json, digest
-from solvers.errors import PermanentError
+from nightgrid.solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from nightgrid.solvers.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

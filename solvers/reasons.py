@@ -1,7 +1,7 @@
 """Why a search or a job did not end as asked: codes for programs, and sentences for people.
 
-Kernels return small integers (solvers.kernel.codes), programs branch on `ReasonCode`, people read a
-sentence. No program reads a sentence.
+Kernels return small integers (nightgrid.solvers.kernel.codes), programs branch on `ReasonCode`,
+people read a sentence. No program reads a sentence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from solvers.kernel.codes import (
+from nightgrid.solvers.kernel.codes import (
     COUNT_TOO_LARGE,
     FIXED_TABLE_FULL,
     OUT_OF_BYTES,
@@ -26,7 +26,7 @@ class ReasonCode(enum.StrEnum):
     TABLE_BYTES = "table_bytes"
     SECONDS = "seconds"
     COUNT_TOO_LARGE = "count_too_large"
-    """The count is more than a result holds (solvers.algebra.MAX_COUNT)."""
+    """The count is more than a result holds (nightgrid.solvers.algebra.MAX_COUNT)."""
     CAPACITY = "capacity"
     """The board is larger than the solver takes, whatever the budget."""
     FIXED_TABLE_FULL = "fixed_table_full"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from solvers.algebra import Ask, Game
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries, GamePlug, Plugs
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries, GamePlug, Plugs
 
 PLUGS: Plugs[GamePlug] = Plugs(__name__.rpartition(".")[0], "nightgrid.solvers")
 _KNOWN = {

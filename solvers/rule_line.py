@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.errors import PermanentError, RuleError
 
 
 def read_rule_line(text: str, names: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from solvers.registry import GAMES, game_plug
+from nightgrid.solvers.registry import GAMES, game_plug
 from tests.service.scenes import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,7 +81,8 @@ def test_only_modules_of_a_game_name_it(path: Path) -> None:
 
 def test_what_names_a_game_is_found() -> None:
     code = (
-        '"""Pips."""\nPIPS_MAX = 1\nx = {"strands": 2}\nfrom solvers.tiles import y\nLetterBoxed()'
+        '"""Pips."""\nPIPS_MAX = 1\nx = {"strands": 2}\n'
+        "from nightgrid.solvers.tiles import y\nLetterBoxed()"
     )
     found = [named_in(text) for _, text in texts(ast.parse(code), None)]
     assert [games for games in found if games] == [
@@ -91,8 +92,9 @@ def test_what_names_a_game_is_found() -> None:
 
 def test_loading_every_plug_loads_no_kernel_and_no_arrow() -> None:
     code = (
-        "import sys; from solvers.registry import GAMES; from archive.games import archive_plug;"
-        "from service.games import ALL; [archive_plug(game) for game in GAMES];"
+        "import sys; from nightgrid.solvers.registry import GAMES;"
+        "from nightgrid.archive.games import archive_plug;"
+        "from nightgrid.service.games import ALL; [archive_plug(game) for game in GAMES];"
         "print([m for m in ('numba', 'pyarrow', 'celery', 'rich') if m in sys.modules], len(ALL))"
     )
     done = subprocess.run(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workers.settings import Settings
+from nightgrid.workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("archive", "flows", "service", "solvers", "workers")
@@ -183,11 +183,10 @@ def test_the_wheel_carries_every_room_and_the_sample_archive(tmp_path: Path):
     )
     (wheel,) = tmp_path.glob("nightgrid-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"{room}/py.typed" for room in ROOMS} <= names
-    assert {path.relative_to(ROOT).as_posix() for path in modules()} <= names
-    sample = [
-        name for name in names if re.fullmatch(r"service/sample/pips/\d{4}-\d\d-\d\d\.json", name)
-    ]
+    assert {f"nightgrid/{room}/py.typed" for room in ROOMS} <= names
+    assert {f"nightgrid/{path.relative_to(ROOT).as_posix()}" for path in modules()} <= names
+    dated = re.compile(r"nightgrid/service/sample/pips/\d{4}-\d\d-\d\d\.json")
+    sample = [name for name in names if dated.fullmatch(name)]
     assert sample
     assert all(json.loads(zipfile.ZipFile(wheel).read(name)) for name in sample)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]

@@ -1,4 +1,4 @@
-"""The Celery app: `celery -A workers.app worker`."""
+"""The Celery app: `celery -A nightgrid.workers.app worker`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from celery import Celery
 
-from workers.queues import BATCH, INTERACTIVE, ORDER, queues
-from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+from nightgrid.workers.queues import BATCH, INTERACTIVE, ORDER, queues
+from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
@@ -75,5 +75,5 @@ def client_app(settings: Settings) -> Celery:
     return client
 
 
-app = Celery("nightgrid", include=["workers.tasks"])
+app = Celery("nightgrid", include=["nightgrid.workers.tasks"])
 app.conf.update(configuration(Settings()))

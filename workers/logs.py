@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 import structlog
 from structlog.typing import Processor
 
-from workers.processes import begin_log
+from nightgrid.workers.processes import begin_log
 
 
 def configure(*, json_lines: bool) -> None:

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from solvers.algebra import Budget
-from solvers.errors import PermanentError
-from solvers.registry import GAMES
-from workers.runs.staged.stages import (
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.runs.staged.stages import (
     CARRY_ROWS,
     STAGE_LAYERS,
     STAGE_PARTS_MIN,
@@ -49,7 +49,7 @@ class Settings(BaseSettings):
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
     It solves the others too, and loads them when the first is asked for."""
-    celery_app: str = "workers.app"
+    celery_app: str = "nightgrid.workers.app"
     """Module whose `app` the workers run."""
     batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)
     """Children of the batch worker."""

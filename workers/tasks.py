@@ -15,20 +15,20 @@ import structlog
 from celery import Task, signals
 from celery.exceptions import TimeLimitExceeded
 
-from archive.lake.storage import Lake
-from archive.words.binding import bind_game
-from solvers.errors import TransientError
-from solvers.reasons import Reason, ReasonCode
-from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
-from workers.logs import configure, get_logger
-from workers.ondemand.jobs import solve_message
-from workers.processes import die_with_parent
-from workers.queue.liveness import AcknowledgedRequest, Liveness
-from workers.queue.redis_keys import Announcement, EventKind, announce, connect
-from workers.runs.manifest import ChunkRef
-from workers.runs.rows import exception_reason
-from workers.runs.solve_chunk import solve_chunk as solve_chunk_of
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.logs import configure, get_logger
+from nightgrid.workers.ondemand.jobs import solve_message
+from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.queue.liveness import AcknowledgedRequest, Liveness
+from nightgrid.workers.queue.redis_keys import Announcement, EventKind, announce, connect
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.rows import exception_reason
+from nightgrid.workers.runs.solve_chunk import solve_chunk as solve_chunk_of
+from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
 

@@ -19,17 +19,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.corpus.child_processes import pool_of
-from archive.corpus.inputs import Inputs, game_of_spec, read_inputs
-from archive.corpus.slices import folder, make_slice, slice_path
-from archive.games import archive_plug
-from archive.ingest.puzzles import puzzles_folder
-from archive.lake.conforming import conform
-from archive.lake.json_files import read_json, write_json
-from archive.lake.storage import Lake
-from solvers.algebra import digest
-from solvers.errors import PermanentError, TransientError
-from solvers.registry import DEFAULT_GAME, game_plug
+from nightgrid.archive.corpus.child_processes import pool_of
+from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
+from nightgrid.archive.corpus.slices import folder, make_slice, slice_path
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
@@ -59,7 +59,7 @@ class Corpus:
     def tables(self) -> Iterator[pa.Table]:
         """Read the puzzles: tables with the schema of the game's puzzles table.
 
-        Each has at most archive.lake.storage.ROW_GROUP_ROWS rows.
+        Each has at most nightgrid.archive.lake.storage.ROW_GROUP_ROWS rows.
         """
         schema = archive_plug(self.game).puzzles()
         for path in self.paths:
@@ -91,9 +91,10 @@ def open_corpus(
 
     `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
     of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
-    (archive.corpus.generated). What an earlier call has made is kept, so one that was killed is
-    taken up again; the tables are the same bytes whatever `processes` is. `check` is called with
-    the game as soon as it is known, before anything is made; what it raises ends the call.
+    (nightgrid.archive.corpus.generated). What an earlier call has made is kept, so one that was
+    killed is taken up again; the tables are the same bytes whatever `processes` is. `check` is
+    called with the game as soon as it is known, before anything is made; what it raises ends the
+    call.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.

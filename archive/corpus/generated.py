@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archive.games import archive_plug, has_plug
-from archive.games.generator_spec import Board, Generated, read_number
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME
+from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.games.generator_spec import Board, Generated, read_number
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 BOARDS_MAX = 10**9
 SEED_MAX = 2**31

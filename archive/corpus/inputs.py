@@ -14,13 +14,13 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from archive.corpus.generated import EXAMPLE, is_generator_spec, read_generator_spec
-from archive.games import archive_plug, has_plug
-from archive.games.readers import game_found_in
-from archive.lake.tables import CORPUS_INPUTS
-from solvers.algebra import digest
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.archive.corpus.generated import EXAMPLE, is_generator_spec, read_generator_spec
+from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.games.readers import game_found_in
+from nightgrid.archive.lake.tables import CORPUS_INPUTS
+from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
 """Of each kind of inputs, raised whenever the same ones would give other tables."""

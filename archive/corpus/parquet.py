@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from archive.corpus.inputs import (
+from nightgrid.archive.corpus.inputs import (
     DERIVED,
     DamagedFileError,
     check_same,
@@ -20,12 +20,12 @@ from archive.corpus.inputs import (
     open_parquet,
     unreadable,
 )
-from archive.games import archive_plug
-from archive.lake.columns import arrays_of
-from archive.payloads.published import Fault, Published
-from archive.words.dictionaries import MissingDictionaryError
-from solvers.algebra import Game
-from solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.words.dictionaries import MissingDictionaryError
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 BATCH_ROWS = 2_048
 """Rows held as Python objects at once."""

@@ -13,27 +13,27 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.corpus.generated import make_boards, read_generator_spec
-from archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
-from archive.corpus.parquet import BATCH_ROWS, CorpusRow, read_parquet
-from archive.games import archive_plug
-from archive.games.readers import game_found_in, reader
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.json_files import read_json
-from archive.lake.storage import ROW_GROUP_ROWS, Lake
-from archive.lake.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import shown
-from archive.words.binding import open_game
-from archive.words.dictionaries import (
+from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
+from nightgrid.archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
+from nightgrid.archive.corpus.parquet import BATCH_ROWS, CorpusRow, read_parquet
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.games.readers import game_found_in, reader
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import shown
+from nightgrid.archive.words.binding import open_game
+from nightgrid.archive.words.dictionaries import (
     LakeDictionaries,
     MissingDictionaryError,
     keep_dictionary,
     words_of,
 )
-from solvers.algebra import Game
-from solvers.errors import PermanentError
-from solvers.registry import game_plug
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 
 
 def folder(corpus_id: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archive.games.plug import ArchivePlug, PayloadReader, Remark
-from solvers.errors import PermanentError
-from solvers.plug import Plugs
-from solvers.registry import GAMES
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, Remark
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.plug import Plugs
+from nightgrid.solvers.registry import GAMES
 
 __all__ = ["ArchivePlug", "PayloadReader", "Remark", "archive_plug", "has_plug"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 SEEDS_PER_STREAM = 2**32
 """Boards of a game that are drawn one by one: those of one seed are no other's."""

@@ -6,15 +6,15 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from archive.games.generator_spec import Generated, Make
-from archive.payloads.published import Fault, Published
-from solvers.algebra import Game
-from solvers.errors import PermanentError
+from nightgrid.archive.games.generator_spec import Generated, Make
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from archive.lake.storage import Lake
+    from nightgrid.archive.lake.storage import Lake
 
 Edition = Mapping[str, Any]
 """A row of the table of editions."""
@@ -46,7 +46,7 @@ class ArchivePlug:
     """
 
     name: str
-    """The game's name in solvers.registry."""
+    """The game's name in nightgrid.solvers.registry."""
     endpoint: str | None = None
     """Where a host that publishes several games keeps the payloads of this one; None for a game
     that is not published day by day."""
@@ -64,7 +64,9 @@ class ArchivePlug:
         raise NotImplementedError
 
     def puzzles(self) -> pa.Schema:
-        """Return the schema of the game's puzzles table: see archive.lake.tables.puzzles_schema."""
+        """Return the schema of the game's puzzles table: see
+        nightgrid.archive.lake.tables.puzzles_schema.
+        """
         raise NotImplementedError
 
     def claims_page(self, text: bytes) -> bool:  # noqa: ARG002 - what a game may look at

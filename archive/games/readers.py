@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archive.games import ArchivePlug, PayloadReader, archive_plug, has_plug
-from archive.payloads.published import Published
-from archive.payloads.strict_json import read_members
-from solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.archive.games import ArchivePlug, PayloadReader, archive_plug, has_plug
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.payloads.strict_json import read_members
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 __all__ = ["PayloadReader", "game_found_in", "game_of", "reader"]
 

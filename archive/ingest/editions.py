@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.storage import Lake
-from archive.lake.tables import EDITIONS
-from solvers.registry import DEFAULT_GAME
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 
 def editions_path(game: str) -> str:

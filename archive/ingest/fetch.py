@@ -6,13 +6,13 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from archive.games.readers import reader
-from archive.ingest.raw import RawArchive, Sighting
-from archive.lake.storage import Lake
-from archive.lake.tables import QUARANTINE
-from archive.sources import Answer, AnswerKind, Source
-from archive.sources.responses import Validators
-from solvers.registry import DEFAULT_GAME
+from nightgrid.archive.games.readers import reader
+from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import QUARANTINE
+from nightgrid.archive.sources import Answer, AnswerKind, Source
+from nightgrid.archive.sources.responses import Validators
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14
 """How many days back a payload is asked for again, because endpoints are mutable."""

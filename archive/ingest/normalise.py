@@ -15,19 +15,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.games.readers import PayloadReader, reader
-from archive.ingest.editions import editions_path
-from archive.ingest.observations import write_observations
-from archive.ingest.puzzles import add_puzzles, puzzles_table
-from archive.ingest.raw import RawArchive, Sighting
-from archive.lake.storage import Lake
-from archive.lake.tables import EDITIONS, QUARANTINE
-from archive.payloads.published import Fault, Published
-from archive.words.dictionaries import add_dictionaries, words_of
-from solvers.algebra import Game, canonical_json
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME
-from solvers.registry import game as game_named
+from nightgrid.archive.games.readers import PayloadReader, reader
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.observations import write_observations
+from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
+from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
+from nightgrid.solvers.algebra import Game, canonical_json
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME
+from nightgrid.solvers.registry import game as game_named
 
 BATCH_DATES = 2_000
 """Dates whose payloads are held in memory and committed together."""

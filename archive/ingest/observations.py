@@ -6,12 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.games import archive_plug
-from archive.games.plug import Edition
-from archive.ingest.editions import current_editions
-from archive.ingest.raw import RawArchive
-from archive.lake.storage import Lake
-from archive.lake.tables import OBSERVATIONS
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.games.plug import Edition
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import OBSERVATIONS
 
 
 def observations_path(game: str) -> str:

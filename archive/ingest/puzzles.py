@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.games import archive_plug
-from archive.lake.conforming import conform
-from archive.lake.storage import Lake
-from solvers.algebra import Game
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Game
 
 SEGMENT_ROWS = 131_072
 """Rows of one file of the puzzles table. Only the last file is ever rewritten."""

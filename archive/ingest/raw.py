@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake, MissingFileError
-from archive.lake.tables import RAW
-from solvers.errors import PermanentError
+from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.tables import RAW
+from nightgrid.solvers.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

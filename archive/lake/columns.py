@@ -13,7 +13,7 @@ TEXTS = frozenset({"dictionary_id"})
 
 
 def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    """Turn the columns of a table that solvers read into `solvers.algebra.Arrays`.
+    """Turn the columns of a table that solvers read into `nightgrid.solvers.algebra.Arrays`.
 
     A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, beginning at 0).
     Text columns are left out, but for TEXTS, which become arrays of str. The arrays are the

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 
 def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:

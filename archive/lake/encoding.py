@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from archive.lake.tables import DELTA_CODED
-from solvers.errors import PermanentError
+from nightgrid.archive.lake.tables import DELTA_CODED
+from nightgrid.solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
 """Of numbers and ids higher levels make no less ..."""
@@ -74,8 +74,8 @@ def _level(field: pa.Field) -> int:
 
 
 def check_declared(schema: pa.Schema, path: str) -> None:
-    """Raise PermanentError for a schema that is not one of `archive.lake.tables`."""
+    """Raise PermanentError for a schema that is not one of `nightgrid.archive.lake.tables`."""
     if not schema.metadata or b"nightgrid.table" not in schema.metadata:
         raise PermanentError(
-            f"{path}: the table's schema is not one of archive.lake.tables; conform it first"
+            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it first"
         )

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from archive.lake.storage import Lake, MissingFileError
-from solvers.algebra import canonical_json
-from solvers.errors import PermanentError
+from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import PermanentError
 
 
 def read_json(lake: Lake, path: str) -> dict[str, Any] | None:

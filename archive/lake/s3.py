@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 CONNECT_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 60.0
@@ -53,7 +53,7 @@ def upload_spooled(
 
 
 def connect(url: str) -> pafs.FileSystem:
-    """Open a bucket, or a folder in one, as `archive.lake.storage.Lake.open` describes its URL."""
+    """Open a bucket, or a folder in one, as `nightgrid.archive.lake.storage.Lake.open` describes its URL."""
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.username is not None or parts.password is not None:

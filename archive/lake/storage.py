@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from archive.lake import local_commit as disk, s3
-from archive.lake.conforming import conform, select
-from archive.lake.encoding import check_declared, parquet_writer
-from archive.lake.upgrading import columns_to_read, upgraded
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.lake import local_commit as disk, s3
+from nightgrid.archive.lake.conforming import conform, select
+from nightgrid.archive.lake.encoding import check_declared, parquet_writer
+from nightgrid.archive.lake.upgrading import columns_to_read, upgraded
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -121,7 +121,7 @@ class Lake:
     ) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table carries one of the schemas of `archive.lake.tables` (see archive.lake.conforming).
+        The table carries one of the schemas of `nightgrid.archive.lake.tables` (see nightgrid.archive.lake.conforming).
         """
         check_declared(table.schema, path)
 
@@ -214,7 +214,7 @@ class Lake:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
         Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
-        column that a file lacks is derived (archive.lake.upgrading) or null. What does not exist is an
+        column that a file lacks is derived (nightgrid.archive.lake.upgrading) or null. What does not exist is an
         empty table.
         """
         wanted = schema if columns is None else select(schema, columns)

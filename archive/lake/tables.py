@@ -1,6 +1,6 @@
 """Every table of the lake: explicit Arrow schemas, units in column names, never inferred.
 
-The columns of a game's boards stand with the game, in archive.games.
+The columns of a game's boards stand with the game, in nightgrid.archive.games.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pyarrow as pa
 SCHEMA_VERSION = 4
 """Raised whenever a column is added, dropped or changes its meaning."""
 READABLE_VERSIONS = frozenset({1, 2, 3, 4})
-"""Versions whose tables are read: what they lack is derived (archive.lake.upgrading), or else null."""
+"""Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.upgrading), or else null."""
 
 
 DELTA_CODED = "nightgrid.delta_coded"
@@ -199,7 +199,7 @@ RESULTS = _schema(
     pa.field("run_id", pa.string(), nullable=False),
 )
 """One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
-null in games that compare nothing. `reason_code` is one of solvers.reasons.ReasonCode, null where
+null in games that compare nothing. `reason_code` is one of nightgrid.solvers.reasons.ReasonCode, null where
 the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
 run_id is the same whoever worked it, whenever, as long as no budget of seconds ran out. Where one
 did, whether and how a job was divided depends on time, and with it states, nodes, parts,

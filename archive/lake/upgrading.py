@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from solvers.algebra import Status
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 _BEGINNINGS: tuple[tuple[str, ReasonCode], ...] = (
     ("the budget of nodes ran out", ReasonCode.NODES),

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from archive.payloads.fields import DATE_KEY, fault_of, member_value, print_date
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.archive.payloads.fields import DATE_KEY, fault_of, member_value, print_date
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 Found = list[Published | Fault]
 

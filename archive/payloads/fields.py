@@ -6,9 +6,9 @@ import datetime as dt
 import re
 from typing import Any
 
-from archive.payloads.published import Fault
-from archive.payloads.strict_json import Member, shown
-from solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.archive.payloads.published import Fault
+from nightgrid.archive.payloads.strict_json import Member, shown
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
 """Characters of an id, a clue, an editor's or a constructor's name."""

@@ -1,7 +1,8 @@
 """What reading a payload gives, whatever the game: published puzzles, and faults with their place.
 
-A module that reads the payloads of a game (`archive.games.pips.payload`,
-`archive.games.strands.payload`, …) is an `archive.games.readers.PayloadReader` and has
+A module that reads the payloads of a game (`nightgrid.archive.games.pips.payload`,
+`nightgrid.archive.games.strands.payload`, …) is an `nightgrid.archive.games.readers.PayloadReader`
+and has
 
     GAME: str                        the game's name
     FIRST_DATE: dt.date              the day of the first published puzzle
@@ -42,7 +43,8 @@ class Published:
     """In how many words the player is asked to solve it: of Letter Boxed."""
     yesterday: str | None = None
     """What the payload says of the edition of the day before, as JSON with `sides` and `solution`,
-    null where it cannot be read: compared by `archive.ingest.observations`, not trusted."""
+    null where it cannot be read: compared by `nightgrid.archive.ingest.observations`, not
+    trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 MAX_DIGITS = 20
 """Longer integers are refused: no number of any payload comes near, and reading them is slow."""

@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.games import archive_plug
-from archive.ingest.editions import current_editions, editions_path
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
-from archive.results.official import is_valid, worth
-from archive.results.ranks import official_ranks, ranks_path
-from archive.results.results import find_results, find_results_of
-from solvers.algebra import Ask, Game, Status
-from solvers.question import question_of
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.editions import current_editions, editions_path
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
+from nightgrid.archive.results.official import is_valid, worth
+from nightgrid.archive.results.ranks import official_ranks, ranks_path
+from nightgrid.archive.results.results import find_results, find_results_of
+from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.question import question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"

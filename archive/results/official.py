@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archive.games import archive_plug
-from solvers.algebra import Game
+from nightgrid.archive.games import archive_plug
+from nightgrid.solvers.algebra import Game
 
 
 def is_valid(game: Game[Any, Any], puzzle: Any, value: Any) -> bool | None:

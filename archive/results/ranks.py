@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.games import archive_plug
-from archive.lake.storage import Lake
-from archive.lake.tables import ranks_schema
-from archive.results.results import find_results, solutions_of
-from solvers.algebra import Ask, Game, Status
-from solvers.question import question_of
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import ranks_schema
+from nightgrid.archive.results.results import find_results, solutions_of
+from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.question import question_of
 
 
 def ranks_path(game: str) -> str:

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.conforming import conform
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.lake.upgrading import with_codes
-from solvers.algebra import Status
-from solvers.question import Question
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.lake.upgrading import with_codes
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.question import Question
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"

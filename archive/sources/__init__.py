@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from archive.games import archive_plug
-from archive.sources.folder import FolderSource
-from archive.sources.responses import Answer, AnswerKind, Source
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.archive.sources.responses import Answer, AnswerKind, Source
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 if TYPE_CHECKING:
-    from archive.sources.page import PageSource
-    from archive.sources.web import HttpSource, Politeness
+    from nightgrid.archive.sources.page import PageSource
+    from nightgrid.archive.sources.web import HttpSource, Politeness
 
 __all__ = [
     "Answer",
@@ -30,7 +30,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Imported on first use: a folder needs no HTTP library, nor does whoever fetches nothing.
     if name in ("HttpSource", "PageSource", "Politeness"):
-        from archive.sources import page, web
+        from nightgrid.archive.sources import page, web
 
         return getattr(page if name == "PageSource" else web, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -50,8 +50,8 @@ def open_source(
     Raises PermanentError when it is neither, and for a URL of a game that nobody publishes.
     """
     if "://" in address:
-        from archive.sources.page import PageSource
-        from archive.sources.web import HttpSource, Politeness
+        from nightgrid.archive.sources.page import PageSource
+        from nightgrid.archive.sources.web import HttpSource, Politeness
 
         plug = archive_plug(game)
         if plug.endpoint is None:

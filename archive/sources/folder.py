@@ -6,8 +6,8 @@ import datetime as dt
 import re
 from pathlib import Path
 
-from archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
-from solvers.errors import PermanentError
+from nightgrid.archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
+from nightgrid.solvers.errors import PermanentError
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 

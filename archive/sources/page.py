@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from archive.payloads.fields import DATE_KEY, print_date
-from archive.payloads.gamedata import embedded
-from archive.payloads.strict_json import members_by_key, read_members
-from archive.sources.responses import Answer, Validators
-from archive.sources.web import HttpSource
-from solvers.errors import InvalidPuzzleError
+from nightgrid.archive.payloads.fields import DATE_KEY, print_date
+from nightgrid.archive.payloads.gamedata import embedded
+from nightgrid.archive.payloads.strict_json import members_by_key, read_members
+from nightgrid.archive.sources.responses import Answer, Validators
+from nightgrid.archive.sources.web import HttpSource
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 
 class PageSource(HttpSource):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import httpx
 import tenacity
 
-from archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
-from solvers.errors import PermanentError
+from nightgrid.archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
+from nightgrid.solvers.errors import PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from solvers.algebra import Game
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries
-from solvers.question import Question
-from solvers.registry import game as game_named
-from solvers.registry import game_plug
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import game as game_named
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     # Binding a game takes no lake, and none of the library that reads one.
-    from archive.lake.storage import Lake
+    from nightgrid.archive.lake.storage import Lake
 
 _OPEN_MAX = 8
 _open: dict[Hashable, Game[Any, Any]] = {}
@@ -40,7 +40,7 @@ def bind_game(
     if plug.words and not own_words and not isinstance(lexicon, Lexicon):
         # Before the words, which may take long to compile: wrong rules are told at once.
         game_named(name, rules)
-        from archive.words.lexicons import default_lexicon, lexicon_from_file
+        from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
 
         lexicon = default_lexicon() if lexicon is None else lexicon_from_file(lexicon)
     if isinstance(lexicon, str):
@@ -56,7 +56,7 @@ def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexic
     own_words = plug.own_words and puzzle.dictionary is not None
     if not plug.words or own_words or lexicon is not None:
         return lexicon
-    from archive.words.lexicons import default_lexicon
+    from nightgrid.archive.words.lexicons import default_lexicon
 
     return default_lexicon()
 
@@ -70,7 +70,7 @@ def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> G
     if key not in _open:
         lexicon = None
         if lexicon_id:
-            from archive.words.lexicons import open_lexicon
+            from nightgrid.archive.words.lexicons import open_lexicon
 
             lexicon = open_lexicon(lake, lexicon_id)
         if len(_open) >= _OPEN_MAX:
@@ -87,7 +87,7 @@ def game_of(lake: Lake, question: Question) -> Game[Any, Any]:
 def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
     if lake is None or not game_plug(name).own_words:
         return None
-    from archive.words.dictionaries import LakeDictionaries
+    from nightgrid.archive.words.dictionaries import LakeDictionaries
 
     return LakeDictionaries(lake)
 
@@ -96,7 +96,7 @@ def keep_game(lake: Lake, game: Game[Any, Any]) -> None:
     """Put into the lake what others need to open the game: its words."""
     lexicon = lexicon_of(game)
     if lexicon is not None:
-        from archive.words.lexicons import keep_lexicon
+        from nightgrid.archive.words.lexicons import keep_lexicon
 
         keep_lexicon(lake, lexicon)
 

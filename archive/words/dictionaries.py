@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.storage import Lake
-from archive.lake.tables import DICTIONARIES
-from solvers.errors import PermanentError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import DICTIONARIES
+from nightgrid.solvers.errors import PermanentError
 
 ARCHIVE_PATH = "dictionaries/archive.parquet"
 """Dictionaries of published boards: one table, which only the normaliser writes."""
@@ -26,7 +26,7 @@ class MissingDictionaryError(PermanentError):
 class LakeDictionaries:
     """Gives the words of a dictionary by its id.
 
-    Is what `solvers.plug.Dictionaries` wants.
+    Is what `nightgrid.solvers.plug.Dictionaries` wants.
     Keeps what was read: a dictionary never changes. An id that is not known makes it look again.
     """
 

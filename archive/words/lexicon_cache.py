@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.cache_folder import cache_base
-from solvers.lexicon.compile import COMPILE_VERSION, sealed
-from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.text import digest_of
+from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, sealed
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.text import digest_of
 
 CONTENTS = "contents.json"
 TEXT = "words.txt"

@@ -6,20 +6,20 @@ import importlib.metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import solvers.lexicon
-from archive.words import lexicon_cache
-from solvers.algebra import digest
-from solvers.errors import PermanentError
-from solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of
-from solvers.lexicon.english import english_words
-from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.phrases import english_phrases
-from solvers.lexicon.text import digest_of, read_canonical
-from solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
+import nightgrid.solvers.lexicon
+from nightgrid.archive.words import lexicon_cache
+from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of
+from nightgrid.solvers.lexicon.english import english_words
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.phrases import english_phrases
+from nightgrid.solvers.lexicon.text import digest_of, read_canonical
+from nightgrid.solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
 
 if TYPE_CHECKING:
     # Solving a board takes a lexicon, but neither a lake nor the library that reads one.
-    from archive.lake.storage import Lake
+    from nightgrid.archive.lake.storage import Lake
 
 _opened: dict[str, Lexicon] = {}
 _sound: set[str] = set()
@@ -38,7 +38,8 @@ def default_lexicon() -> Lexicon:
 
 
 def lexicon_from_file(path: str | Path) -> Lexicon:
-    """Open a word list as a lexicon; see solvers.lexicon.wordlist for what a list may hold.
+    """Open a word list as a lexicon; see nightgrid.solvers.lexicon.wordlist for what a list may
+    hold.
 
     Raises PermanentError, naming the file and the line, for what is none.
     """
@@ -94,7 +95,7 @@ def lake_path(lexicon_id: str) -> str:
 
 def _source(*fields: str) -> str:
     """Name what a lexicon is made from: its source, and the code that reads and spells it."""
-    folder = Path(solvers.lexicon.__file__).parent
+    folder = Path(nightgrid.solvers.lexicon.__file__).parent
     code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
     return digest(*fields, digest_of(code))
 

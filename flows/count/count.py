@@ -9,18 +9,24 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from archive.corpus.corpus import Corpus, open_corpus
-from flows.cluster import work_run
-from flows.count.planner import PlannedCount, Planner, complete_count, plan_count, planner_of
-from flows.count.report import CountReport
-from flows.count.settings import CountSettings, count_game, run_name
-from flows.runs import SILENT, AsStep, Watch, plain, stopped
-from workers.driver.progress import Left, Progress, left_of
-from workers.driver.run_status import run_status
-from workers.runs.cancelling import is_cancelled, remains_of, take_up_run
-from workers.runs.figures import Figures, figures_of_puzzles, figures_of_run
-from workers.runs.manifest import has_plan, has_run, read_done
-from workers.runs.plan.planner import Estimate, estimate_run
+from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+from nightgrid.flows.cluster import work_run
+from nightgrid.flows.count.planner import (
+    PlannedCount,
+    Planner,
+    complete_count,
+    plan_count,
+    planner_of,
+)
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings, count_game, run_name
+from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
+from nightgrid.workers.driver.progress import Left, Progress, left_of
+from nightgrid.workers.driver.run_status import run_status
+from nightgrid.workers.runs.cancelling import is_cancelled, remains_of, take_up_run
+from nightgrid.workers.runs.figures import Figures, figures_of_puzzles, figures_of_run
+from nightgrid.workers.runs.manifest import has_plan, has_run, read_done
+from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

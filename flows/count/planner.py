@@ -10,16 +10,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from archive.corpus.child_processes import pool_of
-from archive.corpus.corpus import Corpus
-from flows.cluster import OwnWorkers, own_workers
-from flows.count.settings import CountSettings, count_game, run_name
-from solvers.errors import PermanentError, TransientError
-from solvers.question import Question, question_of
-from workers.memory import keep_freed
-from workers.runs.cancelling import is_cancelled, remains_of
-from workers.runs.manifest import count_segments, has_plan, has_run, open_run
-from workers.runs.plan.planner import begin_run, extend_run
+from nightgrid.archive.corpus.child_processes import pool_of
+from nightgrid.archive.corpus.corpus import Corpus
+from nightgrid.flows.cluster import OwnWorkers, own_workers
+from nightgrid.flows.count.settings import CountSettings, count_game, run_name
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.memory import keep_freed
+from nightgrid.workers.runs.cancelling import is_cancelled, remains_of
+from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
+from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 
 Found = TypeVar("Found")
 LAKE_PAUSE_S = 0.2

@@ -7,8 +7,8 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
-from solvers.algebra import Status
-from workers.runs.figures import Figures
+from nightgrid.solvers.algebra import Status
+from nightgrid.workers.runs.figures import Figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

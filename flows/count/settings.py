@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from archive.corpus.corpus import Corpus
-from archive.corpus.generated import is_generator_spec
-from archive.words.binding import bind_game
-from flows.runs import RunSettings
-from solvers.algebra import Ask, Game
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import Lexicon
-from solvers.question import question_of
-from solvers.registry import check_ask, check_rules, game_plug
+from nightgrid.archive.corpus.corpus import Corpus
+from nightgrid.archive.corpus.generated import is_generator_spec
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.runs import RunSettings
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import check_ask, check_rules, game_plug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class CountSettings(RunSettings):
             return
         if not game_plug(game).words:
             raise PermanentError(f"{game} is not played with words; expected no lexicon")
-        from archive.words.lexicons import check_word_list
+        from nightgrid.archive.words.lexicons import check_word_list
 
         check_word_list(self.lexicon)
 
@@ -68,7 +68,7 @@ def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
         # Generated boards bring no words of their own.
-        from archive.words.lexicons import default_lexicon
+        from nightgrid.archive.words.lexicons import default_lexicon
 
         words = default_lexicon()
     return bind_game(corpus.game, settings.rules, words, settings.lake)

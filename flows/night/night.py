@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from flows.cluster import OwnWorkers, own_workers
-from flows.night import steps
-from flows.night.report import GameReport, NightFailedError, NightReport
-from flows.night.settings import NightGame, NightSettings
-from flows.runs import SILENT, AsStep, StoppedError, Watch, plain
-from solvers.errors import NightgridError
-from workers.cluster.locks import alone
+from nightgrid.flows.cluster import OwnWorkers, own_workers
+from nightgrid.flows.night import steps
+from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.runs import SILENT, AsStep, StoppedError, Watch, plain
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.cluster.locks import alone
 
 
 def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = plain) -> NightReport:

@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from solvers.algebra import Status
-from solvers.errors import NightgridError
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.errors import NightgridError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from archive.ingest.fetch import REFRESH_DAYS
-from flows.runs import RunSettings
-from solvers.algebra import Ask
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
-from solvers.registry import game as game_named
-from workers.runs.cancelling import cancelled_path
+from nightgrid.archive.ingest.fetch import REFRESH_DAYS
+from nightgrid.flows.runs import RunSettings
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
+from nightgrid.solvers.registry import game as game_named
+from nightgrid.workers.runs.cancelling import cancelled_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,25 +10,25 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from archive.ingest import fetch as fetching
-from archive.ingest import normalise as normalising
-from archive.ingest.editions import editions_path
-from archive.ingest.observations import observations_path
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.json_files import read_json, write_json
-from archive.results import gold
-from archive.results.ranks import ranks_path
-from archive.sources import open_source
-from archive.words.binding import bind_game
-from flows.cluster import OwnWorkers, work_run
-from flows.night.report import GameReport
-from flows.night.settings import NightGame, NightSettings
-from flows.runs import Watch
-from solvers.algebra import Ask, Game, Status
-from solvers.question import Question, question_of
-from solvers.registry import game_plug
-from workers.runs.manifest import Run, folder, open_run, read_done
-from workers.runs.plan.planner import plan_run
+from nightgrid.archive.ingest import fetch as fetching
+from nightgrid.archive.ingest import normalise as normalising
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.observations import observations_path
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.results import gold
+from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.archive.sources import open_source
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.cluster import OwnWorkers, work_run
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.runs import Watch
+from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.solvers.registry import game_plug
+from nightgrid.workers.runs.manifest import Run, folder, open_run, read_done
+from nightgrid.workers.runs.plan.planner import plan_run
 
 
 def open_run_path(game: str, ask: Ask) -> str:

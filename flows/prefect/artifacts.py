@@ -17,11 +17,11 @@ from prefect.artifacts import (
 from prefect.exceptions import PrefectException
 from prefect.logging import get_run_logger
 
-from flows.count.report import CountReport
-from flows.night.report import GameReport
-from flows.runs import Watch
-from workers.driver.driver import Progress
-from workers.driver.progress import told_of
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.runs import Watch
+from nightgrid.workers.driver.driver import Progress
+from nightgrid.workers.driver.progress import told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""

@@ -1,4 +1,5 @@
-"""Serve the nightly flow on a schedule: `python -m flows.prefect.deploy --source … --cron "15 3 *
+"""Serve the nightly flow on a schedule: `python -m nightgrid.flows.prefect.deploy --source …
+--cron "15 3 *
 * *"`.
 
 `--source GAME=FOLDER|URL`, given several times, makes one night over several games.
@@ -8,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 
-from flows.night.settings import NightGame, NightSettings, night_sources
-from flows.prefect import environment
-from solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
+from nightgrid.flows.prefect import environment
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
@@ -25,7 +26,7 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
     runs late instead of never. One night at a time.
     """
     environment.prepare()
-    from flows.prefect.tasks import night_parameters, nightly_flow
+    from nightgrid.flows.prefect.tasks import night_parameters, nightly_flow
 
     games = [game.game for game in night.games]
     nightly_flow.serve(
@@ -43,7 +44,7 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
 
 def main() -> None:
     """Serve, as a program. Everything else is read from NIGHTGRID_* in the environment."""
-    parser = argparse.ArgumentParser(prog="python -m flows.prefect.deploy")
+    parser = argparse.ArgumentParser(prog="python -m nightgrid.flows.prefect.deploy")
     parser.add_argument(
         "--source",
         required=True,

@@ -6,7 +6,7 @@ import logging
 import os
 from importlib.util import find_spec
 
-from solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.errors import NightgridError, PermanentError
 
 SERVER_START_S = 120
 """A temporary server answered after 5-17 s on a quiet machine; Prefect's default gives up at 20."""

@@ -13,17 +13,17 @@ from prefect.cache_policies import NO_CACHE
 from prefect.exceptions import CancelledRun, TerminationSignal
 from prefect.states import Cancelled
 
-from flows.count.count import work_count
-from flows.count.report import CountReport
-from flows.count.settings import CountSettings
-from flows.night.night import work_night
-from flows.night.report import NightReport
-from flows.night.settings import NightGame, NightSettings
-from flows.prefect import artifacts, history
-from flows.runs import SILENT, ExecutorKind, RunSettings, StoppedError, Watch
-from solvers.algebra import Ask
-from solvers.errors import TransientError
-from workers.settings import Settings
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import NightReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.prefect import artifacts, history
+from nightgrid.flows.runs import SILENT, ExecutorKind, RunSettings, StoppedError, Watch
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.settings import Settings
 
 RETRIES = 2
 RETRY_DELAY_S = 30

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from service.boards import View
-from service.terminal.console import duration, plural, say, say_drawing
-from solvers.reasons import ReasonCode
+from nightgrid.service.boards import View
+from nightgrid.service.terminal.console import duration, plural, say, say_drawing
+from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
-    from archive.payloads.published import Fault, Published
-    from service.options.reading import Found
-    from solvers.algebra import Ask, Game, Outcome
+    from nightgrid.archive.payloads.published import Fault, Published
+    from nightgrid.service.options.reading import Found
+    from nightgrid.solvers.algebra import Ask, Game, Outcome
 
 
 def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def say_board(source: str, published: Published, puzzle: Any, view: View) -> Non
 
 def say_failure(outcome: Outcome[Any]) -> None:
     """Write why there is no answer."""
-    from solvers.algebra import Status
+    from nightgrid.solvers.algebra import Status
 
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
@@ -138,7 +138,7 @@ def say_best(view: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
 
 def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
     """Write, below a list of solutions, whether it is complete."""
-    from solvers.algebra import Status
+    from nightgrid.solvers.algebra import Status
 
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from service.cli import count as counting
-from service.cli import doctor, ondemand
-from service.cli import generate as generating
-from service.cli import night as nights
-from service.cli import reduce as reducing
-from service.cli import show as showing
-from service.cli import solve as solving
-from service.cli import worker as working
-from service.terminal.console import complain, note, prepare_streams
-from service.terminal.exits import Exit
+from nightgrid.service.cli import count as counting
+from nightgrid.service.cli import doctor, ondemand
+from nightgrid.service.cli import generate as generating
+from nightgrid.service.cli import night as nights
+from nightgrid.service.cli import reduce as reducing
+from nightgrid.service.cli import show as showing
+from nightgrid.service.cli import solve as solving
+from nightgrid.service.cli import worker as working
+from nightgrid.service.terminal.console import complain, note, prepare_streams
+from nightgrid.service.terminal.exits import Exit
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
-    from solvers.errors import NightgridError, PermanentError, TransientError
+    from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
     try:
         result: Any = app(

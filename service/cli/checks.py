@@ -14,12 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from solvers.errors import NightgridError, PermanentError
-from workers.settings import Settings
+from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.workers.settings import Settings
 
 Verdict = Literal["ok", "warning", "failure"]
 SUPPORTED_PYTHONS = ((3, 11), (3, 13))
-CONSTRAINTS = Path(__file__).resolve().parents[1] / "constraints.txt"
+CONSTRAINTS = Path(__file__).resolve().parents[2] / "constraints.txt"
 """Where the versions stand that the project was tested with: in a checkout, not in a wheel."""
 COMMAND_TIMEOUT_S = 10.0
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
@@ -137,7 +137,7 @@ def _leading(version: str) -> tuple[int, ...]:
 
 def check_kernels() -> Iterator[Finding]:
     """Compile or load the kernels; they need a folder to be kept in."""
-    from solvers.registry import GAMES, game
+    from nightgrid.solvers.registry import GAMES, game
 
     for name in GAMES:
         try:
@@ -155,8 +155,8 @@ def check_kernels() -> Iterator[Finding]:
 
 def check_server(settings: Settings) -> Iterator[Finding]:
     """Look for the server, and whether it keeps what it is told."""
-    from workers.cluster import server
-    from workers.queue.redis_keys import connect, living
+    from nightgrid.workers.cluster import server
+    from nightgrid.workers.queue.redis_keys import connect, living
 
     where = server.address(settings)
     if not server.is_up(settings):
@@ -218,7 +218,7 @@ def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
     """Write, replace, read and delete a file, and compare the schema versions of the tables."""
-    from archive.lake.storage import STAGING, Lake
+    from nightgrid.archive.lake.storage import STAGING, Lake
 
     lake = Lake.open(settings.lake)
     base = Path(settings.lake)
@@ -259,7 +259,7 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
 
     import pyarrow.parquet as pq
 
-    from archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
+    from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
 
     tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
     seen = 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.night import Inline, Plain
-from service.options.options import (
+from nightgrid.service.cli.night import Inline, Plain
+from nightgrid.service.options.options import (
     BatchProcesses,
     GameName,
     Json,
@@ -21,19 +21,25 @@ from service.options.options import (
     check_game,
     read_settings,
 )
-from service.options.rule_options import GameRules, with_game_rules
-from service.terminal.console import duration, emit, note, plural, say, say_end, say_table
-from service.terminal.exits import Exit
-from service.terminal.progress import READY_PATIENCE_S, ProgressLine, SlicesLine, patient, warm
-from solvers.errors import PermanentError
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_end, say_table
+from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.progress import (
+    READY_PATIENCE_S,
+    ProgressLine,
+    SlicesLine,
+    patient,
+    warm,
+)
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from archive.corpus.corpus import Corpus
-    from flows.count.count import OpenCount
-    from flows.count.report import CountReport
-    from flows.count.settings import CountSettings
-    from workers.driver.progress import Left, Progress
-    from workers.runs.plan.planner import Estimate
+    from nightgrid.archive.corpus.corpus import Corpus
+    from nightgrid.flows.count.count import OpenCount
+    from nightgrid.flows.count.report import CountReport
+    from nightgrid.flows.count.settings import CountSettings
+    from nightgrid.workers.driver.progress import Left, Progress
+    from nightgrid.workers.runs.plan.planner import Estimate
 
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
@@ -103,7 +109,7 @@ def count(
             raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
         return _cancel(cancel, lake, json=json)
     if corpus is None:
-        from archive.corpus.generated import EXAMPLE
+        from nightgrid.archive.corpus.generated import EXAMPLE
 
         raise PermanentError(
             "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
@@ -139,10 +145,10 @@ def _settings(
     inline: bool,
     resume: bool,
 ) -> CountSettings:
-    from archive.corpus.corpus import game_of_corpus
-    from flows.count.settings import CountSettings
-    from solvers.algebra import Ask
-    from solvers.registry import game_plug
+    from nightgrid.archive.corpus.corpus import game_of_corpus
+    from nightgrid.flows.count.settings import CountSettings
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.solvers.registry import game_plug
 
     rules.check()
     # Which asks and rules there are depends on the game. What is wrong is told at once: not after
@@ -180,8 +186,8 @@ def _signals_as_interrupt() -> Iterator[None]:
 
 
 def _bring(settings: CountSettings) -> Corpus:
-    from flows.count.count import bring_corpus
-    from flows.runs import Watch
+    from nightgrid.flows.count.count import bring_corpus
+    from nightgrid.flows.runs import Watch
 
     slices = SlicesLine()
     try:
@@ -191,9 +197,9 @@ def _bring(settings: CountSettings) -> Corpus:
 
 
 def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
-    from flows.runs import StoppedError, Watch
-    from flows.start import run_count
-    from workers.logs import logged_to
+    from nightgrid.flows.runs import StoppedError, Watch
+    from nightgrid.flows.start import run_count
+    from nightgrid.workers.logs import logged_to
 
     hands = "this process" if settings.executor == "inline" else "Celery workers"
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
@@ -243,7 +249,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
     """Say how far it came and how to go on, whoever obeyed the signal."""
-    from flows.runs import StoppedError, stopped
+    from nightgrid.flows.runs import StoppedError, stopped
 
     if isinstance(error, StoppedError) and error.run_id is not None:
         return str(error)
@@ -289,8 +295,8 @@ def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
 
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
-    from flows.count.count import estimate_count, open_count
-    from workers.driver.progress import Left
+    from nightgrid.flows.count.count import estimate_count, open_count
+    from nightgrid.workers.driver.progress import Left
 
     corpus = _bring(settings)
     estimate = estimate_count(settings, corpus)
@@ -336,7 +342,7 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
 def _say_estimate(
     corpus: Corpus, estimate: Estimate, begun: OpenCount | None, left: Left, processes: int
 ) -> None:
-    from workers.driver.progress import clock_time
+    from nightgrid.workers.driver.progress import clock_time
 
     end = dt.datetime.now().astimezone() + dt.timedelta(seconds=left.wall_s)
     least = "at least " if left.at_least else ""
@@ -372,8 +378,8 @@ def _say_estimate(
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     import dataclasses
 
-    from archive.lake.storage import Lake
-    from workers.runs.cancelling import cancel_run
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.runs.cancelling import cancel_run
 
     remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
     if json:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from service.options.options import Json, LakeOption, read_settings
-from service.terminal.console import emit, plural, say, say_table
-from service.terminal.exits import Exit
+from nightgrid.service.options.options import Json, LakeOption, read_settings
+from nightgrid.service.terminal.console import emit, plural, say, say_table
+from nightgrid.service.terminal.exits import Exit
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
@@ -15,7 +15,7 @@ def doctor(lake: LakeOption = None, json: Json = False) -> int:
     Exit code: 0 all is well (warnings included), 1 something failed.
     """
     settings = read_settings(lake=lake)
-    from service.cli.checks import examine
+    from nightgrid.service.cli.checks import examine
 
     findings = []
     for finding in examine(settings):

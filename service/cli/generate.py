@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from service.games import service_plug
-from service.options.option_games import collect, refuse_others, with_options
-from service.options.options import Json, check_game, game_title, one_of, parse_date
-from service.terminal.console import emit, note, plural, say
-from service.terminal.exits import Exit
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.service.games import service_plug
+from nightgrid.service.options.option_games import collect, refuse_others, with_options
+from nightgrid.service.options.options import Json, check_game, game_title, one_of, parse_date
+from nightgrid.service.terminal.console import emit, note, plural, say
+from nightgrid.service.terminal.exits import Exit
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 SAMPLE_START = dt.date(2026, 1, 1)
 MAX_DAYS = 100_000

@@ -1,4 +1,4 @@
-"""docs/cli.md, written from the commands' own help: `python -m service.cli.manual >
+"""docs/cli.md, written from the commands' own help: `python -m nightgrid.service.cli.manual >
 docs/cli.md`.
 """
 
@@ -9,16 +9,16 @@ import io
 import os
 import sys
 
-from service.cli.app import COMMANDS, app
-from service.terminal.exits import Exit
+from nightgrid.service.cli.app import COMMANDS, app
+from nightgrid.service.terminal.exits import Exit
 
 WIDTH_CHARS = 100
 
 _HEAD = """\
 # The command line
 
-Written by `python -m service.cli.manual > docs/cli.md` from the help of the commands themselves; a
-test fails when the two differ.
+Written by `python -m nightgrid.service.cli.manual > docs/cli.md` from the help of the commands
+themselves; a test fails when the two differ.
 
 Answers go to standard output and everything else to standard error. With `--json` every answer is
 one JSON object a line; counts are JSON integers of up to 38 digits.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
-from service.games import ALL
-from service.options.options import (
+from nightgrid.service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
+from nightgrid.service.games import ALL
+from nightgrid.service.options.options import (
     BatchProcesses,
     Json,
     LakeOption,
@@ -20,16 +20,16 @@ from service.options.options import (
     parse_date,
     read_settings,
 )
-from service.options.rule_options import GameRules, with_game_rules
-from service.terminal.console import complain, emit, note, say, say_end, say_table
-from service.terminal.exits import Exit
-from service.terminal.progress import ProgressLine, warm
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.terminal.console import complain, emit, note, say, say_end, say_table
+from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.progress import ProgressLine, warm
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 if TYPE_CHECKING:
-    from flows.night.report import GameReport
-    from flows.night.settings import NightGame, NightSettings
+    from nightgrid.flows.night.report import GameReport
+    from nightgrid.flows.night.settings import NightGame, NightSettings
 
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
@@ -106,8 +106,8 @@ def nightly(
     others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
     or something else outside failed, 3 bad input.
     """
-    from flows.night.settings import NightGame, night_sources
-    from solvers.algebra import Ask
+    from nightgrid.flows.night.settings import NightGame, night_sources
+    from nightgrid.solvers.algebra import Ask
 
     check_game(game)
     places = night_sources(source, game)
@@ -164,7 +164,7 @@ def demo(
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
     themes of Strands. Exit code: 0 done, 1 something outside failed.
     """
-    from flows.night.settings import NightGame
+    from nightgrid.flows.night.settings import NightGame
 
     check_game(game)
     if game is not None and game not in SAMPLES:
@@ -208,7 +208,7 @@ def _night(
     games: Sequence[NightGame], lake: str | None, workers: int | None, *, inline: bool
 ) -> NightSettings:
     """Say who solves, and where."""
-    from flows.night.settings import NightSettings
+    from nightgrid.flows.night.settings import NightSettings
 
     return NightSettings(
         games=tuple(games),
@@ -219,10 +219,10 @@ def _night(
 
 def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
-    from flows.night.report import NightFailedError
-    from flows.runs import StoppedError, Watch
-    from flows.start import run_night
-    from workers.logs import logged_to
+    from nightgrid.flows.night.report import NightFailedError
+    from nightgrid.flows.runs import StoppedError, Watch
+    from nightgrid.flows.start import run_night
+    from nightgrid.workers.logs import logged_to
 
     hands = "this process" if night.executor == "inline" else "Celery workers"
     for game in night.games:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.games import view
-from service.options.bound_games import Rooms
-from service.options.option_games import with_typed_boards
-from service.options.options import (
+from nightgrid.service.games import view
+from nightgrid.service.options.bound_games import Rooms
+from nightgrid.service.options.option_games import with_typed_boards
+from nightgrid.service.options.options import (
     Best,
     Count,
     Files,
@@ -25,15 +25,15 @@ from service.options.options import (
     chosen_ask,
     read_settings,
 )
-from service.options.rule_options import GameRules, with_game_rules
-from service.terminal.console import complain, duration, emit, plural, say, say_drawing
-from service.terminal.exits import Exit, exit_for
-from solvers.registry import check_ask, game_plug
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.terminal.console import complain, duration, emit, plural, say, say_drawing
+from nightgrid.service.terminal.exits import Exit, exit_for
+from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
-    from solvers.algebra import Ask, Game
-    from workers.ondemand.jobs import JobStatus
-    from workers.queue.demand import Demand
+    from nightgrid.solvers.algebra import Ask, Game
+    from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.queue.demand import Demand
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
@@ -79,14 +79,14 @@ def submit(
     What the lake knows already costs nothing. Workers must run: `nightgrid worker`, here or on
     other machines. Exit code: 0 submitted, 1 no server, 3 bad input.
     """
-    from archive.lake.storage import Lake
-    from archive.payloads.published import Fault
-    from archive.words.binding import lexicon_of
-    from service.cli.answers import bound_json, fault_json, head_json
-    from service.options.reading import read_sources
-    from solvers.errors import TransientError
-    from workers.cluster import server
-    from workers.ondemand import jobs as ondemand
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.payloads.published import Fault
+    from nightgrid.archive.words.binding import lexicon_of
+    from nightgrid.service.cli.answers import bound_json, fault_json, head_json
+    from nightgrid.service.options.reading import read_sources
+    from nightgrid.solvers.errors import TransientError
+    from nightgrid.workers.cluster import server
+    from nightgrid.workers.ondemand import jobs as ondemand
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best)
     rules.check()
@@ -135,8 +135,8 @@ def submit(
 
 def _is_known(store: Any, room: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
     """Tell whether the lake has the answer: then nobody needs a server."""
-    from solvers.question import question_of
-    from workers.ondemand import jobs as ondemand
+    from nightgrid.solvers.question import question_of
+    from nightgrid.workers.ondemand import jobs as ondemand
 
     job = question_of(room, ask).job_id(room.puzzle_id(puzzle))
     return ondemand.find_row(store, job) is not None
@@ -154,7 +154,7 @@ def status(
 
     Exit code: 0, or 3 for a job that was never submitted.
     """
-    from archive.lake.storage import Lake
+    from nightgrid.archive.lake.storage import Lake
 
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
@@ -188,9 +188,9 @@ def result(
 
     Exit code: 0 solved, 1 not there yet, 2 unsolvable, 3 bad input, 4 over budget.
     """
-    from archive.lake.storage import Lake
-    from solvers.algebra import Status
-    from workers.ondemand import jobs as ondemand
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.solvers.algebra import Status
+    from nightgrid.workers.ondemand import jobs as ondemand
 
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
@@ -209,9 +209,9 @@ def result(
 
 
 def _say_row(row: dict[str, Any]) -> None:
-    from service.cli.answers import say_best
-    from solvers.algebra import Ask
-    from solvers.registry import game
+    from nightgrid.service.cli.answers import say_best
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.solvers.registry import game
 
     cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
     ended = row["status"].replace("_", " ")
@@ -242,7 +242,7 @@ class _JobLook:
         self._status: JobStatus
 
     def take(self) -> Any:
-        from workers.ondemand import jobs as ondemand
+        from nightgrid.workers.ondemand import jobs as ondemand
 
         self._status = ondemand.status(self._store, self._job)
         return asdict(self._status) | {"age_s": None}
@@ -273,10 +273,10 @@ class _QueueLook:
     def take(self) -> Any:
         import redis
 
-        from solvers.errors import TransientError
-        from workers.ondemand import jobs as ondemand
-        from workers.queue.demand import demand
-        from workers.queue.redis_keys import connect, living
+        from nightgrid.solvers.errors import TransientError
+        from nightgrid.workers.ondemand import jobs as ondemand
+        from nightgrid.workers.queue.demand import demand
+        from nightgrid.workers.queue.redis_keys import connect, living
 
         records = ondemand.open_records(self._store)
         jobs = [ondemand.status(self._store, record["job_id"]) for record in records]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.games import service_plug, view
-from service.options.options import Json, check_range
-from service.options.pictures import SvgFile, check_picture, write_picture
-from service.terminal.console import duration, emit, note, plural, say, say_drawing
-from service.terminal.exits import Exit, exit_for
-from service.terminal.progress import warm
-from solvers.errors import PermanentError
-from solvers.registry import GAMES, game_plug, titles
+from nightgrid.service.games import service_plug, view
+from nightgrid.service.options.options import Json, check_range
+from nightgrid.service.options.pictures import SvgFile, check_picture, write_picture
+from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_drawing
+from nightgrid.service.terminal.exits import Exit, exit_for
+from nightgrid.service.terminal.progress import warm
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
-    from solvers.algebra import Outcome
-    from solvers.reductions.catalogue import Made, Reduction
+    from nightgrid.solvers.algebra import Outcome
+    from nightgrid.solvers.reductions.catalogue import Made, Reduction
 
 MAX_INSTANCE_BYTES = 16 * 1024**2
 DRAWN_COLUMNS = 160
@@ -120,8 +120,8 @@ def reduce(
     subset sum. flow-strands: Flow Free. With --solve a solution of the board is mapped back to the
     instance and checked. Exit code: 0 done or solved, 2 unsolvable, 3 bad input, 4 over budget.
     """
-    from solvers.algebra import MAX_BUDGET_S, Status
-    from solvers.reductions import catalogue
+    from nightgrid.solvers.algebra import MAX_BUDGET_S, Status
+    from nightgrid.solvers.reductions import catalogue
 
     chosen = catalogue.reduction(reduction)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
@@ -208,7 +208,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _solve(made: Made, seconds: float) -> Outcome[Any]:
-    from solvers.algebra import Ask, Budget
+    from nightgrid.solvers.algebra import Ask, Budget
 
     game = made.reduced.bind()
     warm(made.reduced.game)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.answers import fault_json, head_json, say_board
-from service.games import view
-from service.options.option_games import with_typed_boards
-from service.options.options import Files, GameName, Json, Levels
-from service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from service.terminal.console import complain, emit, say, say_drawing
-from service.terminal.exits import Exit
+from nightgrid.service.cli.answers import fault_json, head_json, say_board
+from nightgrid.service.games import view
+from nightgrid.service.options.option_games import with_typed_boards
+from nightgrid.service.options.options import Files, GameName, Json, Levels
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.terminal.console import complain, emit, say, say_drawing
+from nightgrid.service.terminal.exits import Exit
 
 if TYPE_CHECKING:
-    from archive.payloads.published import Published
-    from service.options.reading import Found
-    from solvers.algebra import Ask
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+    from nightgrid.solvers.algebra import Ask
 
 
 @with_typed_boards
@@ -39,7 +39,7 @@ def show(
 
     Exit code: 0 drawn, 3 bad input.
     """
-    from service.options.reading import read_sources
+    from nightgrid.service.options.reading import read_sources
 
     check_picture(svg)
     return each_puzzle(
@@ -58,7 +58,7 @@ def each_puzzle(
     json: bool,
 ) -> int:
     """Work on every puzzle, report every fault, and return the worst exit code."""
-    from archive.payloads.published import Fault
+    from nightgrid.archive.payloads.published import Fault
 
     worst = Exit.OK
     for i, found in enumerate(sources):
@@ -79,7 +79,7 @@ def each_puzzle(
 def _show_one(
     found: Found, published: Published, *, solution: bool, svg: Path | None, json: bool
 ) -> Exit:
-    from solvers.registry import game
+    from nightgrid.solvers.registry import game
 
     room = game(found.game)
     shown = view(found.game)

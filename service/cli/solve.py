@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.answers import (
+from nightgrid.service.cli.answers import (
     head_json,
     outcome_json,
     say_best,
@@ -18,17 +18,17 @@ from service.cli.answers import (
     say_list_end,
     say_solutions,
 )
-from service.cli.show import each_puzzle
-from service.games import service_plug, view
-from service.options.bound_games import Rooms
-from service.options.option_games import (
+from nightgrid.service.cli.show import each_puzzle
+from nightgrid.service.games import service_plug, view
+from nightgrid.service.options.bound_games import Rooms
+from nightgrid.service.options.option_games import (
     collect,
     option,
     refuse_others,
     with_options,
     with_typed_boards,
 )
-from service.options.options import (
+from nightgrid.service.options.options import (
     All,
     Best,
     Count,
@@ -42,17 +42,24 @@ from service.options.options import (
     chosen_ask,
     read_settings,
 )
-from service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from service.options.rule_options import GameRules, with_game_rules
-from service.terminal.console import emit, emit_end, emit_item, emit_start, say, say_drawing
-from service.terminal.exits import Exit, exit_for
-from service.terminal.progress import spangram_bar
-from solvers.registry import check_ask, game_plug
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.terminal.console import (
+    emit,
+    emit_end,
+    emit_item,
+    emit_start,
+    say,
+    say_drawing,
+)
+from nightgrid.service.terminal.exits import Exit, exit_for
+from nightgrid.service.terminal.progress import spangram_bar
+from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
-    from archive.payloads.published import Published
-    from service.options.reading import Found
-    from solvers.algebra import Ask, Budget, Game, Outcome
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+    from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome
 
 MB_BYTES = 1024**2
 SOLUTIONS_SHOWN = 20
@@ -113,7 +120,7 @@ def solve(
     best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles
     the largest. A bad puzzle does not keep the others of its payload from being solved.
     """
-    from service.options.reading import read_sources
+    from nightgrid.service.options.reading import read_sources
 
     search = next(iter(searches), None)
     chosen = chosen_ask(
@@ -154,7 +161,7 @@ def solve(
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
     """Read the options that bound a solve; the settings stand in for those not given."""
-    from solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Budget
+    from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Budget
 
     check_range(nodes, "--nodes", MAX_BUDGET, least=1)
     check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
@@ -203,7 +210,7 @@ class _Solve:
         return exit_for(found.status)
 
     def _answer(self, *, json: bool) -> Exit:
-        from solvers.algebra import Status
+        from nightgrid.solvers.algebra import Status
 
         shown = view(self.found.game)
         outcome = self._solve(self.ask)
@@ -233,7 +240,7 @@ class _Solve:
 
     def _list_all(self, *, json: bool) -> Exit:
         """List solutions as they are found: there may be millions, so only the first is kept."""
-        from solvers.algebra import Outcome
+        from nightgrid.solvers.algebra import Outcome
 
         plug = service_plug(self.found.game)
         shown = plug.view()

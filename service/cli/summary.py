@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from service.games import view
-from service.options.options import game_title
-from service.terminal.console import duration, say_table
+from nightgrid.service.games import view
+from nightgrid.service.options.options import game_title
+from nightgrid.service.terminal.console import duration, say_table
 
 
 def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
-    from archive.lake.storage import Lake
-    from archive.lake.tables import COUNTS_BY_DATE
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 
     table = Lake.open(lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
     for row in table.to_pylist():
@@ -28,10 +28,10 @@ def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
 
 def official_ranks(lake: str, game: str) -> dict[str, str]:
     """Say of every date where its official solution stands among the best; {} without ranks."""
-    from archive.games import archive_plug
-    from archive.lake.storage import Lake
-    from archive.lake.tables import ranks_schema
-    from archive.results.ranks import ranks_path
+    from nightgrid.archive.games import archive_plug
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lake.tables import ranks_schema
+    from nightgrid.archive.results.ranks import ranks_path
 
     if not archive_plug(game).ranked:
         return {}
@@ -94,7 +94,7 @@ def _official(row: dict[str, Any]) -> str:
 
 def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
     """Sort levels as payloads have them, others after those by name."""
-    from archive.games.readers import reader
+    from nightgrid.archive.games.readers import reader
 
     known = reader(game).LEVELS
     return lambda level: (known.index(level) if level in known else len(known), level)
@@ -102,8 +102,8 @@ def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
 
 def say_runtimes(lake: str, game: str) -> None:
     """Show what the kernels cost, by level and ask."""
-    from archive.lake.storage import Lake
-    from archive.lake.tables import RUNTIMES
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lake.tables import RUNTIMES
 
     table = Lake.open(lake).read_table("gold/runtimes.parquet", RUNTIMES)
     mine = (row for row in table.to_pylist() if row["game"] == game)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from service.options.options import BatchProcesses, Json, LakeOption, read_settings
-from service.terminal.console import duration, emit, note, say
-from service.terminal.exits import Exit
-from service.terminal.progress import warm
+from nightgrid.service.options.options import BatchProcesses, Json, LakeOption, read_settings
+from nightgrid.service.terminal.console import duration, emit, note, say
+from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.progress import warm
 
 
 def worker(
@@ -35,8 +35,8 @@ def worker(
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
-    from workers.cluster import server
-    from workers.cluster.supervisor import Supervisor
+    from nightgrid.workers.cluster import server
+    from nightgrid.workers.cluster.supervisor import Supervisor
 
     note(
         f"{settings.batch_processes} batch and {settings.interactive_processes} interactive "
@@ -54,7 +54,7 @@ def warmup(json: Json = False) -> int:
 
     Compiled kernels are kept on disk: the next process loads them in well under a second.
     """
-    from solvers.registry import GAMES, game
+    from nightgrid.solvers.registry import GAMES, game
 
     for name in GAMES:
         start = time.perf_counter_ns()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from service.boards import View
-from service.games.plug import GameOption, Payload, ServicePlug
-from solvers.errors import PermanentError
-from solvers.plug import Plugs
-from solvers.registry import GAMES
+from nightgrid.service.boards import View
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.plug import Plugs
+from nightgrid.solvers.registry import GAMES
 
 __all__ = ["ALL", "GameOption", "Payload", "ServicePlug", "service_plug", "view"]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from archive.payloads.published import Fault, Published
-    from service.boards import View
-    from solvers.algebra import Budget, Game, Status
+    from nightgrid.archive.payloads.published import Fault, Published
+    from nightgrid.service.boards import View
+    from nightgrid.solvers.algebra import Budget, Game, Status
 
 SAMPLES = Path(__file__).parents[1] / "sample"
 """The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""
@@ -76,7 +76,7 @@ class ServicePlug:
     """
 
     name: str
-    """The game's name in solvers.registry."""
+    """The game's name in nightgrid.solvers.registry."""
     draws_svg: bool = True
     """Whether commands write pictures of its boards."""
     lists_lines: bool = False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from service.options.rule_options import GameRules
-from service.terminal.progress import warm
+from nightgrid.service.options.rule_options import GameRules
+from nightgrid.service.terminal.progress import warm
 
 if TYPE_CHECKING:
-    from solvers.algebra import Game
+    from nightgrid.solvers.algebra import Game
 
 
 class Rooms:

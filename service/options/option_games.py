@@ -10,10 +10,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from service.games import ALL, GameOption, ServicePlug
-from service.options.options import game_title, one_of
-from solvers.errors import PermanentError
-from solvers.registry import titles
+from nightgrid.service.games import ALL, GameOption, ServicePlug
+from nightgrid.service.options.options import game_title, one_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import titles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solvers.errors import PermanentError
-from solvers.registry import GAMES, game_plug
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES, game_plug
 
 if TYPE_CHECKING:
-    from solvers.algebra import Ask
-    from workers.settings import Settings
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.workers.settings import Settings
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -126,7 +126,7 @@ def chosen_ask(
     Raises PermanentError when several are, or when --limit stands
     without --all.
     """
-    from solvers.algebra import Ask
+    from nightgrid.solvers.algebra import Ask
 
     given = {
         "--ask": text is not None,
@@ -176,7 +176,7 @@ def read_settings(**given: Any) -> Settings:
         raise PermanentError("--lake is empty; expected a folder or a URL")
     from pydantic import ValidationError
 
-    from workers.settings import Settings
+    from nightgrid.workers.settings import Settings
 
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.games import ALL, service_plug
-from solvers.errors import PermanentError
-from solvers.registry import titles
+from nightgrid.service.games import ALL, service_plug
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import titles
 
 if TYPE_CHECKING:
-    from service.options.reading import Found
+    from nightgrid.service.options.reading import Found
 
 SvgFile = Annotated[
     Path | None,
@@ -29,7 +29,7 @@ SvgFile = Annotated[
 
 def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
     """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
-    from archive.payloads.published import Published
+    from nightgrid.archive.payloads.published import Published
 
     seen = 0
     for found in sources:

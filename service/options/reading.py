@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from archive.games.readers import game_of, reader
-from archive.payloads.published import Fault, Published
-from service.games import service_plug
-from service.options.option_games import BOARD_OPTIONS, option
-from service.options.options import check_game, game_title
-from service.terminal.console import note
-from solvers.errors import PermanentError
-from solvers.registry import DEFAULT_GAME
+from nightgrid.archive.games.readers import game_of, reader
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.service.games import service_plug
+from nightgrid.service.options.option_games import BOARD_OPTIONS, option
+from nightgrid.service.options.options import check_game, game_title
+from nightgrid.service.terminal.console import note
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from service.games import GameOption, service_plug
-from service.options.option_games import SharedOption, collect, option, refuse_others, with_options
-from solvers.errors import PermanentError, RuleError
-from solvers.registry import GAMES, game_plug
+from nightgrid.service.games import GameOption, service_plug
+from nightgrid.service.options.option_games import (
+    SharedOption,
+    collect,
+    option,
+    refuse_others,
+    with_options,
+)
+from nightgrid.solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.registry import GAMES, game_plug
 
 if TYPE_CHECKING:
-    from solvers.algebra import Game
+    from nightgrid.solvers.algebra import Game
 
 _LEXICON = GameOption(
     name="lexicon",
@@ -107,13 +113,13 @@ class GameRules:
         lake and nothing that reads one. Raises PermanentError for rules or words that the game does
         not have, or a word list that cannot be read.
         """
-        from solvers.registry import game as game_named
+        from nightgrid.solvers.registry import game as game_named
 
         rules = self.rules(game)
         bound = game_named(game, rules)
         if not game_plug(game).words or self.plays_own_words(puzzle):
             return bound
-        from archive.words.lexicons import default_lexicon, lexicon_from_file
+        from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
 
         words = default_lexicon() if self.lexicon is None else lexicon_from_file(self.lexicon)
         return game_named(game, rules, words)

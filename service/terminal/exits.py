@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from solvers.algebra import Status
+from nightgrid.solvers.algebra import Status
 
 
 class Exit(enum.IntEnum):

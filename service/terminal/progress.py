@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from service.terminal.console import note
+from nightgrid.service.terminal.console import note
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from workers.driver.driver import Progress
+    from nightgrid.workers.driver.driver import Progress
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
@@ -96,7 +96,7 @@ class SlicesLine:
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the corpus is; nothing of one that is made at once."""
-        from workers.driver.progress import clock_time
+        from nightgrid.workers.driver.progress import clock_time
 
         if self._first is None:
             self._begun, self._first = time.monotonic(), done
@@ -191,7 +191,7 @@ def _open_bar() -> Bar:
 def describe(progress: Progress) -> str:
     """Write a progress as one line."""
     # Loaded with the first progress: by then the workers' own modules are.
-    from workers.driver.progress import told_of
+    from nightgrid.workers.driver.progress import told_of
 
     full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress)}"
@@ -206,7 +206,7 @@ def warm(name: str) -> None:
         f"loading or compiling the kernels of {name}: compiling happens once, and after an update",
         WARM_PATIENCE_S,
     ):
-        from solvers.registry import game
+        from nightgrid.solvers.registry import game
 
         game(name).warm()
 

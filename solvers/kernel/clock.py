@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numba import types
 
-from solvers.kernel.compiling import kernel
+from nightgrid.solvers.kernel.compiling import kernel
 
 _CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
 # Resolved from the C library by name, which unlike a ctypes pointer can be cached on disk.

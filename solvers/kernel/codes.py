@@ -1,4 +1,5 @@
-"""How every kernel says that it is done, or why not: integers, which solvers.reasons translates.
+"""How every kernel says that it is done, or why not: integers, which nightgrid.solvers.reasons
+translates.
 
 They stand in a module of their own, so that kernels are not compiled anew when a sentence changes.
 """

@@ -15,14 +15,14 @@ import numpy as np
 from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
 
-from solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Int = int | np.int64
 """An int64 in a kernel: Numba has one type for what Python and NumPy tell apart."""
 
-_SOURCE = Path(__file__).resolve().parent
+_SOURCE = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(
     rb"^\s*(?:from|import)\s+(?:\w+\.)*solvers\.([\w.]+)(?:\s+import\s+(\([^)]*\)|[^\n]*))?",
     re.MULTILINE,

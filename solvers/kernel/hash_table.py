@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel
 
 Index = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.compiling import kernel
+from nightgrid.solvers.kernel.compiling import kernel
 
 FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ZERO = np.uint64(0)

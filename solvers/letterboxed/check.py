@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.playing import Playing
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.solution import Chain
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.playing import Playing
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 
 def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | None = None) -> None:

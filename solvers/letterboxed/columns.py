@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.plug import Dictionaries
+from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.plug import Dictionaries
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Letter Boxed behind the contract of solvers.algebra: ask, split, solve, merge."""
+"""Letter Boxed behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import (
+from nightgrid.solvers.algebra import (
     MAX_COUNT,
     STATUS_CODES,
     Arrays,
@@ -20,23 +20,23 @@ from solvers.algebra import (
     Status,
     failure_of,
 )
-from solvers.errors import PermanentError
-from solvers.kernel.codes import OUT_OF_BYTES
-from solvers.letter_features import LETTER_FEATURES, letter_features
-from solvers.letterboxed.columns import from_arrays, to_arrays
-from solvers.letterboxed.model import Model, model_of
-from solvers.letterboxed.parts import Part, divide
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search.greedy import greedy_chains
-from solvers.letterboxed.search.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
-from solvers.letterboxed.search.search import Search
-from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
-from solvers.letterboxed.states.growing_tables import warm as warm_tables
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries
-from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
+from nightgrid.solvers.letter_features import LETTER_FEATURES, letter_features
+from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
+from nightgrid.solvers.letterboxed.model import Model, model_of
+from nightgrid.solvers.letterboxed.parts import Part, divide
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
+from nightgrid.solvers.letterboxed.search.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
+from nightgrid.solvers.letterboxed.search.search import Search
+from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
+from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
 
 BOARD_S = 0.01
 REASONS: tuple[Reason | None, ...] = (
@@ -52,7 +52,7 @@ NO_VALUE = -1
 
 
 class LetterBoxedGame:
-    """The room of Letter Boxed: see solvers.algebra.Game."""
+    """The room of Letter Boxed: see nightgrid.solvers.algebra.Game."""
 
     name = "letterboxed"
     solver_version = "letterboxed-1"

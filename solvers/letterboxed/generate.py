@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from solvers.algebra import Ask, Budget, Outcome
-from solvers.errors import PermanentError
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
-from solvers.letterboxed.rules import Chains, Rules
-from solvers.letterboxed.solution import Chain
-from solvers.lexicon.lexicon import Lexicon
-from solvers.reasons import ReasonCode
+from nightgrid.solvers.algebra import Ask, Budget, Outcome
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
+from nightgrid.solvers.letterboxed.rules import Chains, Rules
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.reasons import ReasonCode
 
 SIDES = 4
 LETTERS_PER_SIDE = 3

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import PermanentError
-from solvers.kernel.compiling import Int, kernel
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.rules import Chains
-from solvers.letterboxed.search.search import Search
-from solvers.reasons import BudgetSpentError
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.rules import Chains
+from nightgrid.solvers.letterboxed.search.search import Search
+from nightgrid.solvers.reasons import BudgetSpentError
 
 Part = dict[str, Any]
 """{"under": words that the chain begins with, "from": first word, "to": behind the last}. Words

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 WAYS_MAX = 200_000
 """Ways of playing the same letters that are kept side by side, some seconds of work."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import Ask, Game
-from solvers.letterboxed.rules import Rules
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries, GamePlug
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries, GamePlug
 
 NIGHT_BEST = 10
 """Shortest chains that a night keeps of a board."""
@@ -15,7 +15,7 @@ NIGHT_BEST = 10
 
 def _bind(rules: str, lexicon: Lexicon | None, words: Dictionaries | None) -> Game[Any, Any]:
     # Imported on first use: a process that only reads the lake never loads Numba.
-    from solvers.letterboxed.game import LetterBoxedGame
+    from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 
     return LetterBoxedGame(Rules.parse(rules), lexicon, words)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError, json_kind
-from solvers.lexicon.spelling import upper
+from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.lexicon.spelling import upper
 
 SIDES_MAX = 64
 LETTERS_MAX = 4096

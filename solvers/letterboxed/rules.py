@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from solvers.errors import RuleError
-from solvers.rule_line import read_rule_line, whole_number
+from nightgrid.solvers.errors import RuleError
+from nightgrid.solvers.rule_line import read_rule_line, whole_number
 
 CHAIN_WORDS_MAX = 1_000_000
 MIN_LETTERS_MAX = 64

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
-from solvers.lexicon.text import CENTIZIPF_MAX, Phrases, canonical_text, digest_of, spell
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
+from nightgrid.solvers.lexicon.text import CENTIZIPF_MAX, Phrases, canonical_text, digest_of, spell
 
 K = TypeVar("K")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 CERTAIN_CENTIZIPF = 900
 """Zipf frequency of a word that is every word: costs are counted from there."""

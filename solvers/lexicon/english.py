@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.lexicon.spelling import normal_form, without_accents
+from nightgrid.solvers.lexicon.spelling import normal_form, without_accents
 
 CENTIZIPF_OF_CERTAINTY = 900
 """A word of probability 1 has Zipf frequency 9. wordfreq counts down from there in centibels,

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from solvers.lexicon.english import CENTIZIPF_OF_CERTAINTY
-from solvers.lexicon.spelling import normal_form
+from nightgrid.solvers.lexicon.english import CENTIZIPF_OF_CERTAINTY
+from nightgrid.solvers.lexicon.spelling import normal_form
 
 PHRASES_FILE = "frequency_bigramdictionary_en_243_342.txt"
 CORPUS_WORDS = 1_024_908_267_229

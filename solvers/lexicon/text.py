@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import ID_HEX_DIGITS
-from solvers.errors import PermanentError
+from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.errors import PermanentError
 
 CENTIZIPF_MAX = 2**15 - 1
 """What 16 bits hold."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from solvers.errors import PermanentError
-from solvers.lexicon.lexicon import UNKNOWN_CENTIZIPF
-from solvers.lexicon.spelling import normal_form, not_on_boards
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import UNKNOWN_CENTIZIPF
+from nightgrid.solvers.lexicon.spelling import normal_form, not_on_boards
 
 WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
 COMMENT = "#"

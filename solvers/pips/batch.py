@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Budget
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.pips.columns import Columns
-from solvers.pips.layers.count import count_board
-from solvers.pips.layers.endings import SOLVING, is_capacity
-from solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
-from solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
-from solvers.pips.layers.space import Limits, Space, Work
-from solvers.pips.parts import PartArrays
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.pips.columns import Columns
+from nightgrid.solvers.pips.layers.count import count_board
+from nightgrid.solvers.pips.layers.endings import SOLVING, is_capacity
+from nightgrid.solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
+from nightgrid.solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
+from nightgrid.solvers.pips.layers.space import Limits, Space, Work
+from nightgrid.solvers.pips.parts import PartArrays
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 """Columns of Counts.costs."""

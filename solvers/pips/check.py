@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from solvers.errors import InvalidPuzzleError
-from solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
-from solvers.pips.solution import Placement
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Placement
 
 
 def check_solution(puzzle: Puzzle, solution: Sequence[Placement], place: str = "solution") -> None:

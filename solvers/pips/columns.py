@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
+from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
 
 CELL_LISTS = ("cell_row", "cell_col", "cell_region")
 REGION_LISTS = ("region_type", "region_target")

@@ -1,4 +1,4 @@
-"""Pips behind the contract of solvers.algebra: ask, split, solve, merge."""
+"""Pips behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import (
+from nightgrid.solvers.algebra import (
     MAX_COUNT,
     STATUS_CODES,
     Arrays,
@@ -22,9 +22,15 @@ from solvers.algebra import (
     count_of,
     failure_of,
 )
-from solvers.errors import PermanentError
-from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.pips.batch import (
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import (
+    COUNT_TOO_LARGE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
+from nightgrid.solvers.pips.batch import (
     CODE,
     KERNEL_NS,
     NODES,
@@ -35,11 +41,11 @@ from solvers.pips.batch import (
     count_again,
     count_rows,
 )
-from solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from solvers.pips.features import FEATURES, cost_s, features
-from solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
-from solvers.pips.layers.count import CLOCK_STRIDE
-from solvers.pips.layers.endings import (
+from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
+from nightgrid.solvers.pips.features import FEATURES, cost_s, features
+from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
+from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
+from nightgrid.solvers.pips.layers.endings import (
     CODES,
     REASON_OF_CODE,
     REASONS,
@@ -49,18 +55,18 @@ from solvers.pips.layers.endings import (
     is_capacity,
     is_refusal,
 )
-from solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.solution import Solution, solution_from_json, solution_to_json
-from solvers.pips.staged.layer_parts import (
+from nightgrid.solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.solution import Solution, solution_from_json, solution_to_json
+from nightgrid.solvers.pips.staged.layer_parts import (
     LayerPart,
     count_layer_part,
     divide_layer_part,
     only_counts,
 )
-from solvers.pips.staged.layers import LayeredCount, take_up
-from solvers.pips.stream import SolutionStream
-from solvers.reasons import ReasonCode, reason_code_of
+from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
+from nightgrid.solvers.pips.stream import SolutionStream
+from nightgrid.solvers.reasons import ReasonCode, reason_code_of
 
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
@@ -69,7 +75,7 @@ SOLUTION_BYTES = 64
 
 
 class PipsGame:
-    """The room of Pips: see solvers.algebra.Game."""
+    """The room of Pips: see nightgrid.solvers.algebra.Game."""
 
     name = "pips"
     solver_version = "pips-2"

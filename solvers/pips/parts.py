@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import PermanentError
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.solution import Solution
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.solution import Solution
 
 I64 = npt.NDArray[np.int64]
 Part = list[list[Any]]

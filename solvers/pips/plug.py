@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import Game
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries, GamePlug
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries, GamePlug
 
 
 def _bind(_rules: str, _lexicon: Lexicon | None, _words: Dictionaries | None) -> Game[Any, Any]:
     # Imported on first use: a process that only reads the lake never loads Numba.
-    from solvers.pips.game import PIPS
+    from nightgrid.solvers.pips.game import PIPS
 
     return PIPS
 

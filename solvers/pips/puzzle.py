@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.pips.puzzle import Cell
+from nightgrid.solvers.pips.puzzle import Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

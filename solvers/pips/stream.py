@@ -6,16 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from solvers.algebra import Budget, Statistics, Status
-from solvers.errors import PermanentError
-from solvers.kernel.codes import DONE, OUT_OF_BYTES
-from solvers.pips.columns import kernel_columns, to_arrays
-from solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
-from solvers.pips.layers.board import MOST_TYPES
-from solvers.pips.layers.endings import SOLVING, ending, is_refusal
-from solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
-from solvers.pips.layers.scratch import NARROW, NODE_BYTES, WIDE, SearchScratch, borrow, give_back
-from solvers.pips.layers.search import (
+from nightgrid.solvers.algebra import Budget, Statistics, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
+from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
+from nightgrid.solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
+from nightgrid.solvers.pips.layers.board import MOST_TYPES
+from nightgrid.solvers.pips.layers.endings import SOLVING, ending, is_refusal
+from nightgrid.solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
+from nightgrid.solvers.pips.layers.scratch import (
+    NARROW,
+    NODE_BYTES,
+    WIDE,
+    SearchScratch,
+    borrow,
+    give_back,
+)
+from nightgrid.solvers.pips.layers.search import (
     KERNEL_NS,
     MORE,
     NODES,
@@ -27,10 +34,10 @@ from solvers.pips.layers.search import (
     begin,
     search_board,
 )
-from solvers.pips.parts import Part, part_arrays
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.solution import Placement, Solution
-from solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.pips.parts import Part, part_arrays
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""

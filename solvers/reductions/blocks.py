@@ -15,12 +15,12 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from solvers.errors import PermanentError
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.reduced import Reduced
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.reduced import Reduced
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 SIZE = 3
 WORDS_MAX = 200_000

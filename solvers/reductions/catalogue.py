@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.rules import Rules as ChainRules
-from solvers.reductions import (
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.rules import Rules as ChainRules
+from nightgrid.solvers.reductions import (
     blocks,
     flow_free_to_strands,
     matching_to_letterboxed,
@@ -18,18 +18,23 @@ from solvers.reductions import (
     one_in_three_to_strands,
     subset_sum_to_pips,
 )
-from solvers.reductions.problems.dimacs import (
+from nightgrid.solvers.reductions.problems.dimacs import (
     literals_of,
     read_formula,
     read_planar,
     write_formula,
     write_planar,
 )
-from solvers.reductions.problems.flow_free import FlowFree, Flows, random_flow_free
-from solvers.reductions.problems.formula import Formula, exactly_one, not_all_equal, random_formula
-from solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
-from solvers.reductions.problems.subset_sum import SubsetSum, random_subset_sum
-from solvers.reductions.problems.texts import (
+from nightgrid.solvers.reductions.problems.flow_free import FlowFree, Flows, random_flow_free
+from nightgrid.solvers.reductions.problems.formula import (
+    Formula,
+    exactly_one,
+    not_all_equal,
+    random_formula,
+)
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
+from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, random_subset_sum
+from nightgrid.solvers.reductions.problems.texts import (
     filled,
     read_flow_free,
     read_subset_sum,
@@ -38,8 +43,11 @@ from solvers.reductions.problems.texts import (
     write_subset_sum,
     write_three_d_matching,
 )
-from solvers.reductions.problems.three_d_matching import ThreeDMatching, random_three_d_matching
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.reductions.problems.three_d_matching import (
+    ThreeDMatching,
+    random_three_d_matching,
+)
+from nightgrid.solvers.reductions.reduced import Reduced
 
 SIDES_LEAST = 4
 NUMBER_MOST = 1_000_000

@@ -10,13 +10,13 @@ step; so each has its own.
 
 from __future__ import annotations
 
-from solvers.errors import PermanentError
-from solvers.reductions.one_in_three_to_strands import RULES, cover_with_blanks
-from solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows, check_flows
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.reduced import Reduced
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.one_in_three_to_strands import RULES, cover_with_blanks
+from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows, check_flows
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.reduced import Reduced
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover
 
 SQUARES = "01"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
+from nightgrid.solvers.reductions.reduced import Reduced
 
 
 def reduce(instance: ThreeDMatching) -> Reduced[ThreeDMatching, Puzzle]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.reduced import Reduced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

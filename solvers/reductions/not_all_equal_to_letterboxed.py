@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
-from solvers.reductions.plays import Play, check_play
-from solvers.reductions.problems.formula import (
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.reductions.plays import Play, check_play
+from nightgrid.solvers.reductions.problems.formula import (
     Assignment,
     Formula,
     assignments,
     check_assignment,
     not_all_equal,
 )
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.reduced import Reduced
 
 HOME, TRUE, FALSE, AWAY = range(4)
 """The sides: that of S, the two between which variables choose, and that of z."""

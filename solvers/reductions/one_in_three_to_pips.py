@@ -15,11 +15,11 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Placement, Solution
-from solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
-from solvers.reductions.problems.planar import PlanarFormula
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula
+from nightgrid.solvers.reductions.reduced import Reduced
 
 Tile = tuple[Cell, Cell]
 ZERO, ONE = (0, 0), (1, 1)

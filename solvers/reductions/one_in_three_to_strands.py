@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
-from solvers.reductions.problems.planar import PlanarFormula
-from solvers.reductions.reduced import Reduced
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula
+from nightgrid.solvers.reductions.reduced import Reduced
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 BLANK = "\u1427"
 """A letter that looks like a dot: cells between gadgets, each a word of its own."""

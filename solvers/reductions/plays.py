@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from solvers.errors import PermanentError
-from solvers.letterboxed.check import text_of
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.check import text_of
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
 
 Play = tuple[int, ...]
 """The side of every letter, in the order of play; the letter that two words share counts once."""

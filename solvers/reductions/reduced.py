@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from solvers.algebra import Game
-from solvers.registry import game
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.registry import game
 
 I = TypeVar("I")  # noqa: E741 - an instance of the problem that is reduced
 P = TypeVar("P")
@@ -29,7 +29,7 @@ class Reduced(Generic[I, P]):
 
         Raises PermanentError for words that make no lexicon: more than 64 different letters.
         """
-        from solvers.lexicon.compile import compile_lexicon
+        from nightgrid.solvers.lexicon.compile import compile_lexicon
 
         lexicon = compile_lexicon((word, 0) for word in self.words) if self.words else None
         return game(self.game, self.rules, lexicon)

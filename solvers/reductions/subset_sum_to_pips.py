@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Placement, Solution
-from solvers.reductions.problems.subset_sum import SubsetSum, check_subset
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
+from nightgrid.solvers.reductions.reduced import Reduced
 
 ROW = 1
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from solvers.errors import PermanentError
-from solvers.strands.placing import crosses, strokes_of, touches_opposite_sides
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.placing import crosses, strokes_of, touches_opposite_sides
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 
 def check_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays
-from solvers.errors import InvalidPuzzleError
-from solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.strands.puzzle import Puzzle
 
 UNKNOWN_WORDS = -1
 """Stands in `theme_word_count` where the number of theme words is not known."""

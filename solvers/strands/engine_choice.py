@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from solvers.algebra import Budget
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.reasons import BudgetSpentError
-from solvers.strands.general.engine import GeneralEngine
-from solvers.strands.general.pieces import WideFound, widened
-from solvers.strands.pieces.pieces import Found
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.table import NODES
-from solvers.strands.sweep.engine import SweepEngine
-from solvers.strands.zones.engine import ZoneEngine
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.general.engine import GeneralEngine
+from nightgrid.solvers.strands.general.pieces import WideFound, widened
+from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.table import NODES
+from nightgrid.solvers.strands.sweep.engine import SweepEngine
+from nightgrid.solvers.strands.zones.engine import ZoneEngine
 
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250

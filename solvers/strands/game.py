@@ -1,4 +1,4 @@
-"""Strands behind the contract of solvers.algebra: ask, split, solve, merge."""
+"""Strands behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import (
+from nightgrid.solvers.algebra import (
     MAX_COUNT,
     STATUS_CODES,
     Arrays,
@@ -19,22 +19,22 @@ from solvers.algebra import (
     Status,
     failure_of,
 )
-from solvers.errors import PermanentError
-from solvers.letter_features import LETTER_FEATURES, letter_features
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.lexicon import Lexicon
-from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
-from solvers.strands.columns import from_arrays, to_arrays
-from solvers.strands.engine_choice import engine_for
-from solvers.strands.general.pieces import WideFound, find_any_pieces
-from solvers.strands.listing import COVER_BYTES, CoverStream, best_first
-from solvers.strands.parts import Part, divide, part_range, walk
-from solvers.strands.paths import build_cover
-from solvers.strands.pieces.pieces import Found, TooManyPiecesError
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.solution import Cover, cover_from_json, cover_to_json
-from solvers.strands.states.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letter_features import LETTER_FEATURES, letter_features
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
+from nightgrid.solvers.strands.columns import from_arrays, to_arrays
+from nightgrid.solvers.strands.engine_choice import engine_for
+from nightgrid.solvers.strands.general.pieces import WideFound, find_any_pieces
+from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first
+from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
+from nightgrid.solvers.strands.paths import build_cover
+from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
+from nightgrid.solvers.strands.states.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 
 BOARD_S = 0.3
 """What a published board costs."""
@@ -50,7 +50,7 @@ REASONS: tuple[Reason | None, ...] = (
 
 
 class StrandsGame:
-    """The room of Strands: see solvers.algebra.Game."""
+    """The room of Strands: see nightgrid.solvers.algebra.Game."""
 
     name = "strands"
     solver_version = "strands-3"

@@ -7,11 +7,18 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from solvers.errors import PermanentError
-from solvers.lexicon.spelling import upper
-from solvers.strands.placing import Path, Stroke, cover_of, crosses, neighbours, strokes_of
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.spelling import upper
+from nightgrid.solvers.strands.placing import (
+    Path,
+    Stroke,
+    cover_of,
+    crosses,
+    neighbours,
+    strokes_of,
+)
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 T = TypeVar("T")
 

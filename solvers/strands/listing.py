@@ -6,19 +6,19 @@ import heapq
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from solvers.algebra import Budget, Statistics, Status
-from solvers.kernel.codes import OUT_OF_BYTES
-from solvers.lexicon.lexicon import Lexicon
-from solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from solvers.strands.engine_choice import engine_for
-from solvers.strands.general.pieces import WideFound
-from solvers.strands.parts import Part, part_range, walk
-from solvers.strands.paths import build_cover
-from solvers.strands.pieces.pieces import Found, TooManyPiecesError
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.solution import Cover
-from solvers.strands.states.engine import reason_of
+from nightgrid.solvers.algebra import Budget, Statistics, Status
+from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
+from nightgrid.solvers.strands.engine_choice import engine_for
+from nightgrid.solvers.strands.general.pieces import WideFound
+from nightgrid.solvers.strands.parts import Part, part_range, walk
+from nightgrid.solvers.strands.paths import build_cover
+from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover
+from nightgrid.solvers.strands.states.engine import reason_of
 
 COVER_BYTES = 2048
 """A cover's share of a list of covers."""

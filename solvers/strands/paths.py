@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations, pairwise
 
-from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.general.pieces import WideFound
-from solvers.strands.pieces.compound_scores import phrase_of
-from solvers.strands.pieces.pieces import Found, scored_components
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.score import FREQUENCY
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.strands.general.pieces import WideFound
+from nightgrid.solvers.strands.pieces.compound_scores import phrase_of
+from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.score import FREQUENCY
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 Options = tuple[tuple[tuple[int, ...], frozenset[int]], ...]
 """A word's paths on its cells, each with the blocks it closes."""

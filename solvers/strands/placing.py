@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 MAX_STEPS = 50_000
 """Steps of the search before it gives up: a published board takes 214 at most."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import Ask, Game
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries, GamePlug
-from solvers.strands.rules import Rules
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries, GamePlug
+from nightgrid.solvers.strands.rules import Rules
 
 NIGHT_BEST = 10
 """Covers that a night keeps of a board: the official one is looked up among them."""
@@ -15,7 +15,7 @@ NIGHT_BEST = 10
 
 def _bind(rules: str, lexicon: Lexicon | None, _words: Dictionaries | None) -> Game[Any, Any]:
     # Imported on first use: a process that only reads the lake never loads Numba.
-    from solvers.strands.game import StrandsGame
+    from nightgrid.solvers.strands.game import StrandsGame
 
     return StrandsGame(Rules.parse(rules), lexicon)
 

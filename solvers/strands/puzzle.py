@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError, json_kind
-from solvers.lexicon.spelling import upper
+from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.lexicon.spelling import upper
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from solvers.errors import RuleError
-from solvers.rule_line import read_rule_line, whole_number
+from nightgrid.solvers.errors import RuleError
+from nightgrid.solvers.rule_line import read_rule_line, whole_number
 
 Spangram = Literal["required", "one", "off"]
 Words = Literal["given", "any"]
@@ -39,8 +39,8 @@ class Rules:
     """Most words that a spangram may be run together from, 1 to COMPONENTS_MAX; 1: single words."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
-    parts may be rarer (solvers.lexicon.components). A lexicon without frequencies takes every
-    word as a part."""
+    parts may be rarer (nightgrid.solvers.lexicon.components). A lexicon without frequencies takes
+    every word as a part."""
     compound_centibels: int = 1250
     """How improbable a compound may be: the most that its parts' costs add up to, in hundredths
     of a decade (1250: 10^-12.5)."""

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.lexicon.components import CERTAIN_CENTIZIPF
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.components import CERTAIN_CENTIZIPF
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 COMMON_CENTIZIPF = 350
 """From here on, a word that is ten times as frequent counts less than a decade more."""

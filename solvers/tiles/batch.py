@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import search_kernel
+from nightgrid.solvers.kernel.compiling import search_kernel
 
 _ONE = np.uint64(1)
 _LOW_BITS = np.uint64(63)

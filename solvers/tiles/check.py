@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.errors import PermanentError
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import Walk
 
 
 def check_walk(puzzle: Puzzle, walk: Walk, rules: Rules | None = None) -> None:

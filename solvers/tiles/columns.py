@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Arrays
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Tiles behind the contract of solvers.algebra: ask, split, solve, merge."""
+"""Tiles behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import (
+from nightgrid.solvers.algebra import (
     STATUS_CODES,
     Arrays,
     Ask,
@@ -19,18 +19,18 @@ from solvers.algebra import (
     Status,
     failure_of,
 )
-from solvers.errors import PermanentError
-from solvers.reasons import Reason, ReasonCode, reason_index
-from solvers.tiles.batch import decide_rows
-from solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
-from solvers.tiles.combo import combo
-from solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
-from solvers.tiles.model import Model, model_of
-from solvers.tiles.parts import Part, divide, part_range
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import Walk, walk_from_json, walk_to_json
-from solvers.tiles.trail import euler_trail, shares_several
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
+from nightgrid.solvers.tiles.batch import decide_rows
+from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
+from nightgrid.solvers.tiles.combo import combo
+from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
+from nightgrid.solvers.tiles.model import Model, model_of
+from nightgrid.solvers.tiles.parts import Part, divide, part_range
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
+from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 
 REASONS: tuple[Reason | None, ...] = (
     None,
@@ -47,7 +47,7 @@ FEWEST_S = 0.05
 
 
 class TilesGame:
-    """The room of Tiles: see solvers.algebra.Game.
+    """The room of Tiles: see nightgrid.solvers.algebra.Game.
 
     `first` is a walk that clears the board: under teleports=yes and forced a single combo, built
     in linear time. `best(1)` is a walk of as few moves as possible, which is its value; its count

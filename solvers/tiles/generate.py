@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.errors import PermanentError
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.tiles.columns import from_arrays
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.tiles.columns import from_arrays
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 LAYERS_MAX = 26
 """A layer is named by a letter."""
@@ -99,7 +99,8 @@ def generate_arrays(
 
 
 def to_page(puzzle: Puzzle) -> dict[str, Any]:
-    """Write a board as the game's page holds it in memory: what `archive.games.tiles.payload`
+    """Write a board as the game's page holds it in memory: what
+    `nightgrid.archive.games.tiles.payload`
     reads.
     """
     return {

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import search_kernel
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.kernel.compiling import search_kernel
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 
 class Model(NamedTuple):

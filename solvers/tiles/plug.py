@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import Ask, Game
-from solvers.lexicon.lexicon import Lexicon
-from solvers.plug import Dictionaries, GamePlug
-from solvers.tiles.rules import Rules
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.plug import Dictionaries, GamePlug
+from nightgrid.solvers.tiles.rules import Rules
 
 
 def _bind(rules: str, _lexicon: Lexicon | None, _words: Dictionaries | None) -> Game[Any, Any]:
     # Imported on first use: a process that only reads the lake never loads Numba.
-    from solvers.tiles.game import TilesGame
+    from nightgrid.solvers.tiles.game import TilesGame
 
     return TilesGame(Rules.parse(rules))
 

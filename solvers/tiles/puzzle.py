@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 TILES_MAX = 10_000_000
 FEATURES_MAX = 100_000_000
@@ -49,7 +49,8 @@ class Puzzle:
         """Validate a JSON value with `tiles`, lists of features.
 
         `place` is the path of the value in its document and starts every place that an error
-        names. Other keys are ignored. The page's own form is read by `archive.games.tiles.payload`.
+        names. Other keys are ignored. The page's own form is read by
+        `nightgrid.archive.games.tiles.payload`.
         """
         if not isinstance(value, Mapping):
             raise InvalidPuzzleError(

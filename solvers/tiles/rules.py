@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from solvers.errors import RuleError
-from solvers.rule_line import read_rule_line
+from nightgrid.solvers.errors import RuleError
+from nightgrid.solvers.rule_line import read_rule_line
 
 Teleports = Literal["yes", "forced", "no"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.tiles.model import Model
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.tiles.model import Model
+from nightgrid.solvers.tiles.solution import Walk
 
 
 def shares_several(model: Model) -> bool:

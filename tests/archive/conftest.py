@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from archive.lake.storage import STAGING, Lake
-from solvers.pips.generate.generator import generate, to_payload
-from solvers.pips.generate.mix import PRESETS
+from nightgrid.archive.lake.storage import STAGING, Lake
+from nightgrid.solvers.pips.generate.generator import generate, to_payload
+from nightgrid.solvers.pips.generate.mix import PRESETS
 
 MakePayload = Callable[..., dict[str, Any]]
 NOW = dt.datetime(2026, 1, 15, 4, 30, tzinfo=dt.UTC)
@@ -84,4 +84,4 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     # No test pulls the plug of the machine; that files are synced has a test of its own.
-    monkeypatch.setattr("archive.lake.local_commit.fsync", lambda _path: None)
+    monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _path: None)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from solvers.algebra import digest
-from workers.runs import external_sort as buckets
-from workers.runs.external_sort import Buckets
+from nightgrid.solvers.algebra import digest
+from nightgrid.workers.runs import external_sort as buckets
+from nightgrid.workers.runs.external_sort import Buckets
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 CODE = """
 import os, signal
-from archive.corpus.child_processes import pool_of
+from nightgrid.archive.corpus.child_processes import pool_of
 
 if __name__ == "__main__":
     with pool_of(1) as pool:

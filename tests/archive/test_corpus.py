@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from archive.corpus import corpus as corpora
-from archive.corpus import inputs as corpus_inputs
-from archive.corpus.corpus import Corpus, open_corpus
-from archive.corpus.generated import make_boards, read_generator_spec
-from archive.games.pips.tables import PIPS_PUZZLES
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
-from solvers.errors import PermanentError
-from solvers.pips.generate.generator import generate_many
-from solvers.pips.generate.mix import LEVELS, PRESETS
-from solvers.registry import game
+from nightgrid.archive.corpus import corpus as corpora
+from nightgrid.archive.corpus import inputs as corpus_inputs
+from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
+from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
+from nightgrid.solvers.registry import game
 
 PIPS = game("pips")
 Snapshot = Callable[[Path], dict[str, str]]

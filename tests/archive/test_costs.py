@@ -4,23 +4,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.columns import arrays_of
-from archive.lake.json_files import read_json
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS
-from solvers.algebra import Ask, Budget
-from solvers.pips.generate.generator import generate_many
-from solvers.pips.generate.mix import LEVELS, PRESETS
-from solvers.question import question_of
-from solvers.registry import game
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.job_keys import ids_of, name_jobs
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan import costs
+from nightgrid.workers.runs.plan.costs import Estimator, Lesson, cost_path, read_model
+from nightgrid.workers.runs.plan.planner import plan_run
 from tests.pending import pending_chunks
-from workers.runs.finish import finish_run
-from workers.runs.job_keys import ids_of, name_jobs
-from workers.runs.manifest import open_run
-from workers.runs.plan import costs
-from workers.runs.plan.costs import Estimator, Lesson, cost_path, read_model
-from workers.runs.plan.planner import plan_run
 
 COUNT = Ask(kind="count")
 PIPS = game("pips")

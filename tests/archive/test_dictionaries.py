@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import NormaliseReport, normalise
-from archive.ingest.observations import observations_path
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.storage import Lake
-from archive.lake.tables import DICTIONARIES, OBSERVATIONS
-from archive.sources import FolderSource
-from archive.words.dictionaries import (
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
+from nightgrid.archive.ingest.observations import observations_path
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import DICTIONARIES, OBSERVATIONS
+from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.words.dictionaries import (
     ARCHIVE_PATH,
     SINGLES,
     LakeDictionaries,
@@ -26,7 +26,7 @@ from archive.words.dictionaries import (
     add_dictionaries,
     keep_dictionary,
 )
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from tests.archive.letter_days import FIRST, SIDES, WORDS, letter_day, turned, write_days
 
 Now = Callable[[], dt.datetime]

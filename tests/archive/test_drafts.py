@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from archive.ingest.editions import current_editions, editions_path
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, EDITIONS
-from archive.results.gold import COUNTS_PATH, write_gold
-from archive.sources import FolderSource
-from solvers.registry import game
+from nightgrid.archive.ingest.editions import current_editions, editions_path
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS
+from nightgrid.archive.results.gold import COUNTS_PATH, write_gold
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.registry import game
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
 DATE = dt.date(2026, 1, 3)

@@ -4,10 +4,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from archive.games import archive_plug
-from archive.lake.encoding import leaves, parquet_writer
-from archive.lake.tables import DICTIONARIES, RESULTS, manifest_schema
-from solvers.registry import GAMES
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.encoding import leaves, parquet_writer
+from nightgrid.archive.lake.tables import DICTIONARIES, RESULTS, manifest_schema
+from nightgrid.solvers.registry import GAMES
 
 NUMBERS = (pa.int32(), pa.int64())
 ITEMS = {

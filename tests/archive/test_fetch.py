@@ -9,14 +9,20 @@ from typing import Any
 
 import pytest
 
-from archive.ingest.fetch import GIVE_UP_AFTER_FAILURES, NOT_ASKED, FetchFailure, FetchReport, fetch
-from archive.ingest.normalise import normalise
-from archive.ingest.raw import RawArchive
-from archive.lake.storage import Lake
-from archive.lake.tables import QUARANTINE
-from archive.sources import Answer, AnswerKind, FolderSource
-from archive.sources.responses import Validators
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.ingest.fetch import (
+    GIVE_UP_AFTER_FAILURES,
+    NOT_ASKED,
+    FetchFailure,
+    FetchReport,
+    fetch,
+)
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import QUARANTINE
+from nightgrid.archive.sources import Answer, AnswerKind, FolderSource
+from nightgrid.archive.sources.responses import Validators
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 TODAY = dt.date(2026, 1, 15)
 Now = Callable[[], dt.datetime]

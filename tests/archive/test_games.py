@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.json_files import read_json
-from archive.lake.storage import Lake
-from archive.words import binding as games
-from archive.words import lexicons
-from archive.words.binding import bind_game, game_of, open_game
-from solvers.algebra import Ask, Budget
-from solvers.errors import PermanentError
-from solvers.question import question_of
-from solvers.strands.puzzle import Puzzle
-from workers.runs.manifest import open_run
-from workers.runs.plan.planner import plan_run
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words import binding as games
+from nightgrid.archive.words import lexicons
+from nightgrid.archive.words.binding import bind_game, game_of, open_game
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.planner import plan_run
 
 BOARD = Puzzle(board=("CATS", "DOGS", "BIRD", "FISH"))
 COUNT = Ask(kind="count")

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake
-from archive.lake.tables import EDITIONS
-from archive.sources import HttpSource, Politeness
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.sources import HttpSource, Politeness
 
 NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask
-from solvers.errors import PermanentError
-from solvers.question import question_of
-from solvers.registry import game
-from workers.runs.job_keys import KeySet, ids_of, keys_of, name_jobs
-from workers.runs.prefetch import ahead
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.job_keys import KeySet, ids_of, keys_of, name_jobs
+from nightgrid.workers.runs.prefetch import ahead
 
 COUNT = Ask(kind="count")
 

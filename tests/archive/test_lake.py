@@ -13,10 +13,10 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from archive.lake.conforming import conform
-from archive.lake.storage import STAGING, Lake, MissingFileError
-from archive.lake.tables import QUARANTINE, RESULTS
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.storage import STAGING, Lake, MissingFileError
+from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 AT = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
@@ -144,7 +144,7 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
     def record(path: Path) -> None:
         steps.append(f"{path.parent.name if path.is_file() else path.name}: {target.exists()}")
 
-    monkeypatch.setattr("archive.lake.local_commit.fsync", record)
+    monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", record)
     lake.write_bytes("other/x", b"1")
     assert steps == [f"{STAGING}: False", "other: True"]
     steps.clear()
@@ -198,7 +198,8 @@ def test_an_upload_starts_only_when_the_whole_file_is_there() -> None:
 
 def test_a_killed_writer_leaves_no_visible_file_and_its_staging_is_swept(tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys; from archive.lake.storage import Lake; from pathlib import Path\n"
+        "import os, signal, sys; from pathlib import Path\n"
+        "from nightgrid.archive.lake.storage import Lake\n"
         "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Lake.open(sys.argv[1]).write_bytes('other/x', b'half')\n"
     )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from archive.games import archive_plug
-from archive.lake import tables
-from solvers.reasons import ReasonCode
-from solvers.registry import GAMES
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake import tables
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.registry import GAMES
 
 PAGE = (Path(__file__).parents[2] / "docs/lake.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\*\*([\w.]+)\*\*.*?```json\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE))

@@ -10,12 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake, MissingFileError
-from archive.lake.tables import EDITIONS
-from archive.sources import FolderSource
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.games.letterboxed.payload import FIRST_DATE, read_payload, read_puzzles
-from archive.games.readers import reader
-from archive.payloads.published import Fault, Published
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
+from nightgrid.archive.games.letterboxed.payload import FIRST_DATE, read_payload, read_puzzles
+from nightgrid.archive.games.readers import reader
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
 from tests.archive.letter_days import FIRST, OFFICIAL, SIDES, WORDS, letter_day
 
 ADDED_BY_THE_PAGE = (

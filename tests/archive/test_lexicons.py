@@ -14,19 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from archive.lake.storage import Lake
-from archive.words import lexicon_cache, lexicons
-from archive.words.lexicons import (
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words import lexicon_cache, lexicons
+from nightgrid.archive.words.lexicons import (
     default_lexicon,
     keep_lexicon,
     lake_path,
     lexicon_from_file,
     open_lexicon,
 )
-from solvers.errors import PermanentError, TransientError
-from solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, words_of
-from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.text import digest_of
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, words_of
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.text import digest_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORDS = [("BOARD", 431), ("BOA", 300), ("WORD", 540), ("ÄON", 0)]
@@ -346,7 +346,7 @@ def test_writers_at_the_same_time_leave_one_sound_copy(cache):
 
 OPEN_AND_SHOW_MAPPINGS = """
 import sys
-from archive.words.lexicons import lexicon_from_file
+from nightgrid.archive.words.lexicons import lexicon_from_file
 lexicon = lexicon_from_file(sys.argv[1])
 print(lexicon.lexicon_id, "pyarrow" in sys.modules, "wordfreq" in sys.modules)
 for line in open("/proc/self/maps"):

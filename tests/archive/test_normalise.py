@@ -13,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from archive.games.pips.payload import LEVELS, read_payload
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import NormaliseReport, normalise
-from archive.ingest.puzzles import read_puzzle_table
-from archive.ingest.raw import RawArchive, index_path
-from archive.lake.storage import Lake
-from archive.lake.tables import EDITIONS, QUARANTINE
-from archive.payloads.published import Published
-from archive.sources import FolderSource
-from solvers.pips.solution import solution_from_json
-from solvers.registry import game
+from nightgrid.archive.games.pips.payload import LEVELS, read_payload
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.raw import RawArchive, index_path
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.pips.solution import solution_from_json
+from nightgrid.solvers.registry import game
 
 DATE = dt.date(2026, 1, 2)
 MakePayload = Callable[..., dict[str, Any]]
@@ -288,10 +288,10 @@ def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     folder = write_archive("source", dates)
     program = (
         "import datetime as dt, sys\n"
-        "from archive.ingest.fetch import fetch\n"
-        "from archive.lake.storage import Lake\n"
-        "from archive.ingest.normalise import normalise\n"
-        "from archive.sources import FolderSource\n"
+        "from nightgrid.archive.ingest.fetch import fetch\n"
+        "from nightgrid.archive.lake.storage import Lake\n"
+        "from nightgrid.archive.ingest.normalise import normalise\n"
+        "from nightgrid.archive.sources import FolderSource\n"
         "lake = Lake.open(sys.argv[1])\n"
         "now = lambda: dt.datetime(2026, 1, 15, 4, 30, tzinfo=dt.UTC)\n"
         "print('ready', flush=True)\n"

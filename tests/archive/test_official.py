@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from archive.games.strands.official import is_same_cover
-from archive.games.strands.payload import read_puzzles
-from archive.payloads.published import Published
-from archive.results.official import is_valid
-from solvers.registry import game
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.solution import cover_from_json, cover_to_json
+from nightgrid.archive.games.strands.official import is_same_cover
+from nightgrid.archive.games.strands.payload import read_puzzles
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.results.official import is_valid
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import cover_from_json, cover_to_json
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands" / "2026-01-01.json"
 STRANDS = game("strands")

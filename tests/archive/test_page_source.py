@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake
-from archive.sources import AnswerKind, PageSource, Politeness, open_source
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.sources import AnswerKind, PageSource, Politeness, open_source
 from tests.archive.letter_days import FIRST, letter_day
 
 ASKED_AT = dt.datetime(2026, 1, 2, 6, tzinfo=dt.UTC)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.games.pips.payload import LEVELS, MAX_LEVELS, read_payload, read_puzzles
-from archive.payloads.published import Fault, Published
-from solvers.pips.check import check_solution
+from nightgrid.archive.games.pips.payload import LEVELS, MAX_LEVELS, read_payload, read_puzzles
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.solvers.pips.check import check_solution
 
 DATE = dt.date(2026, 1, 2)
 MakePayload = Callable[..., dict[str, Any]]

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from workers.runs.plan import plan_pass
-from workers.runs.plan.plan_pass import batches
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan.plan_pass import batches
 
 
 def cut(sizes, first_rows):

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
-from archive.results.gold import COUNTS_PATH, write_gold
-from archive.sources import FolderSource
-from solvers.pips.game import PIPS
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
+from nightgrid.archive.results.gold import COUNTS_PATH, write_gold
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.pips.game import PIPS
 
 pytestmark = pytest.mark.archive
 Now = Callable[[], dt.datetime]

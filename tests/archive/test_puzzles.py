@@ -6,15 +6,20 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from archive.games.pips.tables import PIPS_PUZZLES
-from archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table, read_puzzle_table
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from solvers.pips.columns import from_arrays
-from solvers.pips.game import PIPS
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import PRESETS
-from solvers.pips.puzzle import Puzzle
+from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.ingest.puzzles import (
+    add_puzzles,
+    puzzles_folder,
+    puzzles_table,
+    read_puzzle_table,
+)
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.pips.columns import from_arrays
+from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.pips.puzzle import Puzzle
 
 
 def boards(first: int, last: int) -> list[Puzzle]:

@@ -11,17 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
-from archive.results.gold import write_gold
-from archive.results.ranks import ranks_path
-from archive.sources import FolderSource
-from solvers.algebra import Ask
-from solvers.question import question_of
-from solvers.registry import game
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
+from nightgrid.archive.results.gold import write_gold
+from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
 BEST = Ask(kind="best", limit=3)

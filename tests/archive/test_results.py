@@ -13,17 +13,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from archive.ingest.editions import current_editions
-from archive.ingest.fetch import fetch
-from archive.ingest.normalise import normalise
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
-from archive.results.gold import COUNTS_PATH, PENDING, RUNTIMES_PATH, UNPUBLISHED, write_gold
-from archive.results.results import RESULTS_FOLDER, find_results, read_solutions
-from archive.sources import FolderSource
-from solvers.algebra import MAX_COUNT, Ask
-from solvers.pips.game import PipsGame
-from solvers.question import question_of
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
+from nightgrid.archive.results.gold import (
+    COUNTS_PATH,
+    PENDING,
+    RUNTIMES_PATH,
+    UNPUBLISHED,
+    write_gold,
+)
+from nightgrid.archive.results.results import RESULTS_FOLDER, find_results, read_solutions
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.algebra import MAX_COUNT, Ask
+from nightgrid.solvers.pips.game import PipsGame
+from nightgrid.solvers.question import question_of
 
 COUNT = Ask(kind="count")
 VERSION = "test-1"

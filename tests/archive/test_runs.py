@@ -13,22 +13,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.games.pips.tables import PIPS_PUZZLES
-from archive.lake.columns import arrays_of, slice_arrays
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS, manifest_schema
-from solvers.algebra import Ask, Budget
-from solvers.errors import PermanentError
-from solvers.question import question_of
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.lake.columns import arrays_of, slice_arrays
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
+from nightgrid.workers.runs.finish import child_path, finish_run, path_key
+from nightgrid.workers.runs.manifest import (
+    ChunkRef,
+    SegmentTakenError,
+    add_segment,
+    open_run,
+    read_done,
+)
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.pending import pending_chunks
-from workers.runs.attempts import Attempts, read_attempts, write_attempts
-from workers.runs.finish import child_path, finish_run, path_key
-from workers.runs.manifest import ChunkRef, SegmentTakenError, add_segment, open_run, read_done
-from workers.runs.plan import plan_pass
-from workers.runs.plan import planner as planning
-from workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
-from workers.runs.plan.planner import estimate_run, plan_run
 
 
 def game(**other):

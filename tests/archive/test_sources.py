@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from archive.sources import AnswerKind, FolderSource, HttpSource, Politeness, open_source
-from archive.sources.responses import Validators
-from solvers.errors import PermanentError
+from nightgrid.archive.sources import AnswerKind, FolderSource, HttpSource, Politeness, open_source
+from nightgrid.archive.sources.responses import Validators
+from nightgrid.solvers.errors import PermanentError
 
 ROOT = Path(__file__).resolve().parents[2]
 DATE = dt.date(2026, 1, 2)
@@ -408,8 +408,8 @@ def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_needs_no_http_library():
     program = (
-        "import sys; from archive.sources import open_source; open_source('.');"
-        "import flows.night.settings; assert 'httpx' not in sys.modules;"
-        "from archive.sources import HttpSource; assert 'httpx' in sys.modules"
+        "import sys; from nightgrid.archive.sources import open_source; open_source('.');"
+        "import nightgrid.flows.night.settings; assert 'httpx' not in sys.modules;"
+        "from nightgrid.archive.sources import HttpSource; assert 'httpx' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

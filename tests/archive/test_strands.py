@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archive.games.strands.payload import read_payload, read_puzzles
-from archive.games.strands.themes import THEMES
-from archive.payloads.published import Fault, Published
-from solvers.strands.generate import generate, to_payload
-from solvers.strands.solution import Cover
+from nightgrid.archive.games.strands.payload import read_payload, read_puzzles
+from nightgrid.archive.games.strands.themes import THEMES
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.solvers.strands.generate import generate, to_payload
+from nightgrid.solvers.strands.solution import Cover
 
 DATE = dt.date(2026, 1, 1)
 PUZZLE, COVER = generate("".join(THEMES[0].parts), THEMES[0].theme_words, DATE.toordinal())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.payloads.strict_json import Member, members_by_key, read_members
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text(max_size=8),

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.games.readers import reader
-from archive.games.tiles.payload import read_payload, read_puzzles
-from archive.payloads.published import Fault, Published
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.archive.games.readers import reader
+from nightgrid.archive.games.tiles.payload import read_payload, read_puzzles
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 PAGE = {
     "board": [

@@ -7,14 +7,14 @@ import json
 import pyarrow as pa
 import pytest
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS
-from archive.lake.upgrading import DERIVED
-from archive.results.results import find_results
-from solvers.algebra import Status
-from solvers.reasons import Reason, ReasonCode
-from workers.runs.attempts import Attempts, read_attempts
-from workers.runs.manifest import ChunkRef
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.archive.lake.upgrading import DERIVED
+from nightgrid.archive.results.results import find_results
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.attempts import Attempts, read_attempts
+from nightgrid.workers.runs.manifest import ChunkRef
 
 SENTENCES = [
     ("over_budget", "the budget of nodes ran out", ReasonCode.NODES),

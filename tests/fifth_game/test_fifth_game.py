@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, RESULTS
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS
 from tests.service.scenes import ROOT, environment
 
 FOLDER = Path(__file__).parent
@@ -46,7 +46,7 @@ def at_home(**extra: str) -> dict[str, str]:
 def nightgrid(tmp_path: Path) -> Run:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "service.cli.app", *words],
+            [sys.executable, "-m", "nightgrid.service.cli.app", *words],
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -128,7 +128,7 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
 @pytest.fixture
 def worker(tmp_path: Path, nightgrid: Run) -> Iterator[None]:
     with subprocess.Popen(
-        [sys.executable, "-m", "service.cli.app", "worker", "--processes", "1"],
+        [sys.executable, "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
         env=at_home(),
         stderr=subprocess.DEVNULL,
@@ -164,7 +164,7 @@ def test_a_game_that_cannot_be_loaded_costs_the_others_nothing(tmp_path: Path) -
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[nightgrid.solvers]\nbroken = nowhere.plug:PLUG\n")
     done = subprocess.run(
-        [sys.executable, "-c", "from solvers.registry import GAMES; print(*GAMES)"],
+        [sys.executable, "-c", "from nightgrid.solvers.registry import GAMES; print(*GAMES)"],
         capture_output=True,
         text=True,
         env=environment(PYTHONPATH=os.pathsep.join((str(ROOT), str(tmp_path)))),

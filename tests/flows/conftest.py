@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from flows.night.settings import NightGame, NightSettings
-from flows.prefect import environment
-from workers.settings import Settings
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.prefect import environment
+from nightgrid.workers.settings import Settings
 
 # Some tests here import Prefect; it reads its environment once.
 environment.prepare()
@@ -23,7 +23,7 @@ SAMPLE = ROOT / "service" / "sample" / "pips"
 @pytest.fixture(autouse=True)
 def _chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the few boards of a night into chunks enough to be stopped between two."""
-    monkeypatch.setattr("workers.runs.plan.chunk_size.CHUNK_MIN_S", 0.002)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MIN_S", 0.002)
 
 
 @pytest.fixture

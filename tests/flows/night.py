@@ -28,13 +28,13 @@ def main() -> None:
     if options.without_prefect:
         sys.modules["prefect"] = None
 
-    from flows.night.night import work_night
-    from flows.night.report import NightFailedError
-    from flows.night.settings import NightGame, NightSettings
-    from flows.runs import Watch
-    from flows.start import run_night
-    from workers.runs.plan import chunk_size as chunking
-    from workers.settings import Settings
+    from nightgrid.flows.night.night import work_night
+    from nightgrid.flows.night.report import NightFailedError
+    from nightgrid.flows.night.settings import NightGame, NightSettings
+    from nightgrid.flows.runs import Watch
+    from nightgrid.flows.start import run_night
+    from nightgrid.workers.runs.plan import chunk_size as chunking
+    from nightgrid.workers.settings import Settings
 
     # As tests.flows.conftest has it.
     chunking.CHUNK_MIN_S = 0.002

@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
-from flows.night.report import GameReport
-from flows.night.settings import NightSettings
-from flows.runs import Watch
-from flows.start import run_night
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightSettings
+from nightgrid.flows.runs import Watch
+from nightgrid.flows.start import run_night
 
 ROOT = Path(__file__).resolve().parents[2]
 NIGHT = Path(__file__).with_name("night.py")

@@ -9,9 +9,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from flows.night.report import GameReport
-from flows.prefect import artifacts
-from workers.driver.driver import Progress
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.prefect import artifacts
+from nightgrid.workers.driver.driver import Progress
 
 
 def progress(done: int, total: int = 10) -> Progress:

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from flows import cluster
+from nightgrid.flows import cluster
+from nightgrid.workers.cluster.supervisor import BATCH, SERVER, local_cluster, supervisor_state
+from nightgrid.workers.driver import driver
 from tests.flows.nights import results, run_one
-from workers.cluster.supervisor import BATCH, SERVER, local_cluster, supervisor_state
-from workers.driver import driver
 
 pytestmark = pytest.mark.cluster
 

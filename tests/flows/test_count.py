@@ -12,22 +12,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from archive.corpus.corpus import open_corpus
-from archive.corpus.generated import make_boards, read_generator_spec
-from archive.lake.storage import Lake
-from archive.lake.tables import CORPUS_ROWS, RESULTS
-from flows.count import count as counting
-from flows.count.count import work_count
-from flows.count.planner import complete_count, planner_of
-from flows.count.report import CountReport
-from flows.count.settings import CountSettings, count_game
-from flows.runs import StoppedError, Watch
-from flows.start import run_count
-from solvers.algebra import Ask
-from solvers.errors import PermanentError, TransientError
-from solvers.registry import game
-from workers.runs.cancelling import cancel_run
-from workers.settings import Settings
+from nightgrid.archive.corpus.corpus import open_corpus
+from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
+from nightgrid.flows.count import count as counting
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.planner import complete_count, planner_of
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings, count_game
+from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.start import run_count
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.cancelling import cancel_run
+from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
 Count = Callable[..., CountSettings]
@@ -40,7 +40,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even a short run into chunks enough to be stopped between two."""
-    monkeypatch.setattr("workers.runs.plan.chunk_size.CHUNK_MIN_S", 1e-4)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MIN_S", 1e-4)
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_nothing_of_a_corpus_that_is_there_is_made_again(settings: Count):
 def test_generated_boards_of_letters_take_the_default_words():
     from types import SimpleNamespace
 
-    from archive.words.lexicons import default_lexicon
+    from nightgrid.archive.words.lexicons import default_lexicon
 
     spec = "letterboxed:n=2,seed=1"
     settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
@@ -224,7 +224,7 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
 ):
     import logging
 
-    from flows.prefect import environment
+    from nightgrid.flows.prefect import environment
 
     environment.prepare()
     log = logging.getLogger("prefect.flow_runs")
@@ -240,7 +240,7 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
     import os
     import signal
 
-    from workers.runs.manifest import has_plan
+    from nightgrid.workers.runs.manifest import has_plan
 
     count = replace(settings(), executor="celery")
     corpus = counting.bring_corpus(count)

@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE
-from archive.results.gold import COUNTS_PATH
-from archive.sources import Politeness
-from flows.cluster import batch_is_served
-from flows.night.night import work_night
-from flows.night.report import NightFailedError, NightReport
-from flows.night.settings import NightGame, NightSettings, night_sources
-from flows.runs import StoppedError, Watch
-from flows.start import run_night
-from solvers.algebra import Ask
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.sources import Politeness
+from nightgrid.flows.cluster import batch_is_served
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import NightFailedError, NightReport
+from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
+from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.start import run_night
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.driver.progress import Progress
 from tests.archive.letter_days import write_days
 from tests.flows.nights import results, run_one
-from workers.driver.progress import Progress
 
 Night = Callable[..., NightSettings]
 Three = Callable[[str], NightSettings]
@@ -65,7 +65,8 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             pass
 
     monkeypatch.setattr(
-        "archive.sources.web.Politeness", lambda: Politeness(interval_s=0.0, backoff_s=0.001)
+        "nightgrid.archive.sources.web.Politeness",
+        lambda: Politeness(interval_s=0.0, backoff_s=0.001),
     )
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -133,7 +134,7 @@ def test_a_reader_that_raises_costs_its_game_alone(
     def read_payload(*_: object) -> None:
         raise RuntimeError("the reader is broken")
 
-    monkeypatch.setattr("archive.games.strands.payload.read_payload", read_payload)
+    monkeypatch.setattr("nightgrid.archive.games.strands.payload.read_payload", read_payload)
     folder = write_days(tmp_path / "strands", 1)
     report = failed_night(three(str(folder)))
     assert_only_strands_failed(report, "RuntimeError: the reader is broken")
@@ -222,7 +223,7 @@ def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask:
 
 
 def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
-    tasks = pytest.importorskip("flows.prefect.tasks")
+    tasks = pytest.importorskip("nightgrid.flows.prefect.tasks")
     night = three(str(tmp_path / "none"))
     seen = []
 

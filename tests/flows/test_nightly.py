@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from archive.games.pips.payload import read_puzzles
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE
-from archive.results.gold import COUNTS_PATH
-from flows.night import steps
-from flows.night.report import NightFailedError
-from flows.runs import StoppedError
-from solvers.algebra import Ask
-from solvers.errors import PermanentError
-from solvers.registry import game
+from nightgrid.archive.games.pips.payload import read_puzzles
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.flows.night import steps
+from nightgrid.flows.night.report import NightFailedError
+from nightgrid.flows.runs import StoppedError
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game
+from nightgrid.workers.driver.progress import Progress
 from tests.flows.nights import in_a_process, results, run_one, said
-from workers.driver.progress import Progress
 
 DAYS_OF_SEVERAL_CHUNKS = 22
 LEVELS = 3

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
-from archive.results.gold import COUNTS_PATH
-from archive.words.dictionaries import ARCHIVE_PATH
-from flows.night.settings import NightSettings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.words.dictionaries import ARCHIVE_PATH
+from nightgrid.flows.night.settings import NightSettings
 from tests.archive.letter_days import WORDS, write_days
 from tests.flows.nights import run_one
 

@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
-from flows.count.settings import CountSettings
-from flows.prefect import environment
-from flows.prefect.artifacts import (
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.prefect import environment
+from nightgrid.flows.prefect.artifacts import (
     CORPUS_KEY,
     COUNT_PROGRESS_KEY,
     COUNT_SPREAD_KEY,
@@ -27,12 +27,12 @@ from flows.prefect.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
-from flows.prefect.history import TAG
-from flows.runs import StoppedError, Watch
-from flows.start import run_count
+from nightgrid.flows.prefect.history import TAG
+from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.start import run_count
+from nightgrid.workers.runs.cancelling import cancel_run
+from nightgrid.workers.settings import Settings
 from tests.flows.nights import ROOT, in_a_process, results, run_one, said
-from workers.runs.cancelling import cancel_run
-from workers.settings import Settings
 
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
 STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
@@ -68,7 +68,7 @@ def nightgrid(home: Path, api: str, *words: str) -> subprocess.CompletedProcess[
     """Run the command line under this Prefect server."""
     env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "service.cli.app", *words],
+        [sys.executable, "-m", "nightgrid.service.cli.app", *words],
         env={**os.environ, **env},
         capture_output=True,
         text=True,
@@ -285,7 +285,13 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
         "PREFECT_API_URL": api,
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-m", "flows.prefect.deploy", "--source", settings.games[0].source]
+    command = [
+        sys.executable,
+        "-m",
+        "nightgrid.flows.prefect.deploy",
+        "--source",
+        settings.games[0].source,
+    ]
     serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env)
     try:
         wait_for(lambda: ask(api, "deployments"), serving)

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from archive.ingest.editions import editions_path
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
-from archive.results.gold import COUNTS_PATH
-from archive.results.ranks import ranks_path
-from flows.night import steps
-from flows.night.report import GameReport
-from flows.night.settings import NightSettings
-from solvers.algebra import Ask
-from solvers.errors import PermanentError
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.flows.night import steps
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightSettings
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
 from tests.flows.nights import ROOT, run_one
 
 SAMPLE = ROOT / "service" / "sample" / "strands"

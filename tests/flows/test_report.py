@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flows.night.report import GameReport
+from nightgrid.flows.night.report import GameReport
 
 
 def night(**figures) -> GameReport:

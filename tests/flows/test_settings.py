@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from flows.cluster import batch_is_served
-from flows.night.settings import NightGame, NightSettings
-from flows.prefect import environment
-from solvers.errors import PermanentError
-from workers.settings import Settings
+from nightgrid.flows.cluster import batch_is_served
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.prefect import environment
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.settings import Settings
 
 
 @pytest.mark.parametrize(

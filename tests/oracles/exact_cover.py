@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 
 Piece = tuple[str, frozenset[Cell]]
 

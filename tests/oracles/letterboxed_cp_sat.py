@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 SECONDS_MAX = 20.0
 

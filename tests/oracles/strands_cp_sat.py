@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 from tests.oracles.strands_brute_force import Cell, Covering, Steps, Vocabulary
 
 MOST_STEPS = 400_000

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from solvers.algebra import Ask
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Chains, Rules
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from tests.oracles.letterboxed_brute_force import chains as brute_force
 
 WORDS_MAX = 5

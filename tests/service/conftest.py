@@ -18,7 +18,7 @@ from tests.service.scenes import environment
 @pytest.fixture(scope="session", autouse=True)
 def _kernels() -> None:
     """Compile the kernels before any test looks at what a process says and how long it takes."""
-    from solvers.registry import game
+    from nightgrid.solvers.registry import game
 
     game("pips").warm()
 
@@ -43,7 +43,7 @@ def nightgrid(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
         *words: str, stdin: str = "", timeout: float = 120, **extra: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "service.cli.app", *words],
+            [sys.executable, "-m", "nightgrid.service.cli.app", *words],
             input=stdin,
             capture_output=True,
             text=True,
@@ -62,7 +62,7 @@ def invoke(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """Run the command line in this process; return exit code, standard output and error."""
-    from service.cli.app import main
+    from nightgrid.service.cli.app import main
 
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from archive.games.pips.payload import read_payload, read_puzzles
-from archive.games.strands import payload as strands
-from archive.games.strands.themes import THEMES
-from archive.payloads.published import Published
-from service.cli.night import SAMPLES
-from solvers.pips.check import check_solution
-from solvers.strands.placing import place_words
+from nightgrid.archive.games.pips.payload import read_payload, read_puzzles
+from nightgrid.archive.games.strands import payload as strands
+from nightgrid.archive.games.strands.themes import THEMES
+from nightgrid.archive.payloads.published import Published
+from nightgrid.service.cli.night import SAMPLES
+from nightgrid.solvers.pips.check import check_solution
+from nightgrid.solvers.strands.placing import place_words
 
 Invoke = Callable[..., tuple[int, str, str]]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.app import COMMANDS
+from nightgrid.service.cli.app import COMMANDS
 from tests.service.scenes import ROOT, environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -60,7 +60,7 @@ def test_every_option_says_what_it_does(invoke: Invoke) -> None:
 
 def test_page_of_the_command_line_is_up_to_date() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "service.cli.manual"],
+        [sys.executable, "-m", "nightgrid.service.cli.manual"],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -70,7 +70,7 @@ def test_page_of_the_command_line_is_up_to_date() -> None:
         check=True,
     )
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == done.stdout, "run: python -m service.cli.manual > docs/cli.md"
+    assert page == done.stdout, "run: python -m nightgrid.service.cli.manual > docs/cli.md"
 
 
 def test_no_command_shows_help_and_version_is_printed(invoke: Invoke) -> None:
@@ -85,7 +85,7 @@ def test_no_command_shows_help_and_version_is_printed(invoke: Invoke) -> None:
 def test_help_and_show_load_nothing_heavy(tmp_path: Path) -> None:
     for words in (["--help"], ["solve", "--help"], ["show", "missing.json"]):
         done = python(
-            "import sys; from service.cli.app import main; "
+            "import sys; from nightgrid.service.cli.app import main; "
             f"main({words}); "
             f"print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr)",
             tmp_path,
@@ -97,8 +97,9 @@ def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
     block = "import sys; sys.modules.update(dict.fromkeys(('prefect', 'fastapi', 'httpx'))); "
     done = python(
         block
-        + "import service.cli.app, workers.cluster.supervisor, workers.ondemand.jobs; "
-        + "import workers.tasks; sys.exit(service.cli.app.main(['status']))",
+        + "import nightgrid.service.cli.app, nightgrid.workers.cluster.supervisor; "
+        + "import nightgrid.workers.ondemand.jobs, nightgrid.workers.tasks; "
+        + "sys.exit(nightgrid.service.cli.app.main(['status']))",
         tmp_path,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -106,7 +107,7 @@ def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
 
 def test_missing_package_names_the_extra_that_brings_it(tmp_path: Path) -> None:
     done = python(
-        "import sys; sys.modules['pyarrow'] = None; from service.cli.app import main; "
+        "import sys; sys.modules['pyarrow'] = None; from nightgrid.service.cli.app import main; "
         "sys.exit(main(['status']))",
         tmp_path,
     )

@@ -10,16 +10,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from archive.games.letterboxed.payload import read_payload
-from archive.payloads.published import Published
-from service.cli.night import SAMPLES
-from service.options.rule_options import GameRules
-from solvers.letterboxed.check import check_chain
-from solvers.letterboxed.rules import Rules
-from solvers.tiles.check import check_walk
-from solvers.tiles.generate import to_page
-from solvers.tiles.puzzle import Puzzle as TilesPuzzle
-from solvers.tiles.solution import walk_from_json
+from nightgrid.archive.games.letterboxed.payload import read_payload
+from nightgrid.archive.payloads.published import Published
+from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.options.rule_options import GameRules
+from nightgrid.solvers.letterboxed.check import check_chain
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.generate import to_page
+from nightgrid.solvers.tiles.puzzle import Puzzle as TilesPuzzle
+from nightgrid.solvers.tiles.solution import walk_from_json
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from archive.sources import Politeness
-from flows.night.report import GameReport
-from service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
-from service.terminal.console import PIPED_WIDTH_CHARS
-from service.terminal.progress import ProgressLine, describe
-from solvers.algebra import Ask
-from solvers.pips.puzzle import Puzzle
-from solvers.registry import game
+from nightgrid.archive.sources import Politeness
+from nightgrid.flows.night.report import GameReport
+from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
+from nightgrid.service.terminal.console import PIPED_WIDTH_CHARS
+from nightgrid.service.terminal.progress import ProgressLine, describe
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.registry import game
 
 Invoke = Callable[..., tuple[int, str, str]]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -89,7 +89,7 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         samples[name] = tmp_path / "samples" / name
         samples[name].mkdir(parents=True)
         shutil.copy(folder / "2026-01-01.json", samples[name])
-    monkeypatch.setattr("service.cli.night.SAMPLES", samples)
+    monkeypatch.setattr("nightgrid.service.cli.night.SAMPLES", samples)
 
 
 @pytest.mark.usefixtures("short_samples")
@@ -115,7 +115,7 @@ def test_demo_shows_counts_and_times_of_every_game(invoke: Invoke) -> None:
 
 
 def test_progress_is_one_line() -> None:
-    from workers.driver.driver import Progress
+    from nightgrid.workers.driver.driver import Progress
 
     progress = Progress(
         run_id="0" * 32, chunks_done=1, chunks_total=4, jobs_done=500, jobs_total=2000,
@@ -162,7 +162,7 @@ def test_source_that_is_down_is_no_good_night(
     invoke: Invoke, dead_url: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = Politeness(attempts=1, interval_s=0.0)
-    monkeypatch.setattr("archive.sources.web.Politeness", lambda: impatient)
+    monkeypatch.setattr("nightgrid.archive.sources.web.Politeness", lambda: impatient)
     words = ("--lake", str(tmp_path / "lake"), *PLAIN, "--json")
     code, out, err = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-19")
     assert code == 1
@@ -226,7 +226,7 @@ def test_source_of_one_game_that_fails_leaves_the_others_done(
 
 
 def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:
-    from workers.driver.driver import Progress
+    from nightgrid.workers.driver.driver import Progress
 
     line = ProgressLine()
     for done in (1, 2, 3):

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from service.games.pips.grid import draw_solution
-from solvers.algebra import Ask
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import HARD
-from solvers.registry import game
+from nightgrid.service.games.pips.grid import draw_solution
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import HARD
+from nightgrid.solvers.registry import game
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -30,7 +30,7 @@ READY_S = 120
 def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
     """Supervised workers of the lake `lake` with an embedded server, ready to work."""
     with subprocess.Popen(
-        [sys.executable, "-m", "service.cli.app", "worker", "--processes", "1"],
+        [sys.executable, "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
         env=environment(NIGHTGRID_GAMES="pips"),
         stderr=subprocess.DEVNULL,

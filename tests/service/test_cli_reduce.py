@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
 
 Invoke = Callable[..., tuple[int, str, str]]
 UNSOLVABLE = "c order 1 2 3 4\nc sides + + - -\np cnf 4 4\n1 2 3 0\n1 3 4 0\n1 2 4 0\n2 3 4 0\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from service.games.pips.grid import draw_regions, draw_solution, list_dominoes
-from service.options.options import read_settings
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import HARD, LOOSE
-from solvers.pips.puzzle import Puzzle
+from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.options.options import read_settings
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import HARD, LOOSE
+from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -237,7 +237,7 @@ def test_unexpected_error_is_one_line_too(
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("service.cli.show._show_one", explode)
+    monkeypatch.setattr("nightgrid.service.cli.show._show_one", explode)
     code, _, err = invoke("show", write(PAIR))
     assert code == 1
     assert err == (
@@ -249,7 +249,16 @@ def test_unexpected_error_is_one_line_too(
 def test_reader_that_goes_away_ends_the_program_silently(write: Write, tmp_path: Path) -> None:
     file = write(LOOSE_BOARD)
     with subprocess.Popen(
-        [sys.executable, "-m", "service.cli.app", "solve", file, "--all", "--limit", "20000"],
+        [
+            sys.executable,
+            "-m",
+            "nightgrid.service.cli.app",
+            "solve",
+            file,
+            "--all",
+            "--limit",
+            "20000",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
@@ -265,7 +274,7 @@ def test_reader_that_goes_away_ends_the_program_silently(write: Write, tmp_path:
 
 def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "service.cli.app", "show", "-"],
+        [sys.executable, "-m", "nightgrid.service.cli.app", "show", "-"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=tmp_path,
@@ -288,7 +297,7 @@ def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
 def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, write: Write) -> None:
     from datetime import date
 
-    from solvers.pips.generate.generator import to_payload
+    from nightgrid.solvers.pips.generate.generator import to_payload
 
     puzzle, solution = generate(HARD, 12)
     file = write(to_payload(date(2026, 1, 5), {"hard": (puzzle, solution)}))
@@ -395,7 +404,11 @@ def test_an_empty_setting_is_unset(
 
 def test_a_redirected_log_has_no_colours(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from workers.logs import get_logger; get_logger('x').info('up')"],
+        [
+            sys.executable,
+            "-c",
+            "from nightgrid.workers.logs import get_logger; get_logger('x').info('up')",
+        ],
         capture_output=True,
         text=True,
         cwd=tmp_path,

@@ -13,20 +13,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from archive.games.strands.payload import read_puzzles
-from archive.games.strands.themes import THEMES
-from archive.words.binding import bind_game
-from service.boards.styled import text_of
-from service.cli.night import SAMPLES
-from service.games.strands.grid import draw_cover, draw_letters
-from service.options.rule_options import OPTIONS, GameRules
-from service.terminal import progress
-from solvers.algebra import Ask, Outcome, Statistics, Status
-from solvers.errors import PermanentError
-from solvers.strands.game import StrandsGame
-from solvers.strands.placing import place_words
-from solvers.strands.rules import Rules
-from solvers.strands.solution import cover_to_json
+from nightgrid.archive.games.strands.payload import read_puzzles
+from nightgrid.archive.games.strands.themes import THEMES
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.service.boards.styled import text_of
+from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.games.strands.grid import draw_cover, draw_letters
+from nightgrid.service.options.rule_options import OPTIONS, GameRules
+from nightgrid.service.terminal import progress
+from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.placing import place_words
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import cover_to_json
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
@@ -147,9 +147,9 @@ def test_asks_reach_the_solver_and_the_json(
         ("--spangram one", {"spangram": "one"}),
         ("--spangram off --words any", {"spangram": "off", "words": "any"}),
         ("--words given", {}),
-        ("--crossing --repeats --no-diagonal", {
-            "crossing": True, "repeats": True, "diagonal": False,
-        }),
+        ("--crossing --repeats", {"crossing": True, "repeats": True}),
+        # Without diagonal steps no two words can cross: the rule has its default.
+        ("--crossing --repeats --no-diagonal", {"repeats": True, "diagonal": False}),
         ("--no-crossing --no-repeats --diagonal", {}),
         ("--min-length 3 --compound-parts 4 --part-zipf 2.75", {
             "min_letters": 3, "compound_parts": 4, "part_centizipf": 275,
@@ -390,7 +390,7 @@ def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
 def test_result_draws_the_best_cover_and_ranks_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from service.cli.ondemand import _say_row
+    from nightgrid.service.cli.ondemand import _say_row
 
     row = {
         "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
@@ -405,9 +405,9 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 
 
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
-    from service.cli import night as nights
-    from service.cli import ondemand
-    from service.cli import solve as solving
+    from nightgrid.service.cli import night as nights
+    from nightgrid.service.cli import ondemand
+    from nightgrid.service.cli import solve as solving
 
     names = list(OPTIONS)
     for command in (solving.solve, ondemand.submit, nights.nightly):

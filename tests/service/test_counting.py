@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from archive.lake.storage import Lake
-from service.terminal.progress import SlicesLine
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.terminal.progress import SlicesLine
+from nightgrid.workers.runs.cancelling import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
-from workers.runs.cancelling import cancelled_path
 
 Invoke = Callable[..., tuple[int, str, str]]
 PLAIN = ("--lake", "lake", "--inline", "--no-prefect")
@@ -88,9 +88,9 @@ def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
 def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
-    from flows import cluster
-    from workers.driver.progress import Progress
-    from workers.runs.plan import chunk_size as chunking
+    from nightgrid.flows import cluster
+    from nightgrid.workers.driver.progress import Progress
+    from nightgrid.workers.runs.plan import chunk_size as chunking
 
     whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)
@@ -123,7 +123,7 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 
 
 def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
-    from flows import cluster
+    from nightgrid.flows import cluster
 
     def stopped(*_args: object, **_named: object) -> None:
         raise KeyboardInterrupt
@@ -190,7 +190,7 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
 ):
     spec = "pips:n=4000,mix=hard,seed=3"
     process = subprocess.Popen(
-        [sys.executable, "-m", "service.cli.app", "count", spec, *PLAIN],
+        [sys.executable, "-m", "nightgrid.service.cli.app", "count", spec, *PLAIN],
         cwd=tmp_path,
         env=environment(),
         stderr=subprocess.PIPE,
@@ -209,8 +209,8 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
 def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    from flows import cluster
-    from workers.driver import driver, reconciler
+    from nightgrid.flows import cluster
+    from nightgrid.workers.driver import driver, reconciler
 
     def troubled(*given: Any, **named: Any) -> driver.RunSummary:
         reconciler.log.warning("driver waits", error="no server")

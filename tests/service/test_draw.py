@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.games.pips.grid import draw_regions, draw_solution, list_dominoes
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Placement, Solution
+from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Placement, Solution
 
 
 def region(kind: str, *cells: Cell, target: int | None = None) -> Region:

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.boards.braille import Canvas
-from service.boards.styled import text_of
-from service.games.letterboxed.grid import WORD_STYLES, draw_board, list_words
-from service.games.letterboxed.polygon import polygon
-from service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg
-from service.games.letterboxed.view import LetterBoxedView
-from solvers.errors import PermanentError
-from solvers.letterboxed import playing
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
+from nightgrid.service.boards.braille import Canvas
+from nightgrid.service.boards.styled import text_of
+from nightgrid.service.games.letterboxed.grid import WORD_STYLES, draw_board, list_words
+from nightgrid.service.games.letterboxed.polygon import polygon
+from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg
+from nightgrid.service.games.letterboxed.view import LetterBoxedView
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed import playing
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
 
 SVG = "{http://www.w3.org/2000/svg}"
 SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))

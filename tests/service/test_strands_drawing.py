@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.boards.styled import text_of
-from service.games.strands.grid import (
+from nightgrid.service.boards.styled import text_of
+from nightgrid.service.games.strands.grid import (
     SPANGRAM_STYLE,
     STEP,
     WORDS_WIDTH_CHARS,
@@ -17,11 +17,11 @@ from service.games.strands.grid import (
     draw_letters,
     list_words,
 )
-from service.games.strands.svg import SPANGRAM, draw_svg
-from service.games.strands.view import StrandsView
-from solvers.strands.generate import generate
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.service.games.strands.svg import SPANGRAM, draw_svg
+from nightgrid.service.games.strands.view import StrandsView
+from nightgrid.solvers.strands.generate import generate
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 SVG = "{http://www.w3.org/2000/svg}"
 STROKES = "─│━┃╲╱╳"  # noqa: RUF001 - strokes, not letters

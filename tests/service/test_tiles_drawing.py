@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.boards.styled import text_of
-from service.games.tiles.grid import TELEPORT, TILES_MAX
-from service.games.tiles.layout import layout, played
-from service.games.tiles.view import TilesView
-from solvers.errors import PermanentError
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.solution import Walk
+from nightgrid.service.boards.styled import text_of
+from nightgrid.service.games.tiles.grid import TELEPORT, TILES_MAX
+from nightgrid.service.games.tiles.layout import layout, played
+from nightgrid.service.games.tiles.view import TilesView
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.solution import Walk
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = TilesView()

@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from solvers.pips.puzzle import Puzzle
-from solvers.pips.solution import Solution
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.solution import Solution
 from tests.oracles.brute_force import Arrangement, Cell, count_tilings, region_holds
 
 Payload = dict[str, Any]

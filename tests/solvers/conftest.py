@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from solvers.algebra import Game
-from solvers.registry import game
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.registry import game
 
 Level = tuple[str, str]
 """(date, level)"""

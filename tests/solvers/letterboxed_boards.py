@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 LETTERS = "ABCDE"
 

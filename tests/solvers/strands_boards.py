@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import strategies as st
 
-from solvers.strands.game import StrandsGame
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 from tests.oracles.strands_brute_force import (
     Cell,
     Covering,

@@ -11,30 +11,39 @@ from pathlib import Path
 
 import pytest
 
-from solvers.kernel.compiling import SourceCacheLocator
+from nightgrid.solvers.kernel.compiling import SourceCacheLocator
 
 ROOT = Path(__file__).resolve().parents[2]
 USE_A_KERNEL = """
 import numpy as np
-from solvers.kernel.wide import over_limit
+from nightgrid.solvers.kernel.wide import over_limit
 assert not over_limit(np.uint64(0), np.uint64(1))
 print(sum(over_limit.stats.cache_hits.values()), sum(over_limit.stats.cache_misses.values()))
 """
 
 
+def copied(folder: Path) -> Path:
+    """Copy the solvers, as a package that has nothing else, into a folder."""
+    solvers = folder / "nightgrid" / "solvers"
+    shutil.copytree(ROOT / "solvers", solvers, ignore=shutil.ignore_patterns("__pycache__"))
+    # Without it the folder would be a namespace package, before which Python takes any other.
+    (folder / "nightgrid" / "__init__.py").touch()
+    return solvers
+
+
 def test_a_kernel_lies_under_its_path_inside_the_solvers():
-    file = str(ROOT / "solvers" / "pips" / "count.py")
+    file = str(ROOT / "solvers" / "pips" / "layers" / "count.py")
     name = SourceCacheLocator.get_suitable_cache_subpath(file)
-    assert re.fullmatch(r"pips-count-[0-9a-f]{16}", name)
+    assert re.fullmatch(r"pips-layers-count-[0-9a-f]{16}", name)
 
 
 @pytest.mark.parametrize(
     ("changed", "stays"),
     [
-        ("pips/expand.py", False),
-        ("bits.py", False),
-        ("compiling.py", False),
-        ("strands/zones.py", True),
+        ("pips/layers/expand.py", False),
+        ("kernel/bits.py", False),
+        ("kernel/compiling.py", False),
+        ("strands/zones/zones.py", True),
         ("registry.py", True),
     ],
 )
@@ -42,11 +51,11 @@ def test_a_kernel_is_valid_until_something_that_it_imports_changes(
     changed: str, stays: bool, tmp_path: Path
 ):
     script = (
-        "import sys; from solvers.kernel.compiling import SourceCacheLocator as locator; "
+        "import sys; from nightgrid.solvers.kernel.compiling import SourceCacheLocator as locator; "
         "print(locator.get_suitable_cache_subpath(sys.argv[1]))"
     )
-    shutil.copytree(ROOT / "solvers", tmp_path / "solvers")
-    command = [sys.executable, "-c", script, tmp_path / "solvers" / "pips" / "count.py"]
+    solvers = copied(tmp_path)
+    command = [sys.executable, "-c", script, solvers / "pips" / "layers" / "count.py"]
 
     def name() -> str:
         return subprocess.run(
@@ -59,7 +68,7 @@ def test_a_kernel_is_valid_until_something_that_it_imports_changes(
         ).stdout
 
     before = name()
-    with (tmp_path / "solvers" / changed).open("a") as file:
+    with (solvers / changed).open("a") as file:
         file.write("# changed\n")
     assert (name() == before) is stays
 
@@ -82,10 +91,6 @@ def test_a_second_copy_of_the_source_compiles_nothing(tmp_path: Path):
         ).stdout.strip()
 
     for copy in ("first", "second"):
-        shutil.copytree(
-            ROOT / "solvers",
-            tmp_path / copy / "solvers",
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
+        copied(tmp_path / copy)
     assert hits_and_misses(tmp_path / "first") == "0 1"
     assert hits_and_misses(tmp_path / "second") == "1 0"

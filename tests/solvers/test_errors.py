@@ -2,7 +2,7 @@
 
 import pickle
 
-from solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 
 def test_a_refusal_of_a_board_says_the_same_in_another_process():

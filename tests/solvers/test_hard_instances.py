@@ -6,28 +6,37 @@ import itertools
 
 import pytest
 
-from solvers.errors import PermanentError
-from solvers.lexicon.spelling import normal_form
-from solvers.reductions.catalogue import REDUCTIONS, make, reduction
-from solvers.reductions.problems.dimacs import (
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.spelling import normal_form
+from nightgrid.solvers.reductions.catalogue import REDUCTIONS, make, reduction
+from nightgrid.solvers.reductions.problems.dimacs import (
     read_formula,
     read_planar,
     write_formula,
     write_planar,
 )
-from solvers.reductions.problems.flow_free import FlowFree
-from solvers.reductions.problems.formula import (
+from nightgrid.solvers.reductions.problems.flow_free import FlowFree
+from nightgrid.solvers.reductions.problems.formula import (
     Formula,
     assignments,
     check_assignment,
     exactly_one,
     not_all_equal,
 )
-from solvers.reductions.problems.letters import distinct_letters
-from solvers.reductions.problems.planar import PlanarFormula, crosses, embed, random_planar_formula
-from solvers.reductions.problems.subset_sum import SubsetSum, check_subset
-from solvers.reductions.problems.texts import read_flow_free, read_subset_sum, read_three_d_matching
-from solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.reductions.problems.planar import (
+    PlanarFormula,
+    crosses,
+    embed,
+    random_planar_formula,
+)
+from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
+from nightgrid.solvers.reductions.problems.texts import (
+    read_flow_free,
+    read_subset_sum,
+    read_three_d_matching,
+)
+from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
 from tests.oracles.hard_instances import all_formulas
 
 

@@ -8,16 +8,25 @@ from collections import Counter
 
 import pytest
 
-from solvers.algebra import Ask, Outcome, Status
-from solvers.errors import PermanentError
-from solvers.letterboxed.check import played, text_of
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
-from solvers.reductions import matching_to_letterboxed, more_sides, not_all_equal_to_letterboxed
-from solvers.reductions.plays import check_play
-from solvers.reductions.problems.formula import Formula, assignments, not_all_equal, random_formula
-from solvers.reductions.problems.three_d_matching import random_three_d_matching
-from solvers.reductions.reduced import Reduced
+from nightgrid.solvers.algebra import Ask, Outcome, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.check import played, text_of
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.reductions import (
+    matching_to_letterboxed,
+    more_sides,
+    not_all_equal_to_letterboxed,
+)
+from nightgrid.solvers.reductions.plays import check_play
+from nightgrid.solvers.reductions.problems.formula import (
+    Formula,
+    assignments,
+    not_all_equal,
+    random_formula,
+)
+from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
+from nightgrid.solvers.reductions.reduced import Reduced
 from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))

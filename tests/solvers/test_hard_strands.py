@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from solvers.algebra import Ask, Status
-from solvers.errors import PermanentError
-from solvers.reductions import blocks, flow_free_to_strands, one_in_three_to_strands
-from solvers.reductions.problems.flow_free import FlowFree, check_flows, random_flow_free
-from solvers.reductions.problems.formula import Formula, assignments, exactly_one
-from solvers.reductions.problems.planar import PlanarFormula, embed, random_planar_formula
-from solvers.reductions.reduced import Reduced
-from solvers.strands.check import check_cover
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions import blocks, flow_free_to_strands, one_in_three_to_strands
+from nightgrid.solvers.reductions.problems.flow_free import FlowFree, check_flows, random_flow_free
+from nightgrid.solvers.reductions.problems.formula import Formula, assignments, exactly_one
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed, random_planar_formula
+from nightgrid.solvers.reductions.reduced import Reduced
+from nightgrid.solvers.strands.check import check_cover
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 from tests.oracles.exact_cover import exact_covers
 from tests.oracles.hard_instances import all_flows, all_formulas
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.kernel.compiling import search_kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.compiling import search_kernel
+from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     clear,
     enter,

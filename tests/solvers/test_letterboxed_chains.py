@@ -7,18 +7,18 @@ from itertools import combinations
 
 import pytest
 
-from solvers.algebra import Ask, Budget
-from solvers.errors import PermanentError
-from solvers.letterboxed.check import check_chain, strokes
-from solvers.letterboxed.columns import from_arrays, to_arrays
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.generate import generate, par_of
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search.disjoint import disjoint_chains
-from solvers.letterboxed.search.greedy import greedy_chains
-from solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
-from solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.check import check_chain, strokes
+from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.generate import generate, par_of
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
+from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
+from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
+from nightgrid.solvers.lexicon.compile import compile_lexicon
 
 WORDS = ("BAD", "DACE", "FEB", "BEADED", "ACE", "CAFE")
 BOARD = Puzzle(sides=("AB", "CD", "EF"), dictionary=("BDFACE", "EB", "BDA", "ACF", "AC", "CE"))

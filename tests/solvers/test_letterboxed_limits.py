@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.algebra import Ask, Budget, Status
-from solvers.errors import PermanentError
-from solvers.letterboxed import game as module
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed import game as module
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
 
 COUNT, ALL, FIRST = Ask(kind="count"), Ask(kind="all"), Ask(kind="first")
 GENERAL = Puzzle(sides=("ABCA", "BCDD", "DEAF"), dictionary=("ABC", "CDE", "ECD", "DAB", "BDF"))

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Outcome
-from solvers.letterboxed.check import check_chain, strokes
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Chains, Rules
-from solvers.letterboxed.solution import Chain
+from nightgrid.solvers.algebra import Ask, Outcome
+from nightgrid.solvers.letterboxed.check import check_chain, strokes
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Chains, Rules
+from nightgrid.solvers.letterboxed.solution import Chain
 from tests.oracles.letterboxed_brute_force import chains as brute_force
 from tests.oracles.letterboxed_brute_force import letters_of, order
 from tests.solvers.letterboxed_boards import boards, distinct_boards
@@ -131,12 +131,12 @@ def test_the_general_engine_agrees_on_distinct_letters(puzzle: Puzzle, chains: C
     by_tables = game.solve(puzzle, COUNT)
     assert game.stream(puzzle, ALL).engine == "distinct"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.letterboxed.search.search.DISTINCT_LETTERS_MAX", 0)
+        patch.setattr("nightgrid.solvers.letterboxed.search.search.DISTINCT_LETTERS_MAX", 0)
         general = game.solve(puzzle, COUNT)
         assert game.stream(puzzle, ALL).engine == "general"
         listed = said(game.solve(puzzle, Ask.parse("all(50)")))
     assert said(general) == said(by_tables)
     assert said(game.solve(puzzle, Ask.parse("all(50)"))) == listed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.letterboxed.search.distinct.LETTERS_MAX", 0)
+        patch.setattr("nightgrid.solvers.letterboxed.search.distinct.LETTERS_MAX", 0)
         assert said(game.solve(puzzle, COUNT)) == said(by_tables)

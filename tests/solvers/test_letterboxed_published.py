@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from solvers.algebra import STATUS_CODES, Ask, Budget, Status
-from solvers.letterboxed.check import check_chain
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.letterboxed.search.greedy import greedy_chains
-from solvers.letterboxed.solution import Chain
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status
+from nightgrid.solvers.letterboxed.check import check_chain
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 pytestmark = pytest.mark.archive
 

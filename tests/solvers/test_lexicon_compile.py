@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.errors import PermanentError
-from solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of, words_of
-from solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
-from solvers.lexicon.text import CENTIZIPF_MAX, digest_of, read_canonical
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of, words_of
+from nightgrid.solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
+from nightgrid.solvers.lexicon.text import CENTIZIPF_MAX, digest_of, read_canonical
 
 WORDS = st.lists(
     st.tuples(
@@ -194,7 +194,7 @@ def test_a_lexicon_of_all_letters_that_fit_is_compiled_and_one_more_is_refused()
 
 
 def test_more_letters_than_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("solvers.lexicon.compile.LETTERS_MAX", 7)
+    monkeypatch.setattr("nightgrid.solvers.lexicon.compile.LETTERS_MAX", 7)
     assert len(compile_lexicon([("ABCD", 0), ("EFG", 0)])) == 2
     with pytest.raises(PermanentError, match="a lexicon has 8 letters; expected at most 7"):
         compile_lexicon([("ABCD", 0), ("EFGH", 0)])

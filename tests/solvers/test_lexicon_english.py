@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.components import NO_COMPONENT, component_costs
-from solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LETTERS, english_words
-from solvers.lexicon.lexicon import Lexicon
-from solvers.lexicon.phrases import english_phrases
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.components import NO_COMPONENT, component_costs
+from nightgrid.solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LETTERS, english_words
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.phrases import english_phrases
 
 
 @pytest.fixture(scope="module")

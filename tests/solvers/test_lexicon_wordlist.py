@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.errors import PermanentError
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.wordlist import read_word_list
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.wordlist import read_word_list
 
 UNCLEAR = "may be a phrase or have a count; expected a TAB or comma between phrase and count"
 
@@ -109,6 +109,6 @@ def test_a_list_that_is_not_utf_8_is_refused_at_its_byte():
 
 
 def test_a_list_beyond_the_bound_is_refused(monkeypatch):
-    monkeypatch.setattr("solvers.lexicon.wordlist.WORD_LIST_MAX_BYTES", 8)
+    monkeypatch.setattr("nightgrid.solvers.lexicon.wordlist.WORD_LIST_MAX_BYTES", 8)
     assert words("one\ntwo\n") == ["ONE", "TWO"]
     assert refusal(b"one\ntwo\nx") == "word list my.txt: more than 8 bytes"

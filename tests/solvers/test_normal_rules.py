@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Game, Outcome
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle as ChainBoard
-from solvers.letterboxed.rules import Rules as ChainRules
-from solvers.lexicon.compile import compile_lexicon
-from solvers.question import question_of
-from solvers.registry import game
-from solvers.strands.game import StrandsGame
-from solvers.strands.rules import Rules
-from solvers.tiles.check import check_walk
-from solvers.tiles.puzzle import Puzzle as TileBoard
-from solvers.tiles.rules import Rules as WalkRules
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.algebra import Ask, Game, Outcome
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle as ChainBoard
+from nightgrid.solvers.letterboxed.rules import Rules as ChainRules
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.puzzle import Puzzle as TileBoard
+from nightgrid.solvers.tiles.rules import Rules as WalkRules
+from nightgrid.solvers.tiles.solution import Walk
 from tests.solvers.strands_boards import Instance, all_rules, instances, random_instance, zoned
 
 COUNT = Ask(kind="count")

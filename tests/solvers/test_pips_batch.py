@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
-from solvers.errors import PermanentError
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import LOOSE
-from solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import LOOSE
+from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 
 COUNT = Ask(kind="count")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Game, Status
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import LOOSE
-from solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import LOOSE
+from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of
 
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")

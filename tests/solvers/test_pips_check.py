@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution, holds
-from solvers.pips.generate.generator import generate
-from solvers.pips.generate.mix import PRESETS
-from solvers.pips.puzzle import Puzzle, Region, RegionType
-from solvers.pips.solution import Placement, Solution, solution_from_json, solution_to_json
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.pips.check import check_solution, holds
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.pips.puzzle import Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import (
+    Placement,
+    Solution,
+    solution_from_json,
+    solution_to_json,
+)
 
 # A board of 2 x 2 cells whose upper row must hold 3 pips.
 SQUARE = Puzzle(

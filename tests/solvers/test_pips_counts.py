@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks import tiling_trees
-from solvers.algebra import MAX_COUNT, Ask, Budget, Game, Status
-from solvers.pips.generate.generator import generate_many
-from solvers.pips.generate.mix import EASY, HARD, MEDIUM, Mix
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Game, Status
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import EASY, HARD, MEDIUM, Mix
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.boards import (

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Game, Status
-from solvers.pips.check import check_solution
-from solvers.pips.general import dominoes as general_dominoes
-from solvers.pips.general.board import GeneralBoard
-from solvers.pips.general.search import (
+from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.pips.check import check_solution
+from nightgrid.solvers.pips.general import dominoes as general_dominoes
+from nightgrid.solvers.pips.general.board import GeneralBoard
+from nightgrid.solvers.pips.general.search import (
     GeneralSearch,
     count_generally,
     general_order,
     is_first_choice,
 )
-from solvers.pips.parts import canonical_key, divide
+from nightgrid.solvers.pips.parts import canonical_key, divide
 from tests.solvers.boards import Payload, payload_of, payloads, puzzle_of, rectangle, unconstrained
 
 COUNT, ALL, FIRST = Ask(kind="count"), Ask(kind="all"), Ask(kind="first")

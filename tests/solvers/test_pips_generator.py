@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import canonical_json
-from solvers.errors import PermanentError
-from solvers.pips.generate.generator import SEEDS_PER_STREAM, generate, generate_many, to_payload
-from solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Solution
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import (
+    SEEDS_PER_STREAM,
+    generate,
+    generate_many,
+    to_payload,
+)
+from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Solution
 
 SEEDS = st.integers(0, 2**40)
 

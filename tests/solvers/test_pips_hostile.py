@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from solvers.algebra import STATUS_CODES, Ask, Budget, Status
-from solvers.errors import PermanentError
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status
+from nightgrid.solvers.errors import PermanentError
 
 COUNT = Ask(kind="count")
 

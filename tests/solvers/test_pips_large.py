@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from solvers.algebra import Ask, Budget, Game, Status
-from solvers.pips.check import check_solution
+from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.pips.check import check_solution
 from tests.oracles.brute_force import Cell
 from tests.solvers.boards import (
     Payload,

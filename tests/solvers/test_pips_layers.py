@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.boards import loose_board
-from solvers.algebra import Ask, Budget, Game, LayeredCount, Status
-from solvers.errors import PermanentError
-from solvers.pips.general.search import is_first_choice
-from solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.algebra import Ask, Budget, Game, LayeredCount, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.general.search import is_first_choice
+from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.boards import (
     Payload,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import InvalidPuzzleError
-from solvers.pips.puzzle import (
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.pips.puzzle import (
     MAX_CELLS,
     MAX_COORDINATE,
     MAX_PIP,

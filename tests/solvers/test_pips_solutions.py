@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Game, Status
-from solvers.pips.check import check_solution
+from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.pips.check import check_solution
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.boards import (
     Payload,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Game, Outcome, Status
-from solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
+from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.solvers.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")
@@ -186,7 +186,7 @@ def test_what_parts_cost_adds_up(pips: Game[Any, Any]) -> None:
     ids=str,
 )
 def test_a_part_that_is_none_is_refused_with_a_sentence(pips: Game[Any, Any], part: Any) -> None:
-    from solvers.errors import PermanentError
+    from nightgrid.solvers.errors import PermanentError
 
     puzzle = puzzle_of(unconstrained(rectangle(2, 3), [(0, 1), (1, 2), (2, 3)]))
     with pytest.raises(PermanentError, match=r"\w+ \w+"):

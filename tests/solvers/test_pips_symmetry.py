@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Game
-from solvers.pips.puzzle import MAX_PIP
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.pips.puzzle import MAX_PIP
 from tests.oracles.brute_force import Cell
 from tests.solvers.boards import Payload, payloads, puzzle_of
 

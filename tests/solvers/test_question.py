@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from solvers.algebra import Ask, Budget
-from solvers.errors import PermanentError
-from solvers.question import QUESTION_FIELDS, Question, question_of
-from solvers.registry import game
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import QUESTION_FIELDS, Question, question_of
+from nightgrid.solvers.registry import game
 
 COUNT = Ask(kind="count")
 QUESTION = Question(

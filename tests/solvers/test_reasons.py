@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
-from solvers.errors import PermanentError
-from solvers.kernel import codes as kernel_codes
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.rules import Rules as LetterBoxedRules
-from solvers.pips.game import PIPS
-from solvers.pips.layers.endings import CODES, REASONS, SOLVING, ending
-from solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_code_of, reason_index
-from solvers.strands.game import StrandsGame
-from solvers.strands.rules import Rules as StrandsRules
-from solvers.tiles.game import TilesGame
+from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel import codes as kernel_codes
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.rules import Rules as LetterBoxedRules
+from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.layers.endings import CODES, REASONS, SOLVING, ending
+from nightgrid.solvers.reasons import (
+    BudgetSpentError,
+    Reason,
+    ReasonCode,
+    reason_code_of,
+    reason_index,
+)
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.rules import Rules as StrandsRules
+from nightgrid.solvers.tiles.game import TilesGame
 
 GAMES = (
     PIPS,
@@ -50,10 +56,10 @@ def test_every_kernel_code_is_a_reason() -> None:
 
 
 def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
-    from solvers.letterboxed.states.graph import GROW
-    from solvers.pips.layers.search import MORE
-    from solvers.tiles.fewest_moves.plan import IMPOSSIBLE, POSSIBLE
-    from solvers.tiles.fewest_moves.search import FOUND, NONE, RESTART
+    from nightgrid.solvers.letterboxed.states.graph import GROW
+    from nightgrid.solvers.pips.layers.search import MORE
+    from nightgrid.solvers.tiles.fewest_moves.plan import IMPOSSIBLE, POSSIBLE
+    from nightgrid.solvers.tiles.fewest_moves.search import FOUND, NONE, RESTART
 
     shared = {kernel_codes.DONE, *KERNEL_CODES}
     assert not shared & {GROW, MORE, FOUND, NONE, RESTART, POSSIBLE, IMPOSSIBLE}
@@ -113,7 +119,7 @@ def test_the_part_that_costs_the_job_its_answer_is_named() -> None:
 
 
 def test_tiles_merge_names_the_part_that_was_worked() -> None:
-    from solvers.tiles.puzzle import Puzzle
+    from nightgrid.solvers.tiles.puzzle import Puzzle
 
     board = Puzzle(tiles=(("A",), ("A",)))
     lost: Outcome[object] = Outcome(

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from solvers.lexicon.compile import compile_lexicon
-from solvers.strands.paths import cut
-from solvers.strands.rules import Rules
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.strands.paths import cut
+from nightgrid.solvers.strands.rules import Rules
 
 
 def test_a_compound_is_shown_in_the_parts_that_set_its_score():

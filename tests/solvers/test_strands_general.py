@@ -14,22 +14,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Status
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.lexicon.compile import compile_lexicon
-from solvers.reasons import BudgetSpentError
-from solvers.strands import engine_choice, listing
-from solvers.strands import game as strands_game
-from solvers.strands.check import check_cover
-from solvers.strands.game import StrandsGame
-from solvers.strands.general import group_search as general_group_search
-from solvers.strands.general import pieces as general_pieces
-from solvers.strands.general.engine import GeneralEngine
-from solvers.strands.general.pieces import WideFound, find_wide_pieces, widened
-from solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.sweep.engine import SweepEngine
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands import engine_choice, listing
+from nightgrid.solvers.strands import game as strands_game
+from nightgrid.solvers.strands.check import check_cover
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.general import group_search as general_group_search
+from nightgrid.solvers.strands.general import pieces as general_pieces
+from nightgrid.solvers.strands.general.engine import GeneralEngine
+from nightgrid.solvers.strands.general.pieces import WideFound, find_wide_pieces, widened
+from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.sweep.engine import SweepEngine
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import TooLargeError, Vocabulary
 from tests.solvers.strands_boards import (

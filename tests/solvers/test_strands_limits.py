@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.algebra import Ask, Budget, Status
-from solvers.lexicon.compile import compile_lexicon
-from solvers.reasons import BudgetSpentError, ReasonCode
-from solvers.strands.game import StrandsGame
-from solvers.strands.general import pieces as general_pieces
-from solvers.strands.pieces import pieces
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.engine import Engine
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.general import pieces as general_pieces
+from nightgrid.solvers.strands.pieces import pieces
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.engine import Engine
 
 COUNT = Ask(kind="count")
 LAUGHTER = Puzzle(board=("HAHAHA", "AHAHAH") * 4, theme_words=7)

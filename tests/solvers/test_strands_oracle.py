@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Game, Outcome, Status
-from solvers.lexicon.compile import compile_lexicon
-from solvers.registry import game
-from solvers.strands.rules import Rules, Words
-from solvers.strands.solution import Cover, cover_from_json, cover_to_json
+from nightgrid.solvers.algebra import Ask, Game, Outcome, Status
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands.rules import Rules, Words
+from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
 from tests.oracles.strands_brute_force import (
     Covering,
     Steps,

@@ -7,11 +7,11 @@ import random
 import pytest
 from hypothesis import assume, given, settings
 
-from solvers.lexicon.compile import compile_lexicon
-from solvers.strands.paths import spell as spelled
-from solvers.strands.pieces.pieces import Pieces, TooManyPiecesError, find_pieces
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.strands.paths import spell as spelled
+from nightgrid.solvers.strands.pieces.pieces import Pieces, TooManyPiecesError, find_pieces
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 from tests.oracles.strands_brute_force import (
     Cell,
     Path,

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.errors import PermanentError
-from solvers.strands.generate import generate
-from solvers.strands.placing import (
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.generate import generate
+from nightgrid.solvers.strands.placing import (
     TooManySteps,
     crosses,
     place_words,
     strokes_of,
     touches_opposite_sides,
 )
-from solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.puzzle import Puzzle
 
 SPANGRAM = "WEATHERREPORT"
 WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")

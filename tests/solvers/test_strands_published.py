@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from solvers.algebra import Ask, Status
-from solvers.lexicon.compile import compile_lexicon
-from solvers.lexicon.lexicon import Lexicon
-from solvers.registry import game
-from solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands.puzzle import Puzzle
 from tests.solvers.strands_boards import needs_solver
 
 pytestmark = [pytest.mark.archive, needs_solver]

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Game, Status
-from solvers.lexicon.compile import compile_lexicon
-from solvers.registry import game
-from solvers.strands import game as strands_game
-from solvers.strands.engine_choice import engine_for
-from solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.sweep.engine import SweepEngine
-from solvers.strands.zones.engine import ZoneEngine
+from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands import game as strands_game
+from nightgrid.solvers.strands.engine_choice import engine_for
+from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.sweep.engine import SweepEngine
+from nightgrid.solvers.strands.zones.engine import ZoneEngine
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import Covering, TooLargeError
 from tests.solvers.strands_boards import Instance, board, lexicon_of_words, zoned

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from solvers.algebra import Ask
-from solvers.lexicon.compile import compile_lexicon
-from solvers.strands.game import StrandsGame
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
 from tests.solvers.strands_boards import needs_solver
 
 pytestmark = needs_solver

@@ -8,19 +8,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from solvers.algebra import Ask, Budget, Outcome, Status
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.reasons import Reason, ReasonCode
-from solvers.tiles.check import check_walk
-from solvers.tiles.combo import combo
-from solvers.tiles.fewest_moves.fewest import fewest_moves
-from solvers.tiles.game import TilesGame
-from solvers.tiles.generate import Form, generate, generate_arrays
-from solvers.tiles.model import Model, index, model_of
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import Walk, walk_from_json
-from solvers.tiles.trail import euler_trail, shares_several
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.combo import combo
+from nightgrid.solvers.tiles.fewest_moves.fewest import fewest_moves
+from nightgrid.solvers.tiles.game import TilesGame
+from nightgrid.solvers.tiles.generate import Form, generate, generate_arrays
+from nightgrid.solvers.tiles.model import Model, index, model_of
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import Walk, walk_from_json
+from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 from tests.oracles.tiles_cp_sat import fewest_visits
 
 FIRST = Ask(kind="first")

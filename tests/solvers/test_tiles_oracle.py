@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from solvers.algebra import Ask, Budget, Outcome, Status
-from solvers.tiles.check import check_walk
-from solvers.tiles.game import TilesGame
-from solvers.tiles.model import model_of
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import Walk
-from solvers.tiles.trail import shares_several
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.game import TilesGame
+from nightgrid.solvers.tiles.model import model_of
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import Walk
+from nightgrid.solvers.tiles.trail import shares_several
 from tests.oracles import tiles_brute_force as oracle
 from tests.solvers.tiles_boards import RULES, boards, renamed, sparse
 

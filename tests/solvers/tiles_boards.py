@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 TILES_MAX = 6
 RULES = ("yes", "forced", "no")

@@ -11,15 +11,15 @@ sys.path.insert(0, str(HERE))
 
 import toy_game as toy  # noqa: E402
 
-from archive.lake.storage import Lake  # noqa: E402
-from archive.lake.tables import RESULTS  # noqa: E402
-from solvers.algebra import Ask, Budget  # noqa: E402
-from workers.cluster.supervisor import local_cluster  # noqa: E402
-from workers.driver.driver import drive  # noqa: E402
-from workers.driver.executors import InlineExecutor  # noqa: E402
-from workers.ondemand.keeper import Keeper  # noqa: E402
-from workers.runs.plan.planner import plan_run  # noqa: E402
-from workers.settings import Settings  # noqa: E402
+from nightgrid.archive.lake.storage import Lake  # noqa: E402
+from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
+from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
+from nightgrid.workers.cluster.supervisor import local_cluster  # noqa: E402
+from nightgrid.workers.driver.driver import drive  # noqa: E402
+from nightgrid.workers.driver.executors import InlineExecutor  # noqa: E402
+from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
+from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
+from nightgrid.workers.settings import Settings  # noqa: E402
 
 COUNT = Ask(kind="count")
 BUDGET = Budget()
@@ -37,7 +37,7 @@ def toy_in_place_of_pips():
         toy.install(patch.setattr)
         toy_environment(patch)
         # Runs of a few boards shall have chunks enough to disturb.
-        patch.setattr("workers.runs.plan.chunk_size.CHUNK_MIN_S", 0.01)
+        patch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MIN_S", 0.01)
         yield
     toy.forget()
 
@@ -104,9 +104,9 @@ def cluster_lake(cluster):
 def divide_all(patch, into):
     """Let every job that can be be divided into so many parts when it is planned."""
     if into > 1:
-        patch.setattr("workers.runs.plan.plan_pass.DIVIDE_S", 0.0)
-        patch.setattr("workers.runs.plan.plan_pass.DIVIDED_S", 1e-9)
-        patch.setattr("workers.runs.plan.plan_pass.DIVIDED_PARTS_MAX", into)
+        patch.setattr("nightgrid.workers.runs.plan.plan_pass.DIVIDE_S", 0.0)
+        patch.setattr("nightgrid.workers.runs.plan.plan_pass.DIVIDED_S", 1e-9)
+        patch.setattr("nightgrid.workers.runs.plan.plan_pass.DIVIDED_PARTS_MAX", into)
 
 
 def plan(lake, boards, ask=COUNT, budget=BUDGET):

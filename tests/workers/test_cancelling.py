@@ -6,13 +6,13 @@ import pytest
 import toy_game as toy
 from conftest import plan, result_rows, undisturbed_rows
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.cancelling import cancel_run, remains_of, take_up_run
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.solve_chunk import solve_chunk
 from tests.pending import pending_chunks
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.runs.cancelling import cancel_run, remains_of, take_up_run
-from workers.runs.manifest import open_run
-from workers.runs.solve_chunk import solve_chunk
 
 
 def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, settings, tmp_path):

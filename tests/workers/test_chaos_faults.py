@@ -13,7 +13,7 @@ from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
 from benchmarks.chaos_cluster import cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 pytestmark = pytest.mark.cluster
 

@@ -20,9 +20,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from solvers.reasons import Reason, ReasonCode
-from workers.driver.chunk_counts import Counts
-from workers.driver.chunk_states import (
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.driver.chunk_counts import Counts
+from nightgrid.workers.driver.chunk_states import (
     HAS_RESULT,
     IN_FLIGHT,
     OPEN,
@@ -32,17 +32,17 @@ from workers.driver.chunk_states import (
     Reading,
     State,
 )
-from workers.driver.chunk_table import ChunkTable
-from workers.driver.suspects import (
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.suspects import (
     Limits,
     after_failure,
     after_interruption,
     choose,
     poison_reason_of,
 )
-from workers.runs.attempts import Attempts, Start
-from workers.runs.manifest import Segment
-from workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.attempts import Attempts, Start
+from nightgrid.workers.runs.manifest import Segment
+from nightgrid.workers.runs.staged.stages import Carried
 
 RUN = "0" * 32
 START = Start(attempt=1, worker="w", started_at=0.0)

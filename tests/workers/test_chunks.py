@@ -7,14 +7,14 @@ from conftest import COUNT, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archive.lake.tables import PARTS
-from solvers.algebra import MAX_COUNT, Ask, Budget
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.reasons import Reason, ReasonCode
-from workers.runs import solve_chunk as chunks
-from workers.runs.manifest import open_run
-from workers.runs.solve_chunk import AGAIN, decimals, solve_chunk, solve_rows
-from workers.settings import Settings
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs import solve_chunk as chunks
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.solve_chunk import AGAIN, decimals, solve_chunk, solve_rows
+from nightgrid.workers.settings import Settings
 
 
 def rows_of(lake, run_id, chunk=0):

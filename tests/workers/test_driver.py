@@ -9,19 +9,19 @@ import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, divide_all, plan, quick_settings, result_rows, undisturbed_rows
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, SOLUTIONS
-from solvers.algebra import Ask
-from solvers.errors import TransientError
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
+from nightgrid.workers.queue.redis_keys import Announcement
+from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_start
+from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.solve_chunk import AGAIN, solve_chunk, solve_rows
 from tests.pending import pending_chunks
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor, MessageStatus
-from workers.queue.redis_keys import Announcement
-from workers.runs.attempts import Attempts, read_attempts, write_start
-from workers.runs.manifest import ChunkRef, open_run, read_done
-from workers.runs.plan.planner import plan_run
-from workers.runs.solve_chunk import AGAIN, solve_chunk, solve_rows
 
 
 class Killed(BaseException):

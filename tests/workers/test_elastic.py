@@ -9,14 +9,14 @@ import toy_game as toy
 from conftest import plan, quick_settings
 from test_survival import drive_celery
 
-from workers.cluster.supervisor import local_cluster
-from workers.driver.chunk_states import Flight
-from workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from workers.queue.demand import demand, publish_demand
-from workers.queue.redis_keys import connect, mark_alive, mark_dead, mark_left
-from workers.queues import BATCH, URGENT
-from workers.runs.attempts import Start
-from workers.runs.manifest import ChunkRef
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
+from nightgrid.workers.queue.demand import demand, publish_demand
+from nightgrid.workers.queue.redis_keys import connect, mark_alive, mark_dead, mark_left
+from nightgrid.workers.queues import BATCH, URGENT
+from nightgrid.workers.runs.attempts import Start
+from nightgrid.workers.runs.manifest import ChunkRef
 
 pytestmark = pytest.mark.cluster
 
@@ -100,7 +100,7 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
 
 def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
     # Whatever the lake has learnt from other tests.
-    monkeypatch.setattr("workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 20)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 20)
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
     run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
     seen = []

@@ -13,14 +13,14 @@ import toy_game as toy
 import toy_layers
 from conftest import HERE, plan, quick_settings, result_rows
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS
-from solvers.reasons import ReasonCode
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.ondemand.jobs import open_records, solve_message
-from workers.runs.attempts import read_all_attempts
-from workers.runs.manifest import open_run, read_done
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import open_records, solve_message
+from nightgrid.workers.runs.attempts import read_all_attempts
+from nightgrid.workers.runs.manifest import open_run, read_done
 
 DEFERRING = "b2b69398302cb5ef3183053e5bf328f1"
 STAGED = "27ac52d5c513ced21cc93ae0de2e047e"

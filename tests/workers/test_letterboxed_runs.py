@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from conftest import divide_all, quick_settings
 
-import solvers.registry
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.words.binding import bind_game, open_game
-from archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
-from solvers.algebra import Ask, Budget
-from solvers.letterboxed.puzzle import Puzzle
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.words.binding import bind_game, open_game
+from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import record_path, result, solve_message, submit
+from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.letter_days import SIDES, WORDS, turned
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.ondemand.jobs import record_path, result, solve_message, submit
-from workers.runs.plan.planner import plan_run
 
 DAYS = 4
 OWN = Puzzle(sides=SIDES, dictionary=WORDS)
@@ -27,15 +27,19 @@ OWN = Puzzle(sides=SIDES, dictionary=WORDS)
 
 @pytest.fixture(autouse=True)
 def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.words.binding._open", {})
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.fixture
 def mailbox(monkeypatch):
     """Messages that would have gone to the queue `interactive`."""
     sent = []
-    monkeypatch.setattr("workers.ondemand.jobs.jobs.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
     return sent
 
 

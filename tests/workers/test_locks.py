@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from solvers.errors import TransientError
-from workers.cluster.locks import alone
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.cluster.locks import alone
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from workers.cluster.locks import alone
+from nightgrid.workers.cluster.locks import alone
 with alone(Path(sys.argv[1]), "night", "taken"):
     print("held", flush=True)
     time.sleep(60)

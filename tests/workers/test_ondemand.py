@@ -10,19 +10,26 @@ import toy_game as toy
 from conftest import COUNT, plan, quick_settings
 from test_survival import drive_celery, slow_boards
 
-from archive.lake.storage import STAGING, STAGING_KEPT_S, Lake
-from solvers.algebra import Ask, Budget
-from solvers.errors import PermanentError, TransientError
+from nightgrid.archive.lake.storage import STAGING, STAGING_KEPT_S, Lake
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.ondemand.jobs import (
+    open_records,
+    record_path,
+    result,
+    solve_message,
+    status,
+    submit,
+)
+from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.queue.messages import Traffic, Watch
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.queue.status import overview
+from nightgrid.workers.queues import BATCH, NAMES
+from nightgrid.workers.runs.manifest import open_run
 from tests.pending import pending_chunks
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor, InlineExecutor
-from workers.ondemand.jobs import open_records, record_path, result, solve_message, status, submit
-from workers.ondemand.keeper import Keeper
-from workers.queue.messages import Traffic, Watch
-from workers.queue.redis_keys import connect, living
-from workers.queue.status import overview
-from workers.queues import BATCH, NAMES
-from workers.runs.manifest import open_run
 
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 
@@ -31,7 +38,9 @@ PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 def mailbox(monkeypatch):
     """Messages that would have gone to the queue `interactive`."""
     sent = []
-    monkeypatch.setattr("workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
     return sent
 
 
@@ -193,7 +202,7 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
 def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
     cluster, cluster_lake, monkeypatch
 ):
-    monkeypatch.setattr("workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 10)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 10)
     boards = toy.boards(400, dict.fromkeys(range(22_000, 22_400), toy.SLOW), start=22_000)
     run_id = plan(cluster_lake, boards)
     refs = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))
@@ -225,7 +234,7 @@ def test_the_cluster_brings_every_on_demand_job_to_an_end(
 @pytest.mark.cluster
 def test_a_lost_message_is_sent_again_by_the_keeper(cluster, cluster_lake, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("workers.ondemand.jobs.publish", lambda *_: None)
+        patch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
         job = submit(cluster_lake, puzzle(77_004), COUNT, settings=cluster)
     assert result(cluster_lake, job, timeout_s=30.0)["count"] == toy.count_of(77_004)
     with closing(connect(cluster)) as client:

@@ -11,18 +11,24 @@ import pytest
 import toy_game as toy
 from conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS
-from solvers.errors import PermanentError, TransientError
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.runs.external_sort import Buckets
-from workers.runs.gathering import SPLIT, Gathering, is_right
-from workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run, segment_path
-from workers.runs.plan import plan_pass
-from workers.runs.plan import planner as planning
-from workers.runs.plan.planner import begin_run, estimate_run, extend_run
-from workers.runs.solve_chunk import solve_chunk
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.external_sort import Buckets
+from nightgrid.workers.runs.gathering import SPLIT, Gathering, is_right
+from nightgrid.workers.runs.manifest import (
+    SegmentTakenError,
+    add_segment,
+    has_plan,
+    open_run,
+    segment_path,
+)
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
+from nightgrid.workers.runs.solve_chunk import solve_chunk
 
 RUN_ID = "c0" * 16
 BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})
@@ -337,10 +343,10 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
 
 def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch):
     # Several buckets and row groups, as in a large run.
-    monkeypatch.setattr("workers.runs.external_sort.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("workers.runs.external_sort.BUCKET_ROWS", 32)
-    monkeypatch.setattr("workers.runs.gathering.BATCH_CHUNKS", 3)
-    monkeypatch.setattr("workers.driver.collector.HELD_PARTS", 2)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.gathering.BATCH_CHUNKS", 3)
+    monkeypatch.setattr("nightgrid.workers.driver.collector.HELD_PARTS", 2)
     take = Gathering.take
 
     def every_other(self, refs, parts):
@@ -460,9 +466,9 @@ def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_com
 def test_a_disk_that_stays_full_costs_the_early_answers_alone(
     lake, settings, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr("workers.runs.external_sort.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("workers.runs.external_sort.BUCKET_ROWS", 32)
-    monkeypatch.setattr("workers.runs.external_sort.SPREAD_ROWS", 40)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.SPREAD_ROWS", 40)
     full = []
 
     class Full:

@@ -6,26 +6,28 @@ from functools import partial
 import pytest
 from conftest import divide_all, quick_settings
 
-import solvers.registry
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from solvers.algebra import Ask, Budget, canonical_json
-from solvers.pips.game import PIPS
-from solvers.pips.generate.generator import generate, generate_many
-from solvers.pips.generate.mix import LOOSE, PRESETS
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.runs.plan.planner import plan_run
-from workers.runs.staged.stages import first_stage
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.generate.generator import generate, generate_many
+from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.staged.stages import first_stage
 
 BOARDS = 8
 
 
 @pytest.fixture(autouse=True)
 def real_game(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.words.binding._open", {})
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,8 @@ def test_a_count_by_stages_is_the_count(
     tmp_path, monkeypatch, carry_rows, stage_rows, layers, table_bytes
 ):
     monkeypatch.setattr(
-        "workers.runs.plan.plan_pass.first_stage", partial(first_stage, carry_rows=carry_rows)
+        "nightgrid.workers.runs.plan.plan_pass.first_stage",
+        partial(first_stage, carry_rows=carry_rows),
     )
     settings = quick_settings(
         tmp_path, stage_carry_rows=carry_rows, stage_rows=stage_rows, stage_layers=layers

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from workers.driver.progress import FEW_CHUNKS, Begun, Progress, left_of, states_per_s, told_of
+from nightgrid.workers.driver.progress import (
+    FEW_CHUNKS,
+    Begun,
+    Progress,
+    left_of,
+    states_per_s,
+    told_of,
+)
 
 AT = Progress(
     run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,

@@ -9,23 +9,23 @@ import pytest
 import toy_game as toy
 from conftest import COUNT, plan
 
-from archive.lake.tables import MANIFEST_HEAD, PARTS
-from solvers.algebra import Budget, canonical_json
-from solvers.pips.game import PIPS
-from solvers.question import Question
-from solvers.reasons import Reason, ReasonCode
-from solvers.strands.rules import Rules
-from workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from workers.ondemand.jobs import JobStatus, record_path, submit
-from workers.queue.demand import Demand
-from workers.queue.redis_keys import parse_announcement
-from workers.queue.status import QueueStatus
-from workers.queues import NAMES
-from workers.runs.attempts import Attempts, write_attempts
-from workers.runs.finish import finish_run
-from workers.runs.manifest import ChunkRef, open_run
-from workers.runs.solve_chunk import solve_chunk
-from workers.runs.staged.stages import Carried, stage_part
+from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
+from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
+from nightgrid.workers.queue.demand import Demand
+from nightgrid.workers.queue.redis_keys import parse_announcement
+from nightgrid.workers.queue.status import QueueStatus
+from nightgrid.workers.queues import NAMES
+from nightgrid.workers.runs.attempts import Attempts, write_attempts
+from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.solve_chunk import solve_chunk
+from nightgrid.workers.runs.staged.stages import Carried, stage_part
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
@@ -93,7 +93,9 @@ def test_rules_of_strands_are_on_the_page_as_they_are_written():
 
 def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     sent = []
-    monkeypatch.setattr("workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
     submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
     message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
     assert set(message) == set(sent[0])

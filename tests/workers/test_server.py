@@ -11,14 +11,14 @@ import pytest
 from conftest import is_alive, quick_settings
 from test_survival import pid_of, wait_for
 
-from solvers.errors import PermanentError, TransientError
-from workers.app import app, client_app, configuration
-from workers.cluster import server
-from workers.cluster.readiness import LOG_TAIL_LINES
-from workers.cluster.supervisor import child_environment, local_cluster, supervisor_state
-from workers.processes import end_group, spawn
-from workers.queue.redis_keys import connect
-from workers.settings import SOCKET_PATH_BYTES, Settings
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.app import app, client_app, configuration
+from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.readiness import LOG_TAIL_LINES
+from nightgrid.workers.cluster.supervisor import child_environment, local_cluster, supervisor_state
+from nightgrid.workers.processes import end_group, spawn
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
 
 
 @pytest.mark.cluster
@@ -84,7 +84,7 @@ def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
     with local_cluster(settings, roles=("server",)):
         owner = supervisor_state(settings)["supervisor_pid"]
         done = subprocess.run(
-            [sys.executable, "-m", "workers.cluster.supervisor", "--roles", "batch"],
+            [sys.executable, "-m", "nightgrid.workers.cluster.supervisor", "--roles", "batch"],
             env=child_environment(settings),
             capture_output=True,
             text=True,
@@ -231,15 +231,18 @@ def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
 
 def test_workers_import_no_flow_engine():
     code = (
-        "import sys, workers.tasks, workers.ondemand.keeper, workers.cluster.supervisor; "
-        "import workers.driver.driver; "
-        "print([m for m in ('prefect', 'fastapi', 'solvers.pips.game') if m in sys.modules])"
+        "import sys, nightgrid.workers.tasks, nightgrid.workers.ondemand.keeper; "
+        "import nightgrid.workers.cluster.supervisor, nightgrid.workers.driver.driver; "
+        "names = ('prefect', 'fastapi', 'nightgrid.solvers.pips.game'); "
+        "print([m for m in names if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_a_child_whose_parent_died_before_it_asked_dies_at_once():
-    code = "from workers.processes import die_with_parent; die_with_parent(parent=1 << 30)"
+    code = (
+        "from nightgrid.workers.processes import die_with_parent; die_with_parent(parent=1 << 30)"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == (-9 if sys.platform == "linux" else 0)

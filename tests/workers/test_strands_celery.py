@@ -7,19 +7,19 @@ import pyarrow as pa
 import pytest
 from conftest import divide_all, quick_settings
 
-import solvers.registry
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
-from archive.words.binding import bind_game
-from solvers.algebra import Ask, Budget, canonical_json
-from solvers.strands.generate import generate
-from workers.cluster.supervisor import local_cluster
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor
-from workers.runs.finish import path_key
-from workers.runs.manifest import open_run
-from workers.runs.plan.planner import plan_run
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.strands.generate import generate
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.runs.finish import path_key
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.planner import plan_run
 
 # Workers compile or load kernels and open the English words before they begin.
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -32,8 +32,8 @@ OTHER, _ = generate("TRAIN", ["COAT", "LEMON", "STONES"], 4, rows=4, columns=5)
 @pytest.fixture(autouse=True, scope="module")
 def real_games(toy_in_place_of_pips):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("archive.words.binding.game_named", solvers.registry.game)
-        patch.setattr("archive.words.binding._open", {})
+        patch.setattr("nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game)
+        patch.setattr("nightgrid.archive.words.binding._open", {})
         yield
 
 
@@ -47,7 +47,7 @@ def strands_cluster(real_games, tmp_path_factory):
     """A lake with an embedded server and two batch processes that play Strands."""
     settings = quick_settings(
         tmp_path_factory.mktemp("strands"),
-        celery_app="workers.app",
+        celery_app="nightgrid.workers.app",
         games="strands",
         split_parts_max=10_000,
         split_depth_max=6,

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 from conftest import divide_all, quick_settings
 
-import solvers.registry
-from archive.games.strands.payload import read_puzzles
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.words import binding as games
-from archive.words import lexicons
-from archive.words.binding import bind_game
-from archive.words.lexicons import lake_path
-from solvers.algebra import Ask, Budget, canonical_json
-from solvers.question import question_of
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.ondemand.jobs import result, solve_message, submit
-from workers.runs.finish import finish_run
-from workers.runs.manifest import open_run
-from workers.runs.plan.planner import plan_run
-from workers.runs.solve_chunk import solve_chunk
+import nightgrid.solvers.registry
+from nightgrid.archive.games.strands.payload import read_puzzles
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.words import binding as games
+from nightgrid.archive.words import lexicons
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.archive.words.lexicons import lake_path
+from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.question import question_of
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import result, solve_message, submit
+from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.solve_chunk import solve_chunk
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
 BOARDS = 3
@@ -33,8 +33,10 @@ RULES = "words=any"
 
 @pytest.fixture(autouse=True)
 def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.words.binding._open", {})
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +159,9 @@ def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, w
 
 def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
     sent = []
-    monkeypatch.setattr("workers.ondemand.jobs.jobs.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     game = bind_game("strands", RULES, words)
@@ -188,7 +192,9 @@ def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, 
 
 def test_what_an_earlier_version_has_asked_keeps_its_name(tmp_path, published, words, monkeypatch):
     sent = []
-    monkeypatch.setattr("workers.ondemand.jobs.jobs.publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     game = bind_game("strands", "spangram=off words=any", words)

@@ -19,12 +19,12 @@ from conftest import (
     undisturbed_rows,
 )
 
-from archive.lake.storage import Lake
-from solvers.reasons import ReasonCode
-from workers.cluster.supervisor import child_environment, supervisor_state
-from workers.driver.driver import drive
-from workers.driver.executors import CeleryExecutor, InlineExecutor
-from workers.queue.redis_keys import connect
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.queue.redis_keys import connect
 
 pytestmark = pytest.mark.cluster
 

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from solvers.algebra import Budget
+from nightgrid.solvers.algebra import Budget
+from nightgrid.workers.runs.staged import kept_count as tables
+from nightgrid.workers.runs.staged.kept_count import KeptTables
 from tests.workers.toy_layers import ToyLayers
-from workers.runs.staged import kept_count as tables
-from workers.runs.staged.kept_count import KeptTables
 
 KEY = ("lake", "run", "job")
 

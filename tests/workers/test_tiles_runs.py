@@ -5,19 +5,19 @@ import json
 import pytest
 from conftest import divide_all, quick_settings
 
-import solvers.registry
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.words.binding import bind_game
-from solvers.algebra import Ask, Budget
-from solvers.tiles.check import check_walk
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.rules import Rules
-from solvers.tiles.solution import walk_from_json
-from workers.driver.driver import drive
-from workers.driver.executors import InlineExecutor
-from workers.runs.plan.planner import plan_run
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.tiles.check import check_walk
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.rules import Rules
+from nightgrid.solvers.tiles.solution import walk_from_json
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.plan.planner import plan_run
 
 BOARDS = (
     Puzzle(tiles=(("red", "dot"), ("red", "ring"), ("blue", "dot"), ("blue", "ring"))),
@@ -28,8 +28,10 @@ ODD = Puzzle(tiles=(("red",), ("red",), ("red",)))
 
 @pytest.fixture(autouse=True)
 def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr("archive.words.binding.game_named", solvers.registry.game)
-    monkeypatch.setattr("archive.words.binding._open", {})
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.mark.parametrize(("ask", "into"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])

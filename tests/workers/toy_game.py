@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 from toy_layers import ToyLayers
 
-from archive.games.pips.tables import PIPS_PUZZLES
-from solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
-from solvers.errors import TransientError
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED = range(9)
 IMPORTED_BY = os.getpid()
@@ -72,7 +72,7 @@ class ToyGame:
 
     def to_arrays(self, puzzles):
         table = puzzles_table(puzzles)
-        from archive.lake.columns import arrays_of
+        from nightgrid.archive.lake.columns import arrays_of
 
         return arrays_of(table)
 
@@ -218,11 +218,11 @@ TOY = ToyGame()
 
 def install(patch=setattr):
     """Put the double in the place of the game `pips`, in this process."""
-    games = importlib.import_module("archive.words.binding")
+    games = importlib.import_module("nightgrid.archive.words.binding")
     patch(games, "game_named", lambda *_: TOY)
     forget()
 
 
 def forget():
     """Forget the games that were opened, whichever they were."""
-    importlib.import_module("archive.words.binding")._open.clear()
+    importlib.import_module("nightgrid.archive.words.binding")._open.clear()

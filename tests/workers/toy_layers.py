@@ -4,8 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from solvers.algebra import Statistics
-from solvers.reasons import ReasonCode
+from nightgrid.solvers.algebra import Statistics
+from nightgrid.solvers.reasons import ReasonCode
 
 LAYERS = 10
 PLACES = 200

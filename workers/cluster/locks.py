@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from solvers.errors import TransientError
+from nightgrid.solvers.errors import TransientError
 
 
 @contextmanager

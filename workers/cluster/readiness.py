@@ -9,11 +9,11 @@ from typing import Any
 
 import redis
 
-from solvers.errors import TransientError
-from workers.cluster import server
-from workers.queue.redis_keys import connect, living
-from workers.queues import BATCH, INTERACTIVE
-from workers.settings import Settings
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.cluster import server
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.queues import BATCH, INTERACTIVE
+from nightgrid.workers.settings import Settings
 
 LOOK_SECONDS = 0.1
 LOG_TAIL_LINES = 6

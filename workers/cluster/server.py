@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import redis
 
-from solvers.errors import PermanentError
-from workers.queue.redis_keys import connect
-from workers.settings import Settings
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.settings import Settings
 
 PING_SECONDS = 0.05
 """Pause between two looks whether the server has started."""

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import redis
 
-from workers.queue.redis_keys import connect, living
-from workers.settings import Settings
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.settings import Settings
 
 
 class Silence:

@@ -1,8 +1,8 @@
 """Start the embedded server and the workers, restart whatever exits, stop all of it together.
 
-As a program, `python -m workers.cluster.supervisor` does this for the settings in its environment
-until SIGTERM or SIGINT, or, with --leash, until its standard input closes: whoever holds the other
-end may be killed in any way and leaves no process behind.
+As a program, `python -m nightgrid.workers.cluster.supervisor` does this for the settings in its
+environment until SIGTERM or SIGINT, or, with --leash, until its standard input closes: whoever
+holds the other end may be killed in any way and leaves no process behind.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from typing import Any
 
 import redis
 
-from solvers.errors import TransientError
-from workers.cluster import server
-from workers.cluster.locks import alone
-from workers.cluster.readiness import mark_logs, wait_ready
-from workers.cluster.stalled import Silence
-from workers.processes import end_group, kill_group, spawn, wait
-from workers.queue.redis_keys import connect, mark_dead, mark_left
-from workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
-from workers.settings import Settings
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.locks import alone
+from nightgrid.workers.cluster.readiness import mark_logs, wait_ready
+from nightgrid.workers.cluster.stalled import Silence
+from nightgrid.workers.processes import end_group, kill_group, spawn, wait
+from nightgrid.workers.queue.redis_keys import connect, mark_dead, mark_left
+from nightgrid.workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from nightgrid.workers.settings import Settings
 
 SERVER = "server"
 KEEPER = "keeper"
@@ -172,7 +172,7 @@ class Supervisor:
         if role == SERVER:
             return lambda: server.server_command(settings)
         if role == KEEPER:
-            return lambda: [sys.executable, "-m", "workers.ondemand.keeper"]
+            return lambda: [sys.executable, "-m", "nightgrid.workers.ondemand.keeper"]
         if role == INTERACTIVE:
             queues: tuple[str, ...] = (INTERACTIVE,)
             return lambda: worker_command(settings, role, queues, settings.interactive_processes)
@@ -329,7 +329,7 @@ def worker_command(
 
 def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
     """Write the environment in which our packages are found and the settings are these."""
-    paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
         **settings.environment(),
@@ -355,7 +355,7 @@ def beginning_cluster(
     command = [
         sys.executable,
         "-m",
-        "workers.cluster.supervisor",
+        "nightgrid.workers.cluster.supervisor",
         "--leash",
         "--roles",
         ",".join(roles),
@@ -408,7 +408,7 @@ def is_supervised(settings: Settings) -> bool:
 
 def main() -> None:
     """Supervise, as a program."""
-    parser = argparse.ArgumentParser(prog="python -m workers.cluster.supervisor")
+    parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.supervisor")
     parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
     parser.add_argument(
         "--standby", action="store_true", help="wait for the place of another supervisor"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from solvers.algebra import Budget
-from workers.driver.chunk_table import ChunkTable
-from workers.runs.manifest import ChunkRef, Place, part_row
-from workers.runs.staged.frontier import frontiers
-from workers.runs.staged.stages import Carried, StageSizes, next_stage
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Budget
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.runs.manifest import ChunkRef, Place, part_row
+from nightgrid.workers.runs.staged.frontier import frontiers
+from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from workers.driver.chunk_states import Chunk, State
-from workers.runs.manifest import Place
-from workers.runs.staged.stages import Carried
+from nightgrid.workers.driver.chunk_states import Chunk, State
+from nightgrid.workers.runs.manifest import Place
+from nightgrid.workers.runs.staged.stages import Carried
 
 
 @dataclass(slots=True)

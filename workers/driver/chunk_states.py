@@ -14,9 +14,9 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from solvers.reasons import ReasonCode
-from workers.runs.attempts import Attempts, Start
-from workers.runs.manifest import NO_JOBS, ChunkRef, Place, SegmentKind
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.runs.attempts import Attempts, Start
+from nightgrid.workers.runs.manifest import NO_JOBS, ChunkRef, Place, SegmentKind
 
 
 class State(StrEnum):

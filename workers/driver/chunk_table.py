@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from workers.driver.chunk_counts import Counts, DividedJobs
-from workers.driver.chunk_states import (
+from nightgrid.workers.driver.chunk_counts import Counts, DividedJobs
+from nightgrid.workers.driver.chunk_states import (
     IN_FLIGHT,
     OPEN,
     TRANSITIONS,
@@ -26,9 +26,9 @@ from workers.driver.chunk_states import (
     Reading,
     State,
 )
-from workers.runs.attempts import Attempts, Start
-from workers.runs.manifest import ChunkRef, Place, Segment, with_more
-from workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.attempts import Attempts, Start
+from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, with_more
+from nightgrid.workers.runs.staged.stages import Carried
 
 
 class ChunkTable:

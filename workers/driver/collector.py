@@ -10,16 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS
-from solvers.errors import NightgridError
-from workers.driver.chunk_states import Chunk
-from workers.driver.chunk_table import ChunkTable
-from workers.driver.growth import GROWTH_COLUMNS
-from workers.logs import get_logger
-from workers.runs.finish import finish_run
-from workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
-from workers.runs.manifest import ChunkRef, Place, open_run
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.driver.chunk_states import Chunk
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.growth import GROWTH_COLUMNS
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
+from nightgrid.workers.runs.manifest import ChunkRef, Place, open_run
 
 log = get_logger("nightgrid.driver")
 
@@ -73,7 +73,7 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
             self._take(table)
 
     def finish(self, table: ChunkTable) -> dict[str, Any]:
-        """Finish the run: workers.runs.finish.finish_run."""
+        """Finish the run: nightgrid.workers.runs.finish.finish_run."""
         while table.uncollected_size[0] and not self._given_up:
             self._take(table)
         gathering, self._gathering = self._gathering, None

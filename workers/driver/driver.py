@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeVar
 
-from archive.lake.storage import Lake
-from solvers.errors import TransientError
-from workers.cluster.locks import alone
-from workers.driver.chunk_states import State
-from workers.driver.collector import Collector
-from workers.driver.executors import Executor
-from workers.driver.growing_run import GrowingRun
-from workers.driver.plan_watch import LOOK_SECONDS, PlanWatch
-from workers.driver.progress import Progress, progress_of
-from workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
-from workers.logs import get_logger
-from workers.runs.cancelling import is_cancelled
-from workers.runs.manifest import Run, SegmentTakenError, done_places, read_done, read_segments
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.cluster.locks import alone
+from nightgrid.workers.driver.chunk_states import State
+from nightgrid.workers.driver.collector import Collector
+from nightgrid.workers.driver.executors import Executor
+from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.driver.plan_watch import LOOK_SECONDS, PlanWatch
+from nightgrid.workers.driver.progress import Progress, progress_of
+from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.cancelling import is_cancelled
+from nightgrid.workers.runs.manifest import (
+    Run,
+    SegmentTakenError,
+    done_places,
+    read_done,
+    read_segments,
+)
+from nightgrid.workers.settings import Settings
 
 Found = TypeVar("Found")
 
@@ -70,7 +76,7 @@ def drive(
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
-    run is cancelled (workers.runs.cancelling). Raises TransientError when
+    run is cancelled (nightgrid.workers.runs.cancelling). Raises TransientError when
     broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
     has this run. Drivers on several machines do a run no harm: they work it together.
     """

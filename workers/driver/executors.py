@@ -11,14 +11,14 @@ from typing import Protocol
 
 import redis
 
-from archive.lake.storage import Lake
-from solvers.errors import TransientError
-from solvers.reasons import Reason, ReasonCode
-from workers.app import SOLVE_CHUNK, client_app
-from workers.driver.chunk_states import Flight
-from workers.queue.demand import publish_demand
-from workers.queue.messages import LOOK_AT_MOST, Watch, send, traffic
-from workers.queue.redis_keys import (
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.app import SOLVE_CHUNK, client_app
+from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.queue.demand import publish_demand
+from nightgrid.workers.queue.messages import LOOK_AT_MOST, Watch, send, traffic
+from nightgrid.workers.queue.redis_keys import (
     Announcement,
     connect,
     known_dead,
@@ -26,11 +26,11 @@ from workers.queue.redis_keys import (
     living,
     next_announcements,
 )
-from workers.queues import BATCH
-from workers.runs.manifest import ChunkRef
-from workers.runs.rows import exception_reason
-from workers.runs.solve_chunk import solve_chunk
-from workers.settings import Settings
+from nightgrid.workers.queues import BATCH
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.rows import exception_reason
+from nightgrid.workers.runs.solve_chunk import solve_chunk
+from nightgrid.workers.settings import Settings
 
 PATIENCE_INTERVALS = 3
 """Liveness intervals of silence after which a worker, or whoever took a message, is dead."""

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from archive.lake.storage import Lake
-from workers.driver.barriers import next_stages, obsolete_frontiers
-from workers.driver.chunk_states import Chunk, Reading, State
-from workers.driver.collector import Collector
-from workers.driver.growth import parts_of, read_parts, single_rows, went_on
-from workers.driver.plan_watch import PlanWatch
-from workers.driver.run_status import open_table
-from workers.logs import get_logger
-from workers.runs.manifest import (
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.driver.barriers import next_stages, obsolete_frontiers
+from nightgrid.workers.driver.chunk_states import Chunk, Reading, State
+from nightgrid.workers.driver.collector import Collector
+from nightgrid.workers.driver.growth import parts_of, read_parts, single_rows, went_on
+from nightgrid.workers.driver.plan_watch import PlanWatch
+from nightgrid.workers.driver.run_status import open_table
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.manifest import (
     Place,
     Segment,
     SegmentKind,
@@ -23,8 +23,8 @@ from workers.runs.manifest import (
     add_segment,
     open_run,
 )
-from workers.runs.staged.frontier import drop_frontiers, sources
-from workers.runs.staged.stages import StageSizes
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, sources
+from nightgrid.workers.runs.staged.stages import StageSizes
 
 log = get_logger("nightgrid.driver")
 

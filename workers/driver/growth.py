@@ -11,18 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.storage import Lake
-from archive.lake.tables import MANIFEST_HEAD, PARTS
-from solvers.algebra import Status
-from solvers.reasons import Reason, ReasonCode
-from workers.driver.chunk_states import PartOf, Reading
-from workers.runs.finish import child_path, path_key
-from workers.runs.gathering import SPLIT
-from workers.runs.manifest import ChunkRef, Place, Segment, segment_path
-from workers.runs.manifest import part_row as manifest_row
-from workers.runs.rows import part_row
-from workers.runs.solve_chunk import AGAIN
-from workers.runs.staged.stages import CARRIED, Carried, stage_part
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.driver.chunk_states import PartOf, Reading
+from nightgrid.workers.runs.finish import child_path, path_key
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, segment_path
+from nightgrid.workers.runs.manifest import part_row as manifest_row
+from nightgrid.workers.runs.rows import part_row
+from nightgrid.workers.runs.solve_chunk import AGAIN
+from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part
 
 GROWTH_COLUMNS = (
     *("job_no", "part_path", "status", "reason_code", "children"),

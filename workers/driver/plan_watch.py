@@ -7,9 +7,16 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from archive.lake.storage import Lake
-from solvers.errors import PermanentError
-from workers.runs.manifest import Run, Segment, SegmentTakenError, has_plan, open_run, read_segments
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.manifest import (
+    Run,
+    Segment,
+    SegmentTakenError,
+    has_plan,
+    open_run,
+    read_segments,
+)
 
 LOOK_SECONDS = 0.05
 """How often is looked whether the planner has come further."""

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workers.driver.chunk_table import ChunkTable
-from workers.runs.manifest import Run
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.runs.manifest import Run
 
 LEAST_S = 1.0
 """An end is told only after so much has been worked."""

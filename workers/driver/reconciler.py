@@ -5,26 +5,26 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from archive.lake.storage import Lake
-from solvers.algebra import Status
-from solvers.errors import TransientError
-from solvers.reasons import Reason, ReasonCode
-from workers.driver.chunk_states import IN_FLIGHT, Chunk, State
-from workers.driver.executors import Executor, MessageStatus
-from workers.driver.growing_run import GrowingRun
-from workers.driver.growth import unfinished_part
-from workers.driver.suspects import (
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.driver.chunk_states import IN_FLIGHT, Chunk, State
+from nightgrid.workers.driver.executors import Executor, MessageStatus
+from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.driver.growth import unfinished_part
+from nightgrid.workers.driver.suspects import (
     Limits,
     after_failure,
     after_interruption,
     choose,
     poison_reason_of,
 )
-from workers.logs import get_logger
-from workers.queue.redis_keys import Announcement
-from workers.runs.attempts import Attempts, read_start, write_attempts
-from workers.runs.manifest import Place, folder
-from workers.settings import Settings
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.queue.redis_keys import Announcement
+from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
+from nightgrid.workers.runs.manifest import Place, folder
+from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.driver")
 

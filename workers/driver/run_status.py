@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from archive.lake.storage import Lake
-from workers.driver.chunk_states import State
-from workers.driver.chunk_table import ChunkTable
-from workers.driver.growth import GROWTH_COLUMNS, read_parts, went_on
-from workers.driver.progress import Progress, progress_of
-from workers.runs.attempts import read_all_attempts
-from workers.runs.manifest import Run, done_places, open_run, read_expanded
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.driver.chunk_states import State
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.growth import GROWTH_COLUMNS, read_parts, went_on
+from nightgrid.workers.driver.progress import Progress, progress_of
+from nightgrid.workers.runs.attempts import read_all_attempts
+from nightgrid.workers.runs.manifest import Run, done_places, open_run, read_expanded
 
 
 def open_table(lake: Lake, run: Run) -> ChunkTable:

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from solvers.reasons import Reason, ReasonCode
-from workers.driver.chunk_states import Chunk
-from workers.driver.chunk_table import ChunkTable
-from workers.runs.attempts import Attempts
-from workers.runs.rows import poison_reason
-from workers.settings import Settings
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.driver.chunk_states import Chunk
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.runs.attempts import Attempts
+from nightgrid.workers.runs.rows import poison_reason
+from nightgrid.workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

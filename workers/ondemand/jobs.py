@@ -16,35 +16,35 @@ from typing import Any, Literal
 import pyarrow as pa
 from celery import Celery
 
-from archive.ingest.puzzles import puzzles_table
-from archive.lake.json_files import read_json, write_json
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.results.results import (
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.results.results import (
     ONDEMAND_PREFIX,
     RESULTS_FOLDER,
     SOLUTIONS_FOLDER,
     find_results,
     read_solutions,
 )
-from archive.words.binding import bind_game, game_of, keep_game, lexicon_for
-from archive.words.dictionaries import LakeDictionaries, keep_dictionary
-from solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
-from solvers.errors import NightgridError, PermanentError, TransientError
-from solvers.lexicon.lexicon import Lexicon
-from solvers.question import QUESTION_FIELDS, Question, question_of
-from solvers.reasons import Reason, ReasonCode
-from solvers.registry import DEFAULT_GAME, check_ask
-from workers.app import SOLVE_ONDEMAND, client_app
-from workers.queue.messages import send as publish
-from workers.queues import INTERACTIVE
-from workers.runs.attempts import failure_from_json, failure_to_json
-from workers.runs.known_answers import FINAL
-from workers.runs.manifest import done_places, open_run, read_done
-from workers.runs.plan.planner import plan_run
-from workers.runs.rows import exception_reason, poison_reason
-from workers.runs.solve_chunk import invalid_outcome
-from workers.settings import Settings
+from nightgrid.archive.words.binding import bind_game, game_of, keep_game, lexicon_for
+from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
+from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.question import QUESTION_FIELDS, Question, question_of
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
+from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
+from nightgrid.workers.queue.messages import send as publish
+from nightgrid.workers.queues import INTERACTIVE
+from nightgrid.workers.runs.attempts import failure_from_json, failure_to_json
+from nightgrid.workers.runs.known_answers import FINAL
+from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.rows import exception_reason, poison_reason
+from nightgrid.workers.runs.solve_chunk import invalid_outcome
+from nightgrid.workers.settings import Settings
 
 RECORDS = "runs/ondemand"
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)

@@ -1,6 +1,6 @@
 """The keeper: drives the runs that on-demand jobs became, and sends again what was lost.
 
-`python -m workers.ondemand.keeper`, one for each lake; a second one does no harm.
+`python -m nightgrid.workers.ondemand.keeper`, one for each lake; a second one does no harm.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 
 import redis
 
-from archive.lake.storage import Lake
-from solvers.errors import NightgridError
-from workers.driver.driver import drive
-from workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
-from workers.logs import get_logger
-from workers.ondemand.jobs import find_row, open_records, record_path, send
-from workers.processes import die_with_parent
-from workers.queue.messages import Watch, traffic
-from workers.queue.redis_keys import connect, known_dead, living
-from workers.queues import INTERACTIVE, URGENT
-from workers.runs.cancelling import is_cancelled
-from workers.runs.manifest import read_done
-from workers.settings import Settings
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.jobs import find_row, open_records, record_path, send
+from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.queue.messages import Watch, traffic
+from nightgrid.workers.queue.redis_keys import connect, known_dead, living
+from nightgrid.workers.queues import INTERACTIVE, URGENT
+from nightgrid.workers.runs.cancelling import is_cancelled
+from nightgrid.workers.runs.manifest import read_done
+from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.keeper")
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import redis
 
-from solvers.errors import TransientError
-from workers.queue.redis_keys import connect, living
-from workers.queue.status import overview
-from workers.queues import BATCH, URGENT
-from workers.settings import Settings
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.queue.status import overview
+from nightgrid.workers.queues import BATCH, URGENT
+from nightgrid.workers.settings import Settings
 
 DEMAND_KEPT_SECONDS = 30
 """A driver that has said nothing for this long wants nothing."""

@@ -18,9 +18,9 @@ import redis
 from celery.worker import state
 from celery.worker.request import Request
 
-from workers.logs import get_logger
-from workers.queue.redis_keys import connect, mark_alive
-from workers.settings import Settings
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.queue.redis_keys import connect, mark_alive
+from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
 

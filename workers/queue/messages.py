@@ -12,8 +12,8 @@ import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from solvers.errors import TransientError
-from workers.settings import Settings
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.settings import Settings
 
 LOOK_AT_MOST = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""

@@ -14,13 +14,13 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from solvers.errors import PermanentError, TransientError
-from solvers.reasons import Reason, ReasonCode
-from workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 if TYPE_CHECKING:
     # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
-    from workers.runs.manifest import ChunkRef
+    from nightgrid.workers.runs.manifest import ChunkRef
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -98,7 +98,7 @@ def next_announcements(
 
 def parse_announcement(text: str) -> Announcement:
     """Read an announcement as `announce` wrote it."""
-    from workers.runs.manifest import ChunkRef
+    from nightgrid.workers.runs.manifest import ChunkRef
 
     value = json.loads(text)
     ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
@@ -108,7 +108,7 @@ def parse_announcement(text: str) -> Announcement:
 
 
 def _reason_in(value: dict[str, Any]) -> Reason | None:
-    from archive.lake.upgrading import reason_of_failure
+    from nightgrid.archive.lake.upgrading import reason_of_failure
 
     if value.get("reason_code") is not None:
         return Reason(code=ReasonCode(value["reason_code"]), sentence=value["reason"])

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import redis
 
-from solvers.errors import TransientError
-from workers.queue.redis_keys import connect
-from workers.queues import NAMES
-from workers.settings import Settings
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.queues import NAMES
+from nightgrid.workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

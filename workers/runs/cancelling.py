@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
-from archive.lake.json_files import read_json, write_json
-from archive.lake.storage import Lake
-from workers.runs.manifest import done_places, folder, open_run, read_done
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.runs.manifest import done_places, folder, open_run, read_done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.storage import ROW_GROUP_ROWS
-from workers.memory import trim
-from workers.runs.job_keys import keys_of
+from nightgrid.archive.lake.storage import ROW_GROUP_ROWS
+from nightgrid.workers.memory import trim
+from nightgrid.workers.runs.job_keys import keys_of
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.games import archive_plug
-from archive.lake.storage import Lake
-from archive.results.results import find_results_of
-from solvers.question import Question
-from workers.runs.manifest import read_done
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import find_results_of
+from nightgrid.solvers.question import Question
+from nightgrid.workers.runs.manifest import read_done
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)

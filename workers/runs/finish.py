@@ -13,23 +13,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.columns import arrays_of
-from archive.lake.json_files import write_json
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS, SOLUTIONS
-from archive.words.binding import game_of
-from solvers.algebra import Game, Outcome, Statistics, Status
-from solvers.errors import PermanentError
-from solvers.reasons import ReasonCode
-from workers.runs.external_sort import Buckets
-from workers.runs.gathering import ANSWER, Gathering, is_right
-from workers.runs.job_keys import keys_of
-from workers.runs.known_answers import FINAL, Answers, read_answers
-from workers.runs.manifest import Run, folder, open_run, read_done, segment_path
-from workers.runs.plan.costs import Lesson
-from workers.runs.prefetch import ahead
-from workers.runs.staged.frontier import drop_frontiers, frontiers
-from workers.runs.staged.stages import CARRIED
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.words.binding import game_of
+from nightgrid.solvers.algebra import Game, Outcome, Statistics, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.runs.external_sort import Buckets
+from nightgrid.workers.runs.gathering import ANSWER, Gathering, is_right
+from nightgrid.workers.runs.job_keys import keys_of
+from nightgrid.workers.runs.known_answers import FINAL, Answers, read_answers
+from nightgrid.workers.runs.manifest import Run, folder, open_run, read_done, segment_path
+from nightgrid.workers.runs.plan.costs import Lesson
+from nightgrid.workers.runs.prefetch import ahead
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.staged.stages import CARRIED
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""

@@ -19,14 +19,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS, RESULTS
-from solvers.errors import PermanentError
-from solvers.question import QUESTION_FIELDS
-from workers.runs.external_sort import Buckets
-from workers.runs.manifest import NO_JOBS, ChunkRef, Place, Run, done_places, read_expanded
-from workers.runs.prefetch import ahead
-from workers.runs.staged.stages import CARRIED
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import QUESTION_FIELDS
+from nightgrid.workers.runs.external_sort import Buckets
+from nightgrid.workers.runs.manifest import (
+    NO_JOBS,
+    ChunkRef,
+    Place,
+    Run,
+    done_places,
+    read_expanded,
+)
+from nightgrid.workers.runs.prefetch import ahead
+from nightgrid.workers.runs.staged.stages import CARRIED
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from solvers.algebra import ID_HEX_DIGITS
-from solvers.errors import PermanentError
-from solvers.question import Question
+from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question
 
 Keys = npt.NDArray[np.uint64]
 """Job ids as numbers, (jobs, 2): the high half, then the low half."""

@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.json_files import read_json
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
-from archive.results.results import RESULTS_FOLDER
-from solvers.algebra import Budget, Status
-from solvers.question import Question
-from workers.runs.job_keys import Keys, KeySet, keys_of
-from workers.runs.manifest import folder
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.results.results import RESULTS_FOLDER
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.question import Question
+from nightgrid.workers.runs.job_keys import Keys, KeySet, keys_of
+from nightgrid.workers.runs.manifest import folder
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""

@@ -27,11 +27,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from archive.lake.json_files import read_json
-from archive.lake.storage import Lake
-from solvers.algebra import Budget, canonical_json
-from solvers.errors import PermanentError, TransientError
-from solvers.question import Question
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.question import Question
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""

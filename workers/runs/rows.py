@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from solvers.algebra import Ask, Game, Outcome
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.algebra import Ask, Game, Outcome
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 Row = dict[str, Any]
 

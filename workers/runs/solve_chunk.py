@@ -13,25 +13,34 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.columns import arrays_of, slice_arrays
-from archive.lake.storage import Lake
-from archive.lake.tables import COUNT, PARTS, UNASKED
-from archive.words.binding import game_of
-from archive.words.dictionaries import MissingDictionaryError
-from solvers.algebra import STATUS_CODES, Arrays, Ask, Budget, Game, Outcome, Status, canonical_json
-from solvers.errors import InvalidPuzzleError, PermanentError
-from solvers.reasons import Reason, ReasonCode
-from workers.runs.attempts import read_attempts, write_start
-from workers.runs.cancelling import is_cancelled
-from workers.runs.finish import path_key
-from workers.runs.gathering import SPLIT
-from workers.runs.manifest import ChunkRef, Run, open_run, read_done
-from workers.runs.rows import Row, outcome_row, part_row
-from workers.runs.staged.frontier import drop_frontiers
-from workers.runs.staged.kept_count import kept_tables
-from workers.runs.staged.stage_part import carry
-from workers.runs.staged.stages import first_stage, stage_part
-from workers.settings import Settings
+from nightgrid.archive.lake.columns import arrays_of, slice_arrays
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNT, PARTS, UNASKED
+from nightgrid.archive.words.binding import game_of
+from nightgrid.archive.words.dictionaries import MissingDictionaryError
+from nightgrid.solvers.algebra import (
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    Budget,
+    Game,
+    Outcome,
+    Status,
+    canonical_json,
+)
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.attempts import read_attempts, write_start
+from nightgrid.workers.runs.cancelling import is_cancelled
+from nightgrid.workers.runs.finish import path_key
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
+from nightgrid.workers.runs.rows import Row, outcome_row, part_row
+from nightgrid.workers.runs.staged.frontier import drop_frontiers
+from nightgrid.workers.runs.staged.kept_count import kept_tables
+from nightgrid.workers.runs.staged.stage_part import carry
+from nightgrid.workers.runs.staged.stages import first_stage, stage_part
+from nightgrid.workers.settings import Settings
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from archive.games.generator_spec import SEEDS_PER_STREAM, Board, Generated, Make, read_number
-from solvers.letterboxed.generate import LETTERS_PER_SIDE, SIDES, VOWELS_MIN, generate
+from nightgrid.archive.games.generator_spec import (
+    SEEDS_PER_STREAM,
+    Board,
+    Generated,
+    Make,
+    read_number,
+)
+from nightgrid.solvers.letterboxed.generate import LETTERS_PER_SIDE, SIDES, VOWELS_MIN, generate
 
 
 def maker(spec: Generated) -> Make:

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from archive.games.plug import Edition, Remark
-from archive.ingest.puzzles import read_puzzle_table
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from archive.payloads.strict_json import shown
-from solvers.letterboxed.columns import sides_of
-from solvers.lexicon.spelling import upper
+from nightgrid.archive.games.plug import Edition, Remark
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.payloads.strict_json import shown
+from nightgrid.solvers.letterboxed.columns import sides_of
+from nightgrid.solvers.lexicon.spelling import upper
 
 GAME = "letterboxed"
 _DAY = dt.timedelta(days=1)

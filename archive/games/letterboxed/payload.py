@@ -13,18 +13,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from archive.payloads.envelopes import in_input, read_list, read_one, values_of
-from archive.payloads.fields import MAX_TEXT, identifier, text
-from archive.payloads.gamedata import embedded
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member, shown
-from solvers.algebra import canonical_json
-from solvers.errors import InvalidPuzzleError, PermanentError, json_kind
-from solvers.letterboxed.check import check_chain
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
-from solvers.letterboxed.solution import Chain
-from solvers.lexicon.spelling import upper
+from nightgrid.archive.payloads.envelopes import in_input, read_list, read_one, values_of
+from nightgrid.archive.payloads.fields import MAX_TEXT, identifier, text
+from nightgrid.archive.payloads.gamedata import embedded
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member, shown
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
+from nightgrid.solvers.letterboxed.check import check_chain
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.spelling import upper
 
 GAME = "letterboxed"
 LEVELS = ("daily",)

@@ -6,22 +6,22 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from archive.games.generator_spec import Generated, Make
-from archive.games.plug import ArchivePlug, Edition, PayloadReader, Remark
-from solvers.algebra import Game
-from solvers.errors import PermanentError
+from nightgrid.archive.games.generator_spec import Generated, Make
+from nightgrid.archive.games.plug import ArchivePlug, Edition, PayloadReader, Remark
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from archive.lake.storage import Lake
+    from nightgrid.archive.lake.storage import Lake
 
 _PAGE_MARK = b"gameData"
 """What the page calls its payload."""
 
 
 class LetterBoxedInArchive(ArchivePlug):
-    """See archive.games.plug.ArchivePlug."""
+    """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "letterboxed"
     endpoint = "/svc/letter-boxed/v1"
@@ -31,13 +31,13 @@ class LetterBoxedInArchive(ArchivePlug):
 
     def reader(self) -> PayloadReader:
         """Return what reads payloads of Letter Boxed."""
-        from archive.games.letterboxed import payload as letterboxed
+        from nightgrid.archive.games.letterboxed import payload as letterboxed
 
         return cast("PayloadReader", letterboxed)
 
     def puzzles(self) -> pa.Schema:
         """Return the schema of the puzzles table."""
-        from archive.games.letterboxed.tables import LETTERBOXED_PUZZLES
+        from nightgrid.archive.games.letterboxed.tables import LETTERBOXED_PUZZLES
 
         return LETTERBOXED_PUZZLES
 
@@ -51,10 +51,10 @@ class LetterBoxedInArchive(ArchivePlug):
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:
         """Check that the chain can be played and takes every letter, whether or not it is best."""
-        from archive.games.letterboxed.payload import ANY_CHAIN
-        from archive.words.binding import lexicon_of
-        from solvers.letterboxed.check import check_chain
-        from solvers.letterboxed.playing import TooManyWaysError
+        from nightgrid.archive.games.letterboxed.payload import ANY_CHAIN
+        from nightgrid.archive.words.binding import lexicon_of
+        from nightgrid.solvers.letterboxed.check import check_chain
+        from nightgrid.solvers.letterboxed.playing import TooManyWaysError
 
         try:
             check_chain(puzzle, ANY_CHAIN, solution, lexicon_of(game))
@@ -66,20 +66,20 @@ class LetterBoxedInArchive(ArchivePlug):
 
     def worth(self, game: Game[Any, Any], solution: Any) -> int | None:
         """Count the words, or the letters where the fewest of these are asked for."""
-        from solvers.letterboxed.rules import Rules
+        from nightgrid.solvers.letterboxed.rules import Rules
 
         letters = Rules.parse(game.rules).chains == "fewest-letters"
         return solution.letters if letters else len(solution.words)
 
     def remarks(self, lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
         """Compare what payloads say of the day before, and their ids."""
-        from archive.games.letterboxed.observations import remarks
+        from nightgrid.archive.games.letterboxed.observations import remarks
 
         return remarks(lake, editions)
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Read the form of the boards."""
-        from archive.games.letterboxed.corpora import maker
+        from nightgrid.archive.games.letterboxed.corpora import maker
 
         return maker(spec)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from archive.lake.tables import list_of, puzzles_schema
+from nightgrid.archive.lake.tables import list_of, puzzles_schema
 
 LETTERBOXED_PUZZLES = puzzles_schema(
     "letterboxed",

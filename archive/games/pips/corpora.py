@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from archive.games.generator_spec import (
+from nightgrid.archive.games.generator_spec import (
     Board,
     Generated,
     Make,
@@ -16,9 +16,9 @@ from archive.games.generator_spec import (
     read_share,
     read_span,
 )
-from solvers.errors import PermanentError
-from solvers.pips.generate.generator import generate_many
-from solvers.pips.generate.mix import LEVELS, PRESETS, Mix
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, Mix
 
 PUBLISHED = "published"
 """The mix of the published archive: easy, medium and hard in turn."""

@@ -7,14 +7,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from archive.payloads.envelopes import in_input, values_of
-from archive.payloads.fields import DATE_KEY, fault_of, identifier, member_value, print_date, text
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError
-from solvers.pips.check import check_solution
-from solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
-from solvers.pips.solution import Placement, Solution
+from nightgrid.archive.payloads.envelopes import in_input, values_of
+from nightgrid.archive.payloads.fields import (
+    DATE_KEY,
+    fault_of,
+    identifier,
+    member_value,
+    print_date,
+    text,
+)
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.pips.check import check_solution
+from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
+from nightgrid.solvers.pips.solution import Placement, Solution
 
 GAME = "pips"
 LEVELS = ("easy", "medium", "hard")

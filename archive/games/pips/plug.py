@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from archive.games.generator_spec import Generated, Make
-from archive.games.plug import ArchivePlug, PayloadReader
-from solvers.algebra import Game
-from solvers.errors import PermanentError
+from nightgrid.archive.games.generator_spec import Generated, Make
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class PipsInArchive(ArchivePlug):
-    """See archive.games.plug.ArchivePlug.
+    """See nightgrid.archive.games.plug.ArchivePlug.
 
     It claims no input: as the first of all games it is meant where no other claims one.
     """
@@ -25,19 +25,19 @@ class PipsInArchive(ArchivePlug):
 
     def reader(self) -> PayloadReader:
         """Return what reads payloads of Pips."""
-        from archive.games.pips import payload as pips
+        from nightgrid.archive.games.pips import payload as pips
 
         return cast("PayloadReader", pips)
 
     def puzzles(self) -> pa.Schema:
         """Return the schema of the puzzles table."""
-        from archive.games.pips.tables import PIPS_PUZZLES
+        from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
 
         return PIPS_PUZZLES
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
         """Check that the dominoes lie as the regions want it."""
-        from solvers.pips.check import check_solution
+        from nightgrid.solvers.pips.check import check_solution
 
         try:
             check_solution(puzzle, solution)
@@ -47,7 +47,7 @@ class PipsInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Choose the mixes that boards are drawn from."""
-        from archive.games.pips.corpora import maker
+        from nightgrid.archive.games.pips.corpora import maker
 
         return maker(spec)
 

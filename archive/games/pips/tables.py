@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from archive.lake.tables import list_of, puzzles_schema
+from nightgrid.archive.lake.tables import list_of, puzzles_schema
 
 PIPS_PUZZLES = puzzles_schema(
     "pips",
@@ -17,5 +17,5 @@ PIPS_PUZZLES = puzzles_schema(
     pa.field("domino_b", list_of(pa.int32()), nullable=False),
 )
 """One row per board. cell_* run over the board's cells (sorted by row, then column), region_*
-over its regions (codes of solvers.pips.puzzle.REGION_TYPES; target 0 where there is none),
-domino_* over its dominoes; `size` is the number of dominoes."""
+over its regions (codes of nightgrid.solvers.pips.puzzle.REGION_TYPES; target 0 where there is
+none), domino_* over its dominoes; `size` is the number of dominoes."""

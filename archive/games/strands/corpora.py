@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archive.games.generator_spec import Board, Generated, Make
-from archive.games.strands.themes import strands_board
+from nightgrid.archive.games.generator_spec import Board, Generated, Make
+from nightgrid.archive.games.strands.themes import strands_board
 
 
 def maker(spec: Generated) -> Make:

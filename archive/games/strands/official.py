@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from solvers.errors import PermanentError
-from solvers.strands.check import check_cover
-from solvers.strands.placing import TooManySteps, place_words
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.solution import Cover
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.check import check_cover
+from nightgrid.solvers.strands.placing import TooManySteps, place_words
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover
 
 
 def is_same_cover(official: Cover, cover: Cover) -> bool:

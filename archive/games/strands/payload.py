@@ -14,21 +14,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from archive.payloads.envelopes import in_input, read_list, read_one, values_of
-from archive.payloads.fields import identifier, text
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member, shown
-from solvers.errors import InvalidPuzzleError
-from solvers.lexicon.spelling import upper
-from solvers.strands.placing import (
+from nightgrid.archive.payloads.envelopes import in_input, read_list, read_one, values_of
+from nightgrid.archive.payloads.fields import identifier, text
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member, shown
+from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.lexicon.spelling import upper
+from nightgrid.solvers.strands.placing import (
     Path,
     TooManySteps,
     cover_of,
     place_words,
     touches_opposite_sides,
 )
-from solvers.strands.puzzle import BOARD_KEYS, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.strands.puzzle import BOARD_KEYS, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 GAME = "strands"
 LEVELS = ("daily",)

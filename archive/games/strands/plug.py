@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from archive.games.generator_spec import Generated, Make
-from archive.games.plug import ArchivePlug, PayloadReader
-from solvers.algebra import Game
+from nightgrid.archive.games.generator_spec import Generated, Make
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.solvers.algebra import Game
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class StrandsInArchive(ArchivePlug):
-    """See archive.games.plug.ArchivePlug."""
+    """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "strands"
     endpoint = "/svc/strands/v2"
@@ -22,13 +22,13 @@ class StrandsInArchive(ArchivePlug):
 
     def reader(self) -> PayloadReader:
         """Return what reads payloads of Strands."""
-        from archive.games.strands import payload as strands
+        from nightgrid.archive.games.strands import payload as strands
 
         return cast("PayloadReader", strands)
 
     def puzzles(self) -> pa.Schema:
         """Return the schema of the puzzles table."""
-        from archive.games.strands.tables import STRANDS_PUZZLES
+        from nightgrid.archive.games.strands.tables import STRANDS_PUZZLES
 
         return STRANDS_PUZZLES
 
@@ -44,20 +44,20 @@ class StrandsInArchive(ArchivePlug):
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:
         """Check that the words cover the board, however those lie that are not placed."""
-        from archive.games.strands.official import is_cover
-        from solvers.strands.rules import Rules
+        from nightgrid.archive.games.strands.official import is_cover
+        from nightgrid.solvers.strands.rules import Rules
 
         return is_cover(puzzle, Rules.parse(game.rules), solution)
 
     def is_same(self, official: Any, found: Any) -> bool:
         """Compare words and cells, and of words that are not placed the words alone."""
-        from archive.games.strands.official import is_same_cover
+        from nightgrid.archive.games.strands.official import is_same_cover
 
         return is_same_cover(official, found)
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Lay the themes in turn."""
-        from archive.games.strands.corpora import maker
+        from nightgrid.archive.games.strands.corpora import maker
 
         return maker(spec)
 

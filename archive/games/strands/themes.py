@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from solvers.strands.generate import generate, to_payload
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.solution import Cover
+from nightgrid.solvers.strands.generate import generate, to_payload
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import Cover
 
 BOARDS_A_SEED = 100_000
 """The layouts of a seed have numbers of their own, as long as there are no more of them."""

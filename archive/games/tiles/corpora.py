@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archive.games.generator_spec import (
+from nightgrid.archive.games.generator_spec import (
     SEEDS_PER_STREAM,
     Board,
     Generated,
@@ -10,7 +10,7 @@ from archive.games.generator_spec import (
     read_number,
     read_span,
 )
-from solvers.tiles.generate import Form, generate
+from nightgrid.solvers.tiles.generate import Form, generate
 
 
 def maker(spec: Generated) -> Make:

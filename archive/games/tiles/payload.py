@@ -12,12 +12,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from archive.payloads.envelopes import in_input, values_of
-from archive.payloads.fields import MAX_TEXT, fault_of, text
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member, members_by_key, read_members, shown
-from solvers.errors import InvalidPuzzleError, json_kind
-from solvers.tiles.puzzle import Puzzle
+from nightgrid.archive.payloads.envelopes import in_input, values_of
+from nightgrid.archive.payloads.fields import MAX_TEXT, fault_of, text
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.tiles.puzzle import Puzzle
 
 GAME = "tiles"
 LEVELS: tuple[str, ...] = ()

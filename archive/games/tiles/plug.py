@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from archive.games.generator_spec import Generated, Make
-from archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.archive.games.generator_spec import Generated, Make
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class TilesInArchive(ArchivePlug):
-    """See archive.games.plug.ArchivePlug."""
+    """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "tiles"
     corpus_options = ("tiles", "layers", "shapes")
 
     def reader(self) -> PayloadReader:
         """Return what reads boards of Tiles."""
-        from archive.games.tiles import payload as tiles
+        from nightgrid.archive.games.tiles import payload as tiles
 
         return cast("PayloadReader", tiles)
 
     def puzzles(self) -> pa.Schema:
         """Return the schema of the puzzles table."""
-        from archive.games.tiles.tables import TILES_PUZZLES
+        from nightgrid.archive.games.tiles.tables import TILES_PUZZLES
 
         return TILES_PUZZLES
 
@@ -41,7 +41,7 @@ class TilesInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Read the form of the boards."""
-        from archive.games.tiles.corpora import maker
+        from nightgrid.archive.games.tiles.corpora import maker
 
         return maker(spec)
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from solvers.algebra import Ask, Status
-from solvers.errors import PermanentError
-from solvers.letterboxed.game import LetterBoxedGame
-from solvers.letterboxed.generate import CONSONANTS, VOWELS, generate, par_of
-from solvers.letterboxed.model import model_of
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.rules import Rules
-from solvers.lexicon.compile import compile_lexicon
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+from nightgrid.solvers.letterboxed.generate import CONSONANTS, VOWELS, generate, par_of
+from nightgrid.solvers.letterboxed.model import model_of
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.lexicon.compile import compile_lexicon
 
 if TYPE_CHECKING:
-    from solvers.letterboxed.solution import Chain
-    from solvers.lexicon.lexicon import Lexicon
+    from nightgrid.solvers.letterboxed.solution import Chain
+    from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 GENERATOR_NAME = "nightgrid generator"
 SIDES_MAX = 12

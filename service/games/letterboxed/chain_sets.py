@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from service.cli.answers import bound_json
-from service.terminal.console import duration, plural
-from solvers.algebra import Ask, Budget, Status
-from solvers.letterboxed.search.disjoint import disjoint_chains
-from solvers.letterboxed.search.greedy import WORDS_MAX, greedy_chains
-from solvers.reasons import ReasonCode
+from nightgrid.service.cli.answers import bound_json
+from nightgrid.service.terminal.console import duration, plural
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
+from nightgrid.solvers.letterboxed.search.greedy import WORDS_MAX, greedy_chains
+from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
-    from solvers.letterboxed.game import LetterBoxedGame
-    from solvers.letterboxed.puzzle import Puzzle
-    from solvers.letterboxed.solution import Chain
+    from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+    from nightgrid.solvers.letterboxed.puzzle import Puzzle
+    from nightgrid.solvers.letterboxed.solution import Chain
 
 Search = Literal["greedy", "disjoint"]
 CHAINS_MAX = 100_000
@@ -119,7 +119,7 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
 
 
 def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
-    from solvers.letterboxed.solution import Chain
+    from nightgrid.solvers.letterboxed.solution import Chain
 
     model = game.model(puzzle)
     if not model.distinct:

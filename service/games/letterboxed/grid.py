@@ -10,10 +10,10 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from service.boards.braille import DOTS_HIGH, DOTS_WIDE, Canvas
-from service.boards.styled import Drawing, Line, Run, plain
-from service.games.letterboxed.polygon import Point, polygon
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.service.boards.braille import DOTS_HIGH, DOTS_WIDE, Canvas
+from nightgrid.service.boards.styled import Drawing, Line, Run, plain
+from nightgrid.service.games.letterboxed.polygon import Point, polygon
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 STEP_DOTS = 8
 """Least distance of two letters of one side."""

@@ -7,21 +7,29 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from service.games.plug import SAMPLES, GameOption, Payload, Said, SearchResult, ServicePlug, dated
-from solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.service.games.plug import (
+    SAMPLES,
+    GameOption,
+    Payload,
+    Said,
+    SearchResult,
+    ServicePlug,
+    dated,
+)
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
-    from archive.payloads.published import Fault, Published
-    from service.boards import View
-    from service.games.letterboxed.chain_sets import Search
-    from solvers.algebra import Budget, Game
-    from solvers.letterboxed.game import LetterBoxedGame
+    from nightgrid.archive.payloads.published import Fault, Published
+    from nightgrid.service.boards import View
+    from nightgrid.service.games.letterboxed.chain_sets import Search
+    from nightgrid.solvers.algebra import Budget, Game
+    from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 
 _SHAPE = ("sides", "letters", "vowels")
 
 
 class LetterBoxedAtDoors(ServicePlug):
-    """See service.games.plug.ServicePlug."""
+    """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "letterboxed"
     lists_lines = True
@@ -93,13 +101,13 @@ class LetterBoxedAtDoors(ServicePlug):
 
     def view(self) -> View:
         """Return how boards and chains are drawn."""
-        from service.games.letterboxed.view import LetterBoxedView
+        from nightgrid.service.games.letterboxed.view import LetterBoxedView
 
         return LetterBoxedView()
 
     def rule_line(self, said: Said) -> str:
         """Write which chains count."""
-        from solvers.letterboxed.rules import Rules
+        from nightgrid.solvers.letterboxed.rules import Rules
 
         given: dict[str, Any] = {}
         words = said.get("words", "fewest")
@@ -119,8 +127,8 @@ class LetterBoxedAtDoors(ServicePlug):
 
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
-        from archive.payloads.published import Fault, Published
-        from solvers.letterboxed.puzzle import Puzzle
+        from nightgrid.archive.payloads.published import Fault, Published
+        from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
         try:
             puzzle = Puzzle(sides=tuple(re.split(r"\s*,\s*|\s+", text.strip())))
@@ -131,7 +139,7 @@ class LetterBoxedAtDoors(ServicePlug):
 
     def search(self, name: str, game: Game[Any, Any], puzzle: Any, budget: Budget) -> SearchResult:
         """Search chains greedily, or for a set without a shared word."""
-        from service.games.letterboxed.chain_sets import search_chains
+        from nightgrid.service.games.letterboxed.chain_sets import search_chains
 
         room = cast("LetterBoxedGame", game)
         return search_chains(room, puzzle, cast("Search", name), budget)
@@ -144,9 +152,9 @@ class LetterBoxedAtDoors(ServicePlug):
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         """Draw one board a day, with its dictionary and the best chain."""
-        from archive.games.letterboxed.payload import LEVELS
-        from archive.words.lexicons import default_lexicon, lexicon_from_file
-        from service.games.letterboxed.boards import Shape, letter_payloads
+        from nightgrid.archive.games.letterboxed.payload import LEVELS
+        from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
+        from nightgrid.service.games.letterboxed.boards import Shape, letter_payloads
 
         shape = Shape(**{name: said[name] for name in _SHAPE if name in said})
         file = said.get("lexicon")

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from service.boards import svg as pictures
-from service.boards.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
-from service.games.letterboxed.grid import STROKES_MAX, Place
-from service.games.letterboxed.polygon import Point, Polygon, polygon
-from solvers.errors import PermanentError
-from solvers.letterboxed.puzzle import Puzzle
+from nightgrid.service.boards import svg as pictures
+from nightgrid.service.boards.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
+from nightgrid.service.games.letterboxed.grid import STROKES_MAX, Place
+from nightgrid.service.games.letterboxed.polygon import Point, Polygon, polygon
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 STEP_PX = 56
 """Least distance of two letters of one side."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from service.boards.styled import Drawing
-from service.games.letterboxed.grid import Place, draw_board, list_words
-from service.games.letterboxed.svg import draw_svg
-from service.terminal.console import plural
-from solvers.letterboxed.check import strokes
-from solvers.letterboxed.playing import TooManyWaysError
-from solvers.letterboxed.puzzle import Puzzle
-from solvers.letterboxed.solution import Chain
+from nightgrid.service.boards.styled import Drawing
+from nightgrid.service.games.letterboxed.grid import Place, draw_board, list_words
+from nightgrid.service.games.letterboxed.svg import draw_svg
+from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.letterboxed.check import strokes
+from nightgrid.solvers.letterboxed.playing import TooManyWaysError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
 
 
 class LetterBoxedView:
-    """See service.boards.View."""
+    """See nightgrid.service.boards.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count sides, letters and the board's own words."""

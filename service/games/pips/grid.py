@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Solution
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Solution
 
 DOMINOES_PER_LINE = 7
 CELL_WIDTH_CHARS = 3

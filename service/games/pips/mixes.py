@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from solvers.errors import PermanentError
-from solvers.pips.generate.mix import LEVELS, PRESETS, Mix
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, Mix
 
 
 def chosen_mixes(said: Mapping[str, Any]) -> dict[str, Mix]:
@@ -39,7 +39,7 @@ def pips_payloads(
 ) -> Iterator[tuple[dt.date, str]]:
     """Generate one payload of Pips a day, as compact JSON without a line break."""
     # It loads the kernels, which a mix that is wrong needs none of.
-    from solvers.pips.generate.generator import generate_many, to_payload
+    from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 
     boards = generate_many(seed, days * len(mixes), list(mixes.values()))
     for day in range(days):

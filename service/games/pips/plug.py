@@ -6,14 +6,14 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
+from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
 
 if TYPE_CHECKING:
-    from service.boards import View
+    from nightgrid.service.boards import View
 
 
 class PipsAtDoors(ServicePlug):
-    """See service.games.plug.ServicePlug."""
+    """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "pips"
     draws_svg = False
@@ -66,7 +66,7 @@ class PipsAtDoors(ServicePlug):
 
     def view(self) -> View:
         """Return how boards and solutions are drawn."""
-        from service.games.pips.view import PipsView
+        from nightgrid.service.games.pips.view import PipsView
 
         return PipsView()
 
@@ -74,7 +74,7 @@ class PipsAtDoors(ServicePlug):
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make payloads with a board of each level."""
-        from service.games.pips.mixes import chosen_mixes, pips_payloads
+        from nightgrid.service.games.pips.mixes import chosen_mixes, pips_payloads
 
         mixes = chosen_mixes(said)
         return dated(pips_payloads(mixes, start, days, seed)), list(mixes)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import itertools
 
-from service.boards.svg import GROUND, INK, LINE_PX, MARGIN_PX, add, add_line, page, text_of
-from solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from solvers.pips.solution import Solution
+from nightgrid.service.boards.svg import (
+    GROUND,
+    INK,
+    LINE_PX,
+    MARGIN_PX,
+    add,
+    add_line,
+    page,
+    text_of,
+)
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Solution
 
 CELL_PX = 26
 DOMINO_INSET_PX = 3

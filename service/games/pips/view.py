@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from service.boards.styled import Drawing, plain
-from service.games.pips.grid import draw_regions, draw_solution, list_dominoes
-from service.games.pips.svg import draw_svg
-from service.terminal.console import plural
-from solvers.pips.puzzle import Puzzle
-from solvers.pips.solution import Solution
+from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.games.pips.svg import draw_svg
+from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.solution import Solution
 
 
 class PipsView:
-    """See service.boards.View."""
+    """See nightgrid.service.boards.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count dominoes and regions."""

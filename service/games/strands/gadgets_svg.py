@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.boards.svg import LINE_PX, MARGIN_PX, add, add_line, page, text_of
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.solution import Cover
+from nightgrid.service.boards.svg import LINE_PX, MARGIN_PX, add, add_line, page, text_of
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import Cover
 
 CELL_PX = 20
 LETTER_PX = 13

@@ -10,9 +10,9 @@ import itertools
 import unicodedata
 from collections.abc import Sequence
 
-from service.boards.styled import Drawing, Line, Run, joined
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.service.boards.styled import Drawing, Line, Run, joined
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 STEP = 4
 """Columns from one letter to the next."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
-from solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
-    from service.boards import View
+    from nightgrid.service.boards import View
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -22,7 +22,7 @@ WORDS_DIGITS = 7
 
 
 class StrandsAtDoors(ServicePlug):
-    """See service.games.plug.ServicePlug."""
+    """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "strands"
     sample = SAMPLES / name
@@ -95,13 +95,13 @@ class StrandsAtDoors(ServicePlug):
 
     def view(self) -> View:
         """Return how boards and covers are drawn."""
-        from service.games.strands.view import StrandsView
+        from nightgrid.service.games.strands.view import StrandsView
 
         return StrandsView()
 
     def rule_line(self, said: Said) -> str:
         """Write the rules of covers. A number of words is the puzzle's: see `with_rules`."""
-        from solvers.strands.rules import Rules
+        from nightgrid.solvers.strands.rules import Rules
 
         words = said.get("words")
         if words == "fewest":
@@ -144,8 +144,8 @@ class StrandsAtDoors(ServicePlug):
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
         """Draw a large board small, and its blank letters not at all."""
-        from service.games.strands.gadgets_svg import draw_svg
-        from solvers.reductions.one_in_three_to_strands import BLANK
+        from nightgrid.service.games.strands.gadgets_svg import draw_svg
+        from nightgrid.solvers.reductions.one_in_three_to_strands import BLANK
 
         return draw_svg(puzzle, solution, title, BLANK)
 
@@ -157,8 +157,8 @@ class StrandsAtDoors(ServicePlug):
         seed: int,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Lay one theme a day."""
-        from archive.games.strands.payload import LEVELS
-        from archive.games.strands.themes import strands_payloads
+        from nightgrid.archive.games.strands.payload import LEVELS
+        from nightgrid.archive.games.strands.themes import strands_payloads
 
         return dated(strands_payloads(start, days, seed)), list(LEVELS)
 

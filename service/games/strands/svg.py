@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from xml.etree import ElementTree as ET
 
-from service.boards import svg as pictures
-from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
-from service.games.strands.grid import spell
-from solvers.strands.puzzle import Cell, Puzzle
-from solvers.strands.solution import Cover, Entry
+from nightgrid.service.boards import svg as pictures
+from nightgrid.service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.games.strands.grid import spell
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
 
 STEP_PX = 56
 """From the centre of one letter to that of the next."""

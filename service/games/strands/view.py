@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from service.boards.styled import Drawing, plain
-from service.games.strands.grid import draw_cover, draw_letters, list_words, spell
-from service.games.strands.svg import draw_svg
-from service.terminal.console import plural
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.solution import Cover
+from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.games.strands.grid import draw_cover, draw_letters, list_words, spell
+from nightgrid.service.games.strands.svg import draw_svg
+from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import Cover
 
 
 class StrandsView:
-    """See service.boards.View."""
+    """See nightgrid.service.boards.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Name the size, and how many words there are where that is known."""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from service.games.plug import Payload, Said
-from solvers.errors import PermanentError
-from solvers.tiles.generate import Form, generate, to_page
+from nightgrid.service.games.plug import Payload, Said
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.tiles.generate import Form, generate, to_page
 
 BOARDS_A_SEED = 2**32
 """Boards have seeds of their own: those of one --seed are no other's."""

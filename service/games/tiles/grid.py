@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from service.boards.styled import Drawing, Line, Run, plain
-from service.games.tiles.layout import Layout, layout, played
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.solution import Walk
+from nightgrid.service.boards.styled import Drawing, Line, Run, plain
+from nightgrid.service.games.tiles.layout import Layout, layout, played
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.solution import Walk
 
 TILES_MAX = 400
 FEATURES_MAX = 12

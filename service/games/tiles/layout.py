@@ -6,8 +6,8 @@ import math
 import re
 from dataclasses import dataclass
 
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.solution import Walk
 
 WIDE = 1.2
 """Columns for each row, about: a published board has 5 rows of 6."""

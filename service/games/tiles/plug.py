@@ -6,15 +6,15 @@ import datetime as dt
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from service.games.plug import GameOption, Payload, Said, ServicePlug
-from solvers.errors import PermanentError
+from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from service.boards import View
+    from nightgrid.service.boards import View
 
 
 class TilesAtDoors(ServicePlug):
-    """See service.games.plug.ServicePlug."""
+    """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "tiles"
     sample_days = 5
@@ -42,13 +42,13 @@ class TilesAtDoors(ServicePlug):
 
     def view(self) -> View:
         """Return how boards and walks are drawn."""
-        from service.games.tiles.view import TilesView
+        from nightgrid.service.games.tiles.view import TilesView
 
         return TilesView()
 
     def rule_line(self, said: Said) -> str:
         """Write which moves are allowed."""
-        from solvers.tiles.rules import Rules
+        from nightgrid.solvers.tiles.rules import Rules
 
         if "no_teleports" in said:
             if "teleports" in said:
@@ -64,7 +64,7 @@ class TilesAtDoors(ServicePlug):
         seed: int,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make boards as the page holds them; they have numbers instead of dates."""
-        from service.games.tiles.boards import form_of, numbered_boards
+        from nightgrid.service.games.tiles.boards import form_of, numbered_boards
 
         return numbered_boards(form_of(said), days, seed), []
 

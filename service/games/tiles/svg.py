@@ -11,13 +11,13 @@ import colorsys
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from service.boards import svg as pictures
-from service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
-from service.games.tiles.grid import TELEPORT
-from service.games.tiles.layout import Layout, layout
-from solvers.errors import PermanentError
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.solution import Walk
+from nightgrid.service.boards import svg as pictures
+from nightgrid.service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.games.tiles.grid import TELEPORT
+from nightgrid.service.games.tiles.layout import Layout, layout
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.solution import Walk
 
 TILE_PX = 92
 GAP_PX = 10

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from service.boards.styled import Drawing, plain
-from service.games.tiles.grid import draw_board, list_moves
-from service.games.tiles.svg import draw_svg
-from service.terminal.console import plural
-from solvers.tiles.puzzle import Puzzle
-from solvers.tiles.solution import Walk
+from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.games.tiles.grid import draw_board, list_moves
+from nightgrid.service.games.tiles.svg import draw_svg
+from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.tiles.puzzle import Puzzle
+from nightgrid.solvers.tiles.solution import Walk
 
 LINE_TILES = 40
 """Tiles of a walk that are written in one line."""
 
 
 class TilesView:
-    """See service.boards.View."""
+    """See nightgrid.service.boards.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count tiles and features."""

@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel import wide
-from solvers.kernel.codes import COUNT_TOO_LARGE, DONE
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.letterboxed.states.graph import COMPLETE, LIMIT, Graph, Step, spend, word_cost
+from nightgrid.solvers.kernel import wide
+from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.letterboxed.states.graph import (
+    COMPLETE,
+    LIMIT,
+    Graph,
+    Step,
+    spend,
+    word_cost,
+)
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from solvers.algebra import Budget
-from solvers.letterboxed.solution import Chain
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.letterboxed.solution import Chain
 
 SUBSETS_MAX = 6
 """Words of a chain up to which all their subsets are looked up."""

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel import wide
-from solvers.kernel.bits import popcount
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.letterboxed.states.graph import (
+from nightgrid.solvers.kernel import wide
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     DEAD,
     EDGES,

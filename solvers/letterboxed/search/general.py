@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.codes import DONE
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.letterboxed.states.graph import (
+from nightgrid.solvers.kernel.codes import DONE
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     DEAD,
     EDGES,
@@ -44,7 +44,7 @@ from solvers.letterboxed.states.graph import (
     spend,
     word_cost,
 )
-from solvers.letterboxed.states.ways_of_playing import (
+from nightgrid.solvers.letterboxed.states.ways_of_playing import (
     SIDE_BITS,
     Fields,
     Plays,

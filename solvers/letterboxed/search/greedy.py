@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import kernel
-from solvers.letterboxed.model import Model
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import kernel
+from nightgrid.solvers.letterboxed.model import Model
 
 WORDS_MAX = 6
 """The article speaks of five words; its code gives up after six."""

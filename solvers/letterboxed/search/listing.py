@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from solvers.algebra import Budget, Statistics, Status, count_of
-from solvers.kernel.codes import DONE, OUT_OF_BYTES
-from solvers.letterboxed.model import Model
-from solvers.letterboxed.parts import Part, part_range
-from solvers.letterboxed.rules import Chains, Rules
-from solvers.letterboxed.search.counting import count_cheapest, count_within
-from solvers.letterboxed.search.greedy import greedy_chains
-from solvers.letterboxed.search.search import Root, Search
-from solvers.letterboxed.search.shortest import shortest_chain
-from solvers.letterboxed.solution import Chain
-from solvers.letterboxed.states.graph import GROW, LIMIT, NODES, STATES
-from solvers.letterboxed.states.growing_tables import GrowingGraph, GrowingLengths
-from solvers.letterboxed.states.lengths import Walk, list_chains, work_out
-from solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.algebra import Budget, Statistics, Status, count_of
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
+from nightgrid.solvers.letterboxed.model import Model
+from nightgrid.solvers.letterboxed.parts import Part, part_range
+from nightgrid.solvers.letterboxed.rules import Chains, Rules
+from nightgrid.solvers.letterboxed.search.counting import count_cheapest, count_within
+from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
+from nightgrid.solvers.letterboxed.search.search import Root, Search
+from nightgrid.solvers.letterboxed.search.shortest import shortest_chain
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.letterboxed.states.graph import GROW, LIMIT, NODES, STATES
+from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph, GrowingLengths
+from nightgrid.solvers.letterboxed.states.lengths import Walk, list_chains, work_out
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, for whoever wants few."""

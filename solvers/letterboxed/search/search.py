@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
-from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
-from solvers.letterboxed.model import Model
-from solvers.letterboxed.rules import Chains
-from solvers.letterboxed.search import distinct, general
-from solvers.letterboxed.states.graph import (
+from nightgrid.solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
+from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
+from nightgrid.solvers.letterboxed.model import Model
+from nightgrid.solvers.letterboxed.rules import Chains
+from nightgrid.solvers.letterboxed.search import distinct, general
+from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     DEAD,
     EXPAND_MAX,
@@ -28,9 +28,9 @@ from solvers.letterboxed.states.graph import (
     STATES,
     Step,
 )
-from solvers.letterboxed.states.growing_tables import GrowingGraph
-from solvers.letterboxed.states.ways_of_playing import fields_of
-from solvers.reasons import BudgetSpentError
+from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
+from nightgrid.solvers.letterboxed.states.ways_of_playing import fields_of
+from nightgrid.solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""

@@ -11,12 +11,19 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.letterboxed.rules import Chains
-from solvers.letterboxed.search.general import NO_WORD
-from solvers.letterboxed.search.search import Root, Search
-from solvers.letterboxed.states.graph import COMPLETE, LIMIT, STATES, Graph, Step, word_cost
-from solvers.letterboxed.states.growing_tables import GrowingGraph
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.letterboxed.rules import Chains
+from nightgrid.solvers.letterboxed.search.general import NO_WORD
+from nightgrid.solvers.letterboxed.search.search import Root, Search
+from nightgrid.solvers.letterboxed.states.graph import (
+    COMPLETE,
+    LIMIT,
+    STATES,
+    Graph,
+    Step,
+    word_cost,
+)
+from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 
 
 def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> list[int] | None:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
     Index,
     enter,
     enter_new,
@@ -50,7 +50,7 @@ NO_LIMIT = 2**30
 UNREACHED = 2**62
 """Cost of a state that is not reached yet."""
 LEFT_BITS = 13
-"""Letters left fit into these bits (solvers.letterboxed.puzzle.LETTERS_MAX)."""
+"""Letters left fit into these bits (nightgrid.solvers.letterboxed.puzzle.LETTERS_MAX)."""
 PAIR_BITS = 24
 """Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
 
@@ -81,7 +81,8 @@ class Graph(NamedTuple):
     pool: npt.NDArray[np.uint64]
     """The keys of all states."""
     slots: Index
-    """Finds states by their keys (solvers.kernel.hash_table): control[INDEX_BITS] says how many."""
+    """Finds states by their keys (nightgrid.solvers.kernel.hash_table): control[INDEX_BITS] says
+    how many."""
     edges: Ints
     """Targets, one for each word of each expanded state."""
     heap_key: npt.NDArray[np.int64]

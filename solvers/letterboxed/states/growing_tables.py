@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
-from solvers.letterboxed.states.graph import (
+from nightgrid.solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
+from nightgrid.solvers.letterboxed.states.graph import (
     CLOCK_STRIDE,
     CONTROL_SIZE,
     DEADLINE_NS,
@@ -29,7 +29,7 @@ from solvers.letterboxed.states.graph import (
     Graph,
     index_anew,
 )
-from solvers.letterboxed.states.lengths import (
+from nightgrid.solvers.letterboxed.states.lengths import (
     BITS_USED,
     ENTRIES,
     FRAMES,
@@ -40,7 +40,7 @@ from solvers.letterboxed.states.lengths import (
     enter_anew,
     look_up,
 )
-from solvers.letterboxed.states.ways_of_playing import Plays
+from nightgrid.solvers.letterboxed.states.ways_of_playing import Plays
 
 STATES_FIRST = 1 << 10
 EDGES_FIRST = 1 << 15

@@ -11,10 +11,25 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.codes import DONE
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import Index, enter_new, first_slot, mix_first, next_slot, seek
-from solvers.letterboxed.states.graph import COMPLETE, GROW, LIMIT, Graph, Step, spend, word_cost
+from nightgrid.solvers.kernel.codes import DONE
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
+    Index,
+    enter_new,
+    first_slot,
+    mix_first,
+    next_slot,
+    seek,
+)
+from nightgrid.solvers.letterboxed.states.graph import (
+    COMPLETE,
+    GROW,
+    LIMIT,
+    Graph,
+    Step,
+    spend,
+    word_cost,
+)
 
 FRAMES, ENTRIES, BITS_USED, SCRATCH_USED, SLOT_BITS = range(5)
 LENGTHS_CONTROL_SIZE = 5
@@ -35,7 +50,8 @@ class Lengths(NamedTuple):
     entry_at: npt.NDArray[np.int64]
     """int64[entries]: where the bits begin, NOTHING where there are none."""
     slots: Index
-    """Finds entries by their keys (solvers.kernel.hash_table): 2^control[SLOT_BITS] slots."""
+    """Finds entries by their keys (nightgrid.solvers.kernel.hash_table): 2^control[SLOT_BITS]
+    slots."""
     bits: npt.NDArray[np.uint64]
     """The bits of all entries."""
     frame_state: npt.NDArray[np.int64]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel
-from solvers.letterboxed.model import Model
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel
+from nightgrid.solvers.letterboxed.model import Model
 
 SIDE_BITS = 8
 """The first word of a way of playing: letters left above, the side in these bits."""
@@ -93,7 +93,8 @@ class Plays(NamedTuple):
     slots: npt.NDArray[np.int32]
     stamps: npt.NDArray[np.int64]
     """int32, int64[power of two]: hash table of the rows of one depth, and when they were set.
-    Not solvers.kernel.hash_table: stamps spare emptying it for every letter of every word."""
+    Not nightgrid.solvers.kernel.hash_table: stamps spare emptying it for every letter of every
+    word."""
     state: npt.NDArray[np.int64]
     """int64[1]: the last stamp."""
     to_come: npt.NDArray[np.int32]

@@ -6,7 +6,7 @@ import heapq
 from collections import Counter
 from functools import cached_property
 
-from solvers.pips.puzzle import Cell, Puzzle, RegionType
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
 
 FREE = -1
 """Region of a cell whose region can never fail."""

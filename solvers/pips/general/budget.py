@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from solvers.algebra import Budget, Statistics
-from solvers.kernel.codes import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.reasons import BudgetSpentError
+from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.kernel.codes import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.reasons import BudgetSpentError
 
 STATE_BYTES = 400
 """A state of the general search, with its key, its count and its share of the table."""

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from solvers.pips.general.board import FREE, GeneralBoard
-from solvers.pips.general.budget import Purse
-from solvers.pips.general.tiles import FULL
-from solvers.pips.layers.board import I64
-from solvers.pips.puzzle import RegionType
+from nightgrid.solvers.pips.general.board import FREE, GeneralBoard
+from nightgrid.solvers.pips.general.budget import Purse
+from nightgrid.solvers.pips.general.tiles import FULL
+from nightgrid.solvers.pips.layers.board import I64
+from nightgrid.solvers.pips.puzzle import RegionType
 
 KINDS_MAX = 4
 """Kinds of tiles, those without constraint left out, up to which dominoes are laid one by one."""
@@ -64,7 +64,7 @@ class DominoSearch:
     ) -> int:
         """Count the ways to lay what is left (copies by type) on the free tiles.
 
-        `progress`: of every region, as solvers.pips.general.board.advance tells it.
+        `progress`: of every region, as nightgrid.solvers.pips.general.board.advance tells it.
         """
         kinds = tuple(sorted(kind for kind, n in free.items() if n))
         slots = tuple(free[kind] for kind in kinds)

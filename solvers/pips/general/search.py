@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from solvers.algebra import MAX_COUNT, Budget, Outcome, Status
-from solvers.pips.general import dominoes as general_dominoes
-from solvers.pips.general.board import FREE, GeneralBoard
-from solvers.pips.general.budget import Purse
-from solvers.pips.general.dominoes import DominoSearch, kinds_of
-from solvers.pips.general.tiles import State, TileSearch
-from solvers.pips.parts import Part, part_arrays
-from solvers.pips.puzzle import Cell, Puzzle
-from solvers.pips.solution import Placement, Solution
-from solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
+from nightgrid.solvers.pips.general import dominoes as general_dominoes
+from nightgrid.solvers.pips.general.board import FREE, GeneralBoard
+from nightgrid.solvers.pips.general.budget import Purse
+from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of
+from nightgrid.solvers.pips.general.tiles import State, TileSearch
+from nightgrid.solvers.pips.parts import Part, part_arrays
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 DOMINOES_MIN = 17
 """Dominoes up to which every board is left to the layers."""
 
 
 def is_first_choice(puzzle: Puzzle) -> bool:
-    """Tell whether the layers of solvers.pips.layers.count would be the wrong way to count a
+    """Tell whether the layers of nightgrid.solvers.pips.layers.count would be the wrong way to
+    count a
     board.
     """
     if len(set(puzzle.dominoes)) < DOMINOES_MIN:

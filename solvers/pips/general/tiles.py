@@ -1,7 +1,7 @@
 """Count tile by tile: for boards of any size with few kinds of dominoes.
 
-The states are those of solvers.pips.layers.count, without bounds: the first free cell of the
-order, what is covered behind it, how many of each domino are used, and the open regions. A tile
+The states are those of nightgrid.solvers.pips.layers.count, without bounds: the first free cell of
+the order, what is covered behind it, how many of each domino are used, and the open regions. A tile
 that nothing constrains takes no domino: those that are left when all else is done fill such tiles
 in any way.
 """
@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from solvers.algebra import MAX_COUNT
-from solvers.pips.general.board import FREE, GeneralBoard, Open
-from solvers.pips.general.budget import Purse
+from nightgrid.solvers.algebra import MAX_COUNT
+from nightgrid.solvers.pips.general.board import FREE, GeneralBoard, Open
+from nightgrid.solvers.pips.general.budget import Purse
 
 State = tuple[int, int, int, tuple[Open, ...]]
 """First free position, covered positions behind it as bits, used dominoes, open regions."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from solvers.pips.puzzle import RegionType
+from nightgrid.solvers.pips.puzzle import RegionType
 
 MILLIBITS = 1000
 

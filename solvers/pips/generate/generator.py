@@ -15,13 +15,17 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from solvers.errors import PermanentError
-from solvers.pips.generate.freedom import MILLIBITS, arrangements_millibits, chance_millibits
-from solvers.pips.generate.mix import Draws, Mix, draws_of
-from solvers.pips.generate.planting import divide, plant
-from solvers.pips.generate.shapes import Random, Tile, grow_blob, spread, tile_rectangle
-from solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
-from solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.freedom import (
+    MILLIBITS,
+    arrangements_millibits,
+    chance_millibits,
+)
+from nightgrid.solvers.pips.generate.mix import Draws, Mix, draws_of
+from nightgrid.solvers.pips.generate.planting import divide, plant
+from nightgrid.solvers.pips.generate.shapes import Random, Tile, grow_blob, spread, tile_rectangle
+from nightgrid.solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.solution import Placement, Solution
 
 GENERATOR_NAME = "nightgrid generator"
 SEEDS_PER_STREAM = 2**32

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
-from solvers.errors import PermanentError
-from solvers.pips.puzzle import MAX_CELLS, RegionType
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.puzzle import MAX_CELLS, RegionType
 
 T = TypeVar("T")
 _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
@@ -49,7 +49,8 @@ class Mix:
     """How often a region avoids what makes dominoes interchangeable, as designers do: whole tiles
     inside of it that can be turned round, and two tiles to the same other region."""
     freedom_bits: float | None = None
-    """Bound on the estimate of solvers.pips.generate.freedom: boards above it are drawn again a
+    """Bound on the estimate of nightgrid.solvers.pips.generate.freedom: boards above it are drawn
+    again a
     few times.
     None: whatever comes."""
     shape: Shape = "blob"

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from solvers.pips.generate.mix import Draws, Mix
-from solvers.pips.generate.shapes import Random
-from solvers.pips.puzzle import Domino, RegionType
+from nightgrid.solvers.pips.generate.mix import Draws, Mix
+from nightgrid.solvers.pips.generate.shapes import Random
+from nightgrid.solvers.pips.puzzle import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]
 """A region in the making: its kind and its cells, by number; cells 2 i and 2 i + 1 are tile i."""

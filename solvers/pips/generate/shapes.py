@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from solvers.pips.puzzle import Cell
+from nightgrid.solvers.pips.puzzle import Cell
 
 Tile = tuple[Cell, Cell]
 """The two cells that one domino covers."""

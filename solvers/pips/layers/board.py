@@ -7,7 +7,7 @@ from typing import Annotated, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int
+from nightgrid.solvers.kernel.compiling import Int
 
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
@@ -22,7 +22,7 @@ MOST_PIPS = 256
 MOST_SUMS = 256
 """Resolution of the distribution of a region's sum."""
 
-# Codes of solvers.pips.puzzle.REGION_TYPES.
+# Codes of nightgrid.solvers.pips.puzzle.REGION_TYPES.
 EMPTY, SUM, LESS, GREATER, EQUALS, UNEQUAL = range(6)
 
 

@@ -11,15 +11,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import Words, clear, enter, hash_row, is_crowded
-from solvers.kernel.wide import add, over_limit, times_over
-from solvers.pips.layers.board import Board
-from solvers.pips.layers.expand import examine, expand, extra_copies, node_of, type_mask, write_root
-from solvers.pips.layers.space import CHILD, EDGE, FREE, Children, Limits, Space, Table, Work
-from solvers.pips.layers.table import (
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import (
+    COUNT_TOO_LARGE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import Words, clear, enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.wide import add, over_limit, times_over
+from nightgrid.solvers.pips.layers.board import Board
+from nightgrid.solvers.pips.layers.expand import (
+    examine,
+    expand,
+    extra_copies,
+    node_of,
+    type_mask,
+    write_root,
+)
+from nightgrid.solvers.pips.layers.space import (
+    CHILD,
+    EDGE,
+    FREE,
+    Children,
+    Limits,
+    Space,
+    Table,
+    Work,
+)
+from nightgrid.solvers.pips.layers.table import (
     PREFETCH_BITS,
     SMALLEST_BITS,
     ask_ahead,

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.algebra import STATUS_CODES, Status
-from solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.pips.layers.prepare import (
+from nightgrid.solvers.algebra import STATUS_CODES, Status
+from nightgrid.solvers.kernel.codes import (
+    COUNT_TOO_LARGE,
+    DONE,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
+from nightgrid.solvers.pips.layers.prepare import (
     BAD_ROW,
     BOARD_TOO_LARGE,
     FOREST_TOO_LARGE,
@@ -15,7 +21,7 @@ from solvers.pips.layers.prepare import (
     TIME_IS_UP,
     UNTILEABLE,
 )
-from solvers.reasons import Reason, ReasonCode, reason_code_of
+from nightgrid.solvers.reasons import Reason, ReasonCode, reason_code_of
 
 SOLVING = 16
 """Codes of count and search follow those of prepare from here on."""

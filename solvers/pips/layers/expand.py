@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import Words
-from solvers.pips.layers.board import EQUALS, GREATER, I64, LESS, SUM, UNEQUAL, Board
-from solvers.pips.layers.layout import bit_length
-from solvers.pips.layers.space import (
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import Words
+from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, I64, LESS, SUM, UNEQUAL, Board
+from nightgrid.solvers.pips.layers.layout import bit_length
+from nightgrid.solvers.pips.layers.space import (
     CHILD,
     EDGE,
     OPEN,

@@ -12,13 +12,13 @@ import math
 
 import numpy as np
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.pips.layers.board import EMPTY, Board
-from solvers.pips.layers.count import count_board
-from solvers.pips.layers.layout import lay_out
-from solvers.pips.layers.outlook import foresee
-from solvers.pips.layers.space import Children, Limits, Space, Table
-from solvers.pips.layers.tilings import BUILT, build_tilings, place_cells
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.pips.layers.board import EMPTY, Board
+from nightgrid.solvers.pips.layers.count import count_board
+from nightgrid.solvers.pips.layers.layout import lay_out
+from nightgrid.solvers.pips.layers.outlook import foresee
+from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table
+from nightgrid.solvers.pips.layers.tilings import BUILT, build_tilings, place_cells
 
 SWEEPS = 8
 FRONTIER_BITS = 0.6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM, Board
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM, Board
 
 HOPELESS = -24.0
 """log2 of the chance that stands for "never"."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.pips.columns import Columns
-from solvers.pips.layers.board import (
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.pips.columns import Columns
+from nightgrid.solvers.pips.layers.board import (
     EMPTY,
     EQUALS,
     GREATER,
@@ -21,12 +21,18 @@ from solvers.pips.layers.board import (
     UNEQUAL,
     Board,
 )
-from solvers.pips.layers.layout import lay_out
-from solvers.pips.layers.order import choose_order
-from solvers.pips.layers.space import Children, Space, Table, Work
-from solvers.pips.layers.tilings import NO_TILING, TOO_MANY, TOO_SLOW, TOO_WIDE, build_tilings
-from solvers.pips.parts import PartArrays
-from solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
+from nightgrid.solvers.pips.layers.layout import lay_out
+from nightgrid.solvers.pips.layers.order import choose_order
+from nightgrid.solvers.pips.layers.space import Children, Space, Table, Work
+from nightgrid.solvers.pips.layers.tilings import (
+    NO_TILING,
+    TOO_MANY,
+    TOO_SLOW,
+    TOO_WIDE,
+    build_tilings,
+)
+from nightgrid.solvers.pips.parts import PartArrays
+from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 
 LOADED, NO_BOARD, TOO_LARGE = range(3)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.kernel.hash_table import MOST_NUMBERS
-from solvers.pips.layers.board import BOARD, I64, MOST_TYPES
-from solvers.pips.layers.order import PROBE_NODES
-from solvers.pips.layers.search import STACK_COLUMNS
-from solvers.pips.layers.space import Children, Table, Work, allocate_forest
+from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
+from nightgrid.solvers.pips.layers.board import BOARD, I64, MOST_TYPES
+from nightgrid.solvers.pips.layers.order import PROBE_NODES
+from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
+from nightgrid.solvers.pips.layers.space import Children, Table, Work, allocate_forest
 
 NARROW: tuple[int, ...] = (0, 0)
 """A key of two words. Kernels are compiled per key length, which they take from this tuple."""
@@ -84,7 +84,7 @@ class SearchScratch:
     """Dead states. The index is that of the work's table."""
     stack: I64
     path: I64
-    """See solvers.pips.layers.search.Walk."""
+    """See nightgrid.solvers.pips.layers.search.Walk."""
     nodes: int
     """Of the forest."""
     own: Work | None = None

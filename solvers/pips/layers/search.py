@@ -12,18 +12,32 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import DONE, KERNEL_CODES, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.kernel.hash_table import Words, clear, enter, enter_new, find_row, hash_row, is_crowded
-from solvers.pips.columns import Columns
-from solvers.pips.layers.board import I64
-from solvers.pips.layers.count import CLOCK_STRIDE
-from solvers.pips.layers.expand import examine, expand, node_of, write_root
-from solvers.pips.layers.prepare import READY, prepare
-from solvers.pips.layers.space import POSITION, Children, Limits, Space, Table, Work
-from solvers.pips.layers.table import SMALLEST_BITS
-from solvers.pips.parts import PartArrays
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import (
+    DONE,
+    KERNEL_CODES,
+    OUT_OF_BYTES,
+    OUT_OF_NODES,
+    OUT_OF_SECONDS,
+)
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
+    Words,
+    clear,
+    enter,
+    enter_new,
+    find_row,
+    hash_row,
+    is_crowded,
+)
+from nightgrid.solvers.pips.columns import Columns
+from nightgrid.solvers.pips.layers.board import I64
+from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
+from nightgrid.solvers.pips.layers.expand import examine, expand, node_of, write_root
+from nightgrid.solvers.pips.layers.prepare import READY, prepare
+from nightgrid.solvers.pips.layers.space import POSITION, Children, Limits, Space, Table, Work
+from nightgrid.solvers.pips.layers.table import SMALLEST_BITS
+from nightgrid.solvers.pips.parts import PartArrays
 
 MORE = KERNEL_CODES
 """The rows for solutions are full; call again for the next ones."""

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int
-from solvers.kernel.hash_table import Index
-from solvers.pips.layers.board import I64, MOST_CELLS, U64, Board
+from nightgrid.solvers.kernel.compiling import Int
+from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.pips.layers.board import I64, MOST_CELLS, U64, Board
 
 # Columns of Forest.nodes, edges and opens.
 POSITION, WINDOW, LIVE, EDGE, OPEN, FREE = range(6)
@@ -30,7 +30,7 @@ class Forest(NamedTuple):
     opens: I64
     """int64[opens, 2], by node: partly filled regions and their free cells."""
     slots: Index
-    """uint32[power of two]: finds the nodes of one layer (solvers.kernel.hash_table)."""
+    """uint32[power of two]: finds the nodes of one layer (nightgrid.solvers.kernel.hash_table)."""
 
 
 class Space(NamedTuple):
@@ -48,7 +48,7 @@ class Table(NamedTuple):
     rows: U64
     """uint64[rows, words or more]: a key, and behind it what is known of the state."""
     slots: Index
-    """uint32[power of two]: see solvers.kernel.hash_table."""
+    """uint32[power of two]: see nightgrid.solvers.kernel.hash_table."""
 
 
 class Children(NamedTuple):

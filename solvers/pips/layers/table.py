@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.bits import prefetch
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.bits import prefetch
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
     Words,
     clear,
     enter_new,
@@ -21,7 +21,7 @@ from solvers.kernel.hash_table import (
     peek,
     seek,
 )
-from solvers.pips.layers.space import Table
+from nightgrid.solvers.pips.layers.space import Table
 
 SMALLEST_BITS = 8
 """The index of the smallest layer has 2^8 slots."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.bits import trailing_zeros
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
-from solvers.pips.layers.board import EMPTY, Board
-from solvers.pips.layers.space import (
+from nightgrid.solvers.kernel.bits import trailing_zeros
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
+from nightgrid.solvers.pips.layers.board import EMPTY, Board
+from nightgrid.solvers.pips.layers.space import (
     CHILD,
     EDGE,
     FREE,

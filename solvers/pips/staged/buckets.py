@@ -14,11 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import Words, hash_row
-from solvers.pips.layers.board import I64
-from solvers.pips.layers.expand import node_of
-from solvers.pips.layers.space import CHILD, EDGE, OPEN, OPEN_REGION, PARTNER, POSITION, Space, Work
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import Words, hash_row
+from nightgrid.solvers.pips.layers.board import I64
+from nightgrid.solvers.pips.layers.expand import node_of
+from nightgrid.solvers.pips.layers.space import (
+    CHILD,
+    EDGE,
+    OPEN,
+    OPEN_REGION,
+    PARTNER,
+    POSITION,
+    Space,
+    Work,
+)
 
 CLASS_BITS = 4
 TYPE_BITS = 6

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
-from solvers.errors import PermanentError
-from solvers.pips.general.search import is_first_choice
-from solvers.pips.layers.endings import ending, is_refusal
-from solvers.pips.layers.prepare import UNTILEABLE
-from solvers.pips.puzzle import Puzzle
-from solvers.pips.solution import Solution
-from solvers.pips.staged.buckets import BUCKETS
-from solvers.pips.staged.layers import LayeredCount, take_up
-from solvers.reasons import ReasonCode
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.general.search import is_first_choice
+from nightgrid.solvers.pips.layers.endings import ending, is_refusal
+from nightgrid.solvers.pips.layers.prepare import UNTILEABLE
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.solution import Solution
+from nightgrid.solvers.pips.staged.buckets import BUCKETS
+from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
+from nightgrid.solvers.reasons import ReasonCode
 
 LayerPart = dict[str, Any]
 

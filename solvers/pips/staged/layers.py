@@ -14,15 +14,15 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Budget, Statistics, count_of
-from solvers.kernel.codes import DONE
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.kernel.hash_table import Words, enter, hash_row, is_crowded
-from solvers.kernel.wide import add
-from solvers.pips.columns import kernel_columns, to_arrays
-from solvers.pips.layers.board import I64
-from solvers.pips.layers.count import Span, begin_count, carry
-from solvers.pips.layers.prepare import (
+from nightgrid.solvers.algebra import Budget, Statistics, count_of
+from nightgrid.solvers.kernel.codes import DONE
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.hash_table import Words, enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.wide import add
+from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
+from nightgrid.solvers.pips.layers.board import I64
+from nightgrid.solvers.pips.layers.count import Span, begin_count, carry
+from nightgrid.solvers.pips.layers.prepare import (
     FOREST_TOO_LARGE,
     KEY_TOO_LONG,
     READY,
@@ -30,7 +30,7 @@ from solvers.pips.layers.prepare import (
     UNTILEABLE,
     prepare_work,
 )
-from solvers.pips.layers.scratch import (
+from nightgrid.solvers.pips.layers.scratch import (
     MOST_NODES,
     NARROW,
     NODE_BYTES,
@@ -40,12 +40,18 @@ from solvers.pips.layers.scratch import (
     allocate,
     allocate_table,
 )
-from solvers.pips.layers.space import Table, Work
-from solvers.pips.layers.table import PREFETCH_BITS, ask_ahead, bits_for, find_state, index_again
-from solvers.pips.parts import part_arrays
-from solvers.pips.puzzle import Puzzle
-from solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
-from solvers.reasons import ReasonCode, reason_code_of
+from nightgrid.solvers.pips.layers.space import Table, Work
+from nightgrid.solvers.pips.layers.table import (
+    PREFETCH_BITS,
+    ask_ahead,
+    bits_for,
+    find_state,
+    index_again,
+)
+from nightgrid.solvers.pips.parts import part_arrays
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
+from nightgrid.solvers.reasons import ReasonCode, reason_code_of
 
 Rows = npt.NDArray[np.uint64]
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from solvers.errors import PermanentError
-from solvers.reductions.problems.formula import Assignment, Clause, Formula
-from solvers.reductions.problems.planar import PlanarFormula, embed
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.formula import Assignment, Clause, Formula
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
 
 ORDER, SIDES = "order", "sides"
 """Comments that give an embedding: "c order 2 1 3", the variables from left to right, and

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -134,6 +134,6 @@ def _backbite(path: list[Cell], rows: int, columns: int, draw: random.Random) ->
 
 
 def _names(colours: int) -> Sequence[str]:
-    from solvers.reductions.problems.letters import distinct_letters
+    from nightgrid.solvers.reductions.problems.letters import distinct_letters
 
     return distinct_letters(colours)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 VARIABLES_MAX = 100_000
 CLAUSES_MAX = 100_000

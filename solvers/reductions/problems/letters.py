@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 _BLOCKS = ((0x41, 0x5A), (0x1401, 0x166C), (0xA000, 0xA48C), (0xAC00, 0xD7A3))
 """A to Z, then syllables of Canadian scripts, Yi and Hangul, which have no case."""

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from functools import cached_property
 
-from solvers.errors import PermanentError
-from solvers.reductions.problems.formula import Clause, Demand, Formula, planted_values
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.formula import Clause, Demand, Formula, planted_values
 
 EMBEDDING_NODES = 200_000
 """Orders of some of the variables that the search for an embedding looks at before it gives up."""

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from solvers.errors import PermanentError
-from solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows
-from solvers.reductions.problems.subset_sum import SubsetSum
-from solvers.reductions.problems.three_d_matching import ThreeDMatching, Triple
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows
+from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
+from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, Triple
 
 DIGITS_MAX = 18
 

@@ -8,21 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from solvers.algebra import Budget, Statistics
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.reasons import BudgetSpentError
-from solvers.strands.general.forced import Step, Trail
-from solvers.strands.general.group_search import NOTHING, GroupSearch, Shared, Value, least_of
-from solvers.strands.general.groups import Group, groups_of
-from solvers.strands.general.pieces import WideFound, bits_of
-from solvers.strands.general.plan import blocks_to_cross
-from solvers.strands.general.search import ALTERNATIVES_MAX, ANY
-from solvers.strands.general.table import USED_WORDS
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.engine import RootChildren, State
-from solvers.strands.states.table import NODES, STATES
-from solvers.strands.sweep.sweep import COMPOUND, PLAIN
+from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.general.forced import Step, Trail
+from nightgrid.solvers.strands.general.group_search import (
+    NOTHING,
+    GroupSearch,
+    Shared,
+    Value,
+    least_of,
+)
+from nightgrid.solvers.strands.general.groups import Group, groups_of
+from nightgrid.solvers.strands.general.pieces import WideFound, bits_of
+from nightgrid.solvers.strands.general.plan import blocks_to_cross
+from nightgrid.solvers.strands.general.search import ALTERNATIVES_MAX, ANY
+from nightgrid.solvers.strands.general.table import USED_WORDS
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.engine import RootChildren, State
+from nightgrid.solvers.strands.states.table import NODES, STATES
+from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
 ALONE = -1
 """A group of one piece."""

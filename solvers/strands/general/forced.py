@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.strands.general.groups import Laid
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.strands.general.groups import Laid
 
 LOST = -1
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from solvers.algebra import Budget, count_of
-from solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.reasons import BudgetSpentError
-from solvers.strands.general.groups import Group, lay_out
-from solvers.strands.general.orders import orders_of
-from solvers.strands.general.pieces import WideFound, bits_of
-from solvers.strands.general.plan import BLOCK_WORDS, WORDS, Keys, Plan, plan_of
-from solvers.strands.general.search import (
+from nightgrid.solvers.algebra import Budget, count_of
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.general.groups import Group, lay_out
+from nightgrid.solvers.strands.general.orders import orders_of
+from nightgrid.solvers.strands.general.pieces import WideFound, bits_of
+from nightgrid.solvers.strands.general.plan import BLOCK_WORDS, WORDS, Keys, Plan, plan_of
+from nightgrid.solvers.strands.general.search import (
     ALTERNATIVES_MAX,
     ANY,
     BANS_MAX,
@@ -33,10 +33,10 @@ from solvers.strands.general.search import (
     first_free,
     general_cover,
 )
-from solvers.strands.general.table import LOWEST, new_records
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.table import (
+from nightgrid.solvers.strands.general.table import LOWEST, new_records
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.table import (
     CLOCK_STRIDE,
     DEAD,
     DEADLINE_NS,

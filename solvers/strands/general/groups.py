@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, kernel
-from solvers.strands.general.pieces import WideFound, ragged
-from solvers.strands.rules import Rules
+from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.strands.general.pieces import WideFound, ragged
+from nightgrid.solvers.strands.rules import Rules
 
 LOOK_MAX = 4096
 """Pieces looked at to learn what a cell asks of others; beyond that nothing is learnt from it."""
@@ -30,7 +30,7 @@ class Laid(NamedTuple):
     """-1 for compounds, of which a cover holds one at most."""
     score: npt.NDArray[np.int64]
     kind: npt.NDArray[np.int64]
-    """PLAIN, SPANNING or COMPOUND (solvers.strands.sweep.sweep)."""
+    """PLAIN, SPANNING or COMPOUND (nightgrid.solvers.strands.sweep.sweep)."""
     set_offsets: npt.NDArray[np.int64]
     block_offsets: npt.NDArray[np.int64]
     blocks: npt.NDArray[np.int32]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import kernel
-from solvers.strands.general.groups import Group, Laid
+from nightgrid.solvers.kernel.compiling import kernel
+from nightgrid.solvers.strands.general.groups import Group, Laid
 
 NEIGHBOURS_MAX = 1 << 23
 """Pairs of cells that share a piece; a group with more of them is covered row by row."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.general.walks import WALKED, WalkSpace, walk_words
-from solvers.strands.pieces.pieces import (
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.strands.general.walks import WALKED, WalkSpace, walk_words
+from nightgrid.solvers.strands.pieces.pieces import (
     Found,
     Pieces,
     TooManyPiecesError,
@@ -22,10 +22,10 @@ from solvers.strands.pieces.pieces import (
     find_pieces,
     grid_of,
 )
-from solvers.strands.pieces.words import PATH_MAX
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.score import FREQUENCY, Scoring
+from nightgrid.solvers.strands.pieces.words import PATH_MAX
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.score import FREQUENCY, Scoring
 
 WALKS_MAX = 1 << 21
 """Walks of one length from one cell that may be under way."""
@@ -45,8 +45,8 @@ _ONE = np.uint64(1)
 class WidePieces:
     """Pieces in canonical order, each a run of `cells`: lowest cell, cells, word.
 
-    Cells are compared as the masks of solvers.strands.pieces.pieces are: by the highest that
-    differs.
+    Cells are compared as the masks of nightgrid.solvers.strands.pieces.pieces are: by the highest
+    that differs.
     """
 
     low: npt.NDArray[np.int64]
@@ -73,7 +73,7 @@ class WidePieces:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class WideFound:
-    """Everything that may lie on a board, as solvers.strands.pieces.pieces.Found."""
+    """Everything that may lie on a board, as nightgrid.solvers.strands.pieces.pieces.Found."""
 
     words: WidePieces
     compounds: WidePieces

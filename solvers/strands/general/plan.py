@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, kernel
-from solvers.strands.general.groups import Group, Laid
-from solvers.strands.general.pieces import ragged
-from solvers.strands.rules import Rules
+from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.strands.general.groups import Group, Laid
+from nightgrid.solvers.strands.general.pieces import ragged
+from nightgrid.solvers.strands.rules import Rules
 
 _ONE = np.uint64(1)
 P_WORD, P_SCORE, P_KIND, P_TWIN, P_SIZE, P_LAST = range(6)

@@ -1,8 +1,8 @@
 """Cover a group of cells in the order of its plan: keys as long as the border is wide.
 
-The same search as solvers.strands.sweep.sweep, without its window: what is covered beyond the first
-free cell is a run of words, what is closed a list of alternatives, and words that must not come
-again a list; together they are the key under which a state's value is kept.
+The same search as nightgrid.solvers.strands.sweep.sweep, without its window: what is covered
+beyond the first free cell is a run of words, what is closed a list of alternatives, and words that
+must not come again a list; together they are the key under which a state's value is kept.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import trailing_zeros
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.wide import add
-from solvers.strands.general.plan import (
+from nightgrid.solvers.kernel.bits import trailing_zeros
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.wide import add
+from nightgrid.solvers.strands.general.plan import (
     BLOCK_WORDS,
     LEAST,
     MOST,
@@ -30,7 +30,7 @@ from solvers.strands.general.plan import (
     RULE,
     Plan,
 )
-from solvers.strands.general.table import (
+from nightgrid.solvers.strands.general.table import (
     LOWEST,
     PENDING,
     Records,
@@ -38,8 +38,8 @@ from solvers.strands.general.table import (
     find_record,
     hash_key,
 )
-from solvers.strands.states.table import DEAD, EXISTS, STATUS, spend
-from solvers.strands.sweep.sweep import COMPOUND, OFF, ONE, PLAIN
+from nightgrid.solvers.strands.states.table import DEAD, EXISTS, STATUS, spend
+from nightgrid.solvers.strands.sweep.sweep import COMPOUND, OFF, ONE, PLAIN
 
 ANY = (1 << 24) - 1
 """Number of words left where any will do."""

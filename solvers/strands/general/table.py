@@ -2,9 +2,9 @@
 
 A record is its hash, the length of its key, the key, and the value: a 128-bit count and a score.
 
-The index is not that of solvers.kernel.hash_table, which finds keys by numbers below 2^28: an
-entry is the place of a record among up to 2^33 words, so that no array of places is read between
-the two.
+The index is not that of nightgrid.solvers.kernel.hash_table, which finds keys by numbers below
+2^28: an entry is the place of a record among up to 2^33 words, so that no array of places is read
+between the two.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.codes import OUT_OF_BYTES
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.strands.states.table import CONTROL_WORDS, INDEX_BITS, INDEX_BITS_FIRST, STATES, STATUS
+from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.strands.states.table import (
+    CONTROL_WORDS,
+    INDEX_BITS,
+    INDEX_BITS_FIRST,
+    STATES,
+    STATUS,
+)
 
 R_HASH, R_LENGTH, R_KEY = range(3)
 VALUE_WORDS = 3
@@ -24,7 +30,8 @@ VALUE_WORDS = 3
 PENDING = -(2**63)
 """Best score of a state whose value is not known yet."""
 USED_WORDS, WORDS_MAX, LOWEST = 10, 11, 12
-"""Fields of the control beside those of solvers.strands.states.table: record words used and
+"""Fields of the control beside those of nightgrid.solvers.strands.states.table: record words used
+and
 allowed, and
 the least first cell of a state whose value is known."""
 TABLE_BYTES_MAX = 1 << 36

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import Int, kernel
-from solvers.lexicon.lexicon import Trie
-from solvers.strands.pieces.words import NO_LETTER, Grid
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.lexicon.lexicon import Trie
+from nightgrid.solvers.strands.pieces.words import NO_LETTER, Grid
 
 WALKED, TOO_MANY_WALKS = range(2)
 NODE, AT, DIAGONALS, HEAD = range(4)
@@ -35,7 +35,8 @@ class WalkSpace(NamedTuple):
     offsets: npt.NDArray[np.int64]
     """int64[2, walks + 1]: where each begins."""
     slots: npt.NDArray[np.int64]
-    """int64[power of two], zeros: finds equal walks. Not solvers.kernel.hash_table: an entry says
+    """int64[power of two], zeros: finds equal walks. Not nightgrid.solvers.kernel.hash_table: an
+    entry says
     which
     length it belongs to, so that the slots need not be emptied for each cell and length."""
     out: npt.NDArray[np.int32]

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import Int, kernel, search_kernel
-from solvers.lexicon.lexicon import Trie
-from solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import Int, kernel, search_kernel
+from nightgrid.solvers.lexicon.lexicon import Trie
+from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid
 
 CODE_BITS = 6
 LETTERS_MAX = 21
@@ -43,7 +43,7 @@ def cheapest_below(
 ) -> None:
     """Write for every node of the trie the cost of the cheapest component at or below it.
 
-    Children stand after their parents (solvers.lexicon.compile).
+    Children stand after their parents (nightgrid.solvers.lexicon.compile).
     """
     node_children, node_first, node_word = trie.children, trie.first, trie.word
     for at in range(len(node_word) - 1, -1, -1):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel, kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, kernel
+from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
     enter,
@@ -20,7 +20,7 @@ from solvers.kernel.hash_table import (
     next_slot,
     seek,
 )
-from solvers.strands.pieces.component_paths import CELLS, CODE_HI, CODE_LO, FALLING
+from nightgrid.solvers.strands.pieces.component_paths import CELLS, CODE_HI, CODE_LO, FALLING
 
 BLOCKS = FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
@@ -158,7 +158,8 @@ def _sort_within(order: np.ndarray, start: Int, stop: Int, masks: np.ndarray) ->
 
 @kernel
 def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
-    """Merge the rows of solvers.strands.pieces.compounds.join_components into pieces in canonical
+    """Merge the rows of nightgrid.solvers.strands.pieces.compounds.join_components into pieces in
+    canonical
     order.
 
     Returns (lowest cells int32, cells, codes uint64[., 2], scores, block offsets int32, blocks):

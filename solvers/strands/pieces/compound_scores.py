@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel, kernel, search_kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
     enter,
@@ -20,7 +20,7 @@ from solvers.kernel.hash_table import (
     next_slot,
     seek,
 )
-from solvers.strands.pieces.component_paths import WORD, Components
+from nightgrid.solvers.strands.pieces.component_paths import WORD, Components
 
 _LEAST_BITS = 6
 """The least table has 2^6 slots."""

@@ -2,10 +2,10 @@
 
 Components are found once, as paths, and joined: a component follows another when it begins beside
 its last cell, shares no cell with what is before it, and the costs together
-(solvers.lexicon.components) stay within the limit. Of what may still follow a cell, the least cost
-that reaches the missing sides is known beforehand, so that hardly anything is joined that does not
-span in the end. The same letters may be cut into words in several ways; that is one compound, with
-the best score among its cuts.
+(nightgrid.solvers.lexicon.components) stay within the limit. Of what may still follow a cell, the
+least cost that reaches the missing sides is known beforehand, so that hardly anything is joined
+that does not span in the end. The same letters may be cut into words in several ways; that is one
+compound, with the best score among its cuts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, kernel, search_kernel
-from solvers.strands.pieces.component_paths import (
+from nightgrid.solvers.kernel.compiling import Int, kernel, search_kernel
+from nightgrid.solvers.strands.pieces.component_paths import (
     CELLS,
     CODE_BITS,
     CODE_HI,
@@ -35,8 +35,14 @@ from solvers.strands.pieces.component_paths import (
     Components,
     diagonal,
 )
-from solvers.strands.pieces.compound_rows import BLOCKS, Rows, keep_row, longer_rows, new_rows
-from solvers.strands.pieces.compound_scores import (
+from nightgrid.solvers.strands.pieces.compound_rows import (
+    BLOCKS,
+    Rows,
+    keep_row,
+    longer_rows,
+    new_rows,
+)
+from nightgrid.solvers.strands.pieces.compound_scores import (
     Codes,
     Phrases,
     ScoreWeights,
@@ -45,7 +51,7 @@ from solvers.strands.pieces.compound_scores import (
     is_known,
     phrase_score,
 )
-from solvers.strands.pieces.words import WINDOW, Grid, spans
+from nightgrid.solvers.strands.pieces.words import WINDOW, Grid, spans
 
 FIRST_ROWS = 1 << 15
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
@@ -177,7 +183,8 @@ def _blocks(
 ) -> tuple[np.uint64, np.uint64, bool]:
     """Turn a path's masks into (cells, blocks, whether it fits), from its lowest cell on.
 
-    Blocks are those of solvers.strands.pieces.words.mask_path; the path spans at most WINDOW cells.
+    Blocks are those of nightgrid.solvers.strands.pieces.words.mask_path; the path spans at most
+    WINDOW cells.
     """
     by = np.uint64(low & 63)
     back = np.uint64(64 - (low & 63)) & np.uint64(63)

@@ -13,18 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.lexicon.components import NO_COMPONENT, component_costs
-from solvers.lexicon.lexicon import Lexicon
-from solvers.strands.pieces.component_paths import (
+from nightgrid.solvers.lexicon.components import NO_COMPONENT, component_costs
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.strands.pieces.component_paths import (
     CODE_BITS,
     LETTERS_MAX,
     cheapest_below,
     find_components,
 )
-from solvers.strands.pieces.compound_rows import merge_rows
-from solvers.strands.pieces.compound_scores import ScoreWeights, number_codes
-from solvers.strands.pieces.compounds import TOO_MANY, TOO_WIDE, JoinLimits, join_components
-from solvers.strands.pieces.words import (
+from nightgrid.solvers.strands.pieces.compound_rows import merge_rows
+from nightgrid.solvers.strands.pieces.compound_scores import ScoreWeights, number_codes
+from nightgrid.solvers.strands.pieces.compounds import (
+    TOO_MANY,
+    TOO_WIDE,
+    JoinLimits,
+    join_components,
+)
+from nightgrid.solvers.strands.pieces.words import (
     BOTTOM,
     LEFT,
     NO_LETTER,
@@ -37,9 +42,9 @@ from solvers.strands.pieces.words import (
     find_words,
     neighbours,
 )
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import COMPONENTS_MAX, Rules
-from solvers.strands.score import FREQUENCY, Scoring
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
+from nightgrid.solvers.strands.score import FREQUENCY, Scoring
 
 FIRST_ROWS = 1 << 13
 COMPOUND_ROWS_MAX = 1 << 23
@@ -59,7 +64,7 @@ _TOO_MANY_PATHS = (
 class Pieces:
     """Pieces of one kind, sorted by lowest cell, cells, word: the canonical order.
 
-    Cells and blocks are masks relative to the lowest cell (solvers.strands.pieces.words).
+    Cells and blocks are masks relative to the lowest cell (nightgrid.solvers.strands.pieces.words).
     """
 
     low: npt.NDArray[np.int32]
@@ -89,7 +94,8 @@ class Found:
     words: Pieces
     compounds: Pieces
     codes: npt.NDArray[np.uint64]
-    """uint64[compounds, 2]: each compound's letters (solvers.strands.pieces.compounds)."""
+    """uint64[compounds, 2]: each compound's letters
+    (nightgrid.solvers.strands.pieces.compounds)."""
 
 
 class TooManyPiecesError(Exception):

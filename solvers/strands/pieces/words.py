@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import Int, kernel
-from solvers.lexicon.lexicon import Trie
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
 """Cells, from a path's lowest on, that a mask reaches."""

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.strands.states.interned_sets import SET_MAX, Pool, intern
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.strands.states.interned_sets import SET_MAX, Pool, intern
 
 Masks = npt.NDArray[np.uint64]
 

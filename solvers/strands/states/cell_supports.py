@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import trailing_zeros
-from solvers.kernel.compiling import Int, inlined_kernel, kernel
+from nightgrid.solvers.kernel.bits import trailing_zeros
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, kernel
 
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""

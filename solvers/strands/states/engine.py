@@ -7,13 +7,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from solvers.algebra import Budget, Statistics
-from solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
-from solvers.kernel.hash_table import MOST_NUMBERS
-from solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from solvers.strands.pieces.pieces import Found
-from solvers.strands.states.interned_sets import Pool, clear_pool, new_pool
-from solvers.strands.states.table import (
+from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
+from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.states.interned_sets import Pool, clear_pool, new_pool
+from nightgrid.solvers.strands.states.table import (
     CLOCK_STRIDE,
     DEADLINE_NS,
     EXISTS,

@@ -1,7 +1,7 @@
 """Sets of 64-bit values, numbered so that equal sets have one number; set 0 is empty.
 
-Kept in them are alternatives of closed blocks (solvers.strands.states.blocks), and words that must
-not come again.
+Kept in them are alternatives of closed blocks (nightgrid.solvers.strands.states.blocks), and words
+that must not come again.
 """
 
 from __future__ import annotations
@@ -11,8 +11,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import EMPTY, Index, enter, first_slot, hash_span, next_slot, seek
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
+    EMPTY,
+    Index,
+    enter,
+    first_slot,
+    hash_span,
+    next_slot,
+    seek,
+)
 
 SET_MAX = 256
 """Values that one set may hold; more are refused, never cut."""

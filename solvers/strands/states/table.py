@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import (
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
     enter_new,
@@ -24,7 +24,7 @@ from solvers.kernel.hash_table import (
     next_slot,
     seek,
 )
-from solvers.kernel.hash_table import clear as clear_index
+from nightgrid.solvers.kernel.hash_table import clear as clear_index
 
 STATE_WORDS = 6
 CELLS, CLOSED, REST, HI, LO, BEST = range(STATE_WORDS)

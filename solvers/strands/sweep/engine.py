@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.algebra import Budget, count_of
-from solvers.kernel.codes import DONE, OUT_OF_NODES
-from solvers.reasons import BudgetSpentError
-from solvers.strands.pieces.pieces import Found
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.cell_supports import supports_of
-from solvers.strands.states.engine import Engine, RootChildren, State
-from solvers.strands.states.table import NODES, NODES_MAX, STATUS
-from solvers.strands.sweep.sweep import (
+from nightgrid.solvers.algebra import Budget, count_of
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.cell_supports import supports_of
+from nightgrid.solvers.strands.states.engine import Engine, RootChildren, State
+from nightgrid.solvers.strands.states.table import NODES, NODES_MAX, STATUS
+from nightgrid.solvers.strands.sweep.sweep import (
     ANY,
     COMPOUND,
     FRAME_WORDS,

@@ -12,14 +12,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.wide import add
-from solvers.strands.states.blocks import combine
-from solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
-from solvers.strands.states.interned_sets import Pool, intern, intern_bans, is_banned, list_bans
-from solvers.strands.states.table import (
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.wide import add
+from nightgrid.solvers.strands.states.blocks import combine
+from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
+from nightgrid.solvers.strands.states.interned_sets import (
+    Pool,
+    intern,
+    intern_bans,
+    is_banned,
+    list_bans,
+)
+from nightgrid.solvers.strands.states.table import (
     BEST,
     DEAD,
     EXISTS,

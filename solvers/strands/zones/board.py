@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
-from solvers.strands.states.interned_sets import Pool
-from solvers.strands.states.table import Table
-from solvers.strands.zones.cell_prices import UNIT
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
+from nightgrid.solvers.strands.states.interned_sets import Pool
+from nightgrid.solvers.strands.states.table import Table
+from nightgrid.solvers.strands.zones.cell_prices import UNIT
 
 ZONES_MAX = 64
 COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(4)
@@ -39,7 +39,7 @@ class Words(NamedTuple):
 
     cells: npt.NDArray[np.uint64]
     reduced: npt.NDArray[np.int64]
-    """What a word's cells fall short of UNIT (solvers.strands.zones.cell_prices)."""
+    """What a word's cells fall short of UNIT (nightgrid.solvers.strands.zones.cell_prices)."""
     score: npt.NDArray[np.int64]
     word: npt.NDArray[np.int64]
     """Number of the word."""
@@ -70,7 +70,8 @@ class Words(NamedTuple):
     cell_reduced: npt.NDArray[np.int64]
     """Their reduced costs."""
     slots: Index
-    """Finds the first piece on given cells (solvers.kernel.hash_table); 2^slot_bits slots."""
+    """Finds the first piece on given cells (nightgrid.solvers.kernel.hash_table); 2^slot_bits
+    slots."""
     slot_bits: Int
     same_cells: npt.NDArray[np.int32]
     """The next piece on the same cells, -1: none."""
@@ -84,12 +85,13 @@ class ZoneBoard(NamedTuple):
     edges: npt.NDArray[np.uint64]
     """uint64[2]: masks of the leftmost and the rightmost column."""
     prices: npt.NDArray[np.int64]
-    """int64[64]: see solvers.strands.zones.cell_prices."""
+    """int64[64]: see nightgrid.solvers.strands.zones.cell_prices."""
     support: npt.NDArray[np.uint64]
     """uint64[64]: what covered each cell last: a place in its list
-    (solvers.strands.zones.candidates)."""
+    (nightgrid.solvers.strands.zones.candidates)."""
     frames: npt.NDArray[np.uint64]
-    """uint64[depth, F_FIELDS]: see solvers.strands.zones.zones. Frame 0 is the empty board."""
+    """uint64[depth, F_FIELDS]: see nightgrid.solvers.strands.zones.zones. Frame 0 is the empty
+    board."""
     fitting: npt.NDArray[np.uint64]
     """uint64[depth, bitset words]: the pieces that fit on what is left in a frame."""
     chosen: npt.NDArray[np.uint64]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.strands.states.blocks import combine, open_blocks
-from solvers.strands.states.interned_sets import Pool, intern_bans, list_bans
-from solvers.strands.states.table import STATUS
-from solvers.strands.zones.board import (
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.strands.states.blocks import combine, open_blocks
+from nightgrid.solvers.strands.states.interned_sets import Pool, intern_bans, list_bans
+from nightgrid.solvers.strands.states.table import STATUS
+from nightgrid.solvers.strands.zones.board import (
     COLUMNS,
     F_LEFT,
     Words,
@@ -20,7 +20,7 @@ from solvers.strands.zones.board import (
     ZoneState,
     price_of,
 )
-from solvers.strands.zones.cell_prices import UNIT
+from nightgrid.solvers.strands.zones.cell_prices import UNIT
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)

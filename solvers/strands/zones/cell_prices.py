@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.compiling import Int, kernel
 
 UNIT = 1 << 20
 ROUNDS = 120

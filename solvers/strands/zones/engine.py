@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from solvers.algebra import Budget, count_of
-from solvers.kernel.codes import FIXED_TABLE_FULL
-from solvers.reasons import BudgetSpentError
-from solvers.strands.pieces.pieces import Found
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.states.engine import Engine, State
-from solvers.strands.states.table import DEAD
-from solvers.strands.zones.board import ZoneSearch, ZoneState
-from solvers.strands.zones.candidates import zone_children
-from solvers.strands.zones.model import model_of
-from solvers.strands.zones.spangrams import after_spangram, cover_beside
-from solvers.strands.zones.zones import cover
+from nightgrid.solvers.algebra import Budget, count_of
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.engine import Engine, State
+from nightgrid.solvers.strands.states.table import DEAD
+from nightgrid.solvers.strands.zones.board import ZoneSearch, ZoneState
+from nightgrid.solvers.strands.zones.candidates import zone_children
+from nightgrid.solvers.strands.zones.model import model_of
+from nightgrid.solvers.strands.zones.spangrams import after_spangram, cover_beside
+from nightgrid.solvers.strands.zones.zones import cover
 
 ROOT_STEP = 512
 """Spangrams between two looks at the clock for whoever watches the progress."""

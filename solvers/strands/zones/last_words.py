@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.strands.states.blocks import combine, crosses, open_blocks
-from solvers.strands.states.interned_sets import Pool, is_banned
-from solvers.strands.states.table import DEAD
-from solvers.strands.zones.board import (
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.strands.states.blocks import combine, crosses, open_blocks
+from nightgrid.solvers.strands.states.interned_sets import Pool, is_banned
+from nightgrid.solvers.strands.states.table import DEAD
+from nightgrid.solvers.strands.zones.board import (
     COLUMNS,
     MIN_LETTERS,
     REPEATS,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.hash_table import EMPTY
-from solvers.strands.pieces.pieces import Found, Pieces
-from solvers.strands.puzzle import Puzzle
-from solvers.strands.rules import Rules
-from solvers.strands.zones.board import (
+from nightgrid.solvers.kernel.hash_table import EMPTY
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.zones.board import (
     F_FIELDS,
     F_LEFT,
     GEOMETRY_FIELDS,
@@ -23,8 +23,8 @@ from solvers.strands.zones.board import (
     largest_zones,
     mark_twins,
 )
-from solvers.strands.zones.cell_prices import UNIT, price_cells
-from solvers.strands.zones.spangrams import Spangrams
+from nightgrid.solvers.strands.zones.cell_prices import UNIT, price_cells
+from nightgrid.solvers.strands.zones.spangrams import Spangrams
 
 WORD_CELLS = 64
 """Cells that one word of a mask holds."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.codes import DONE, FIXED_TABLE_FULL
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.strands.states.blocks import combine, open_blocks
-from solvers.strands.states.interned_sets import Pool
-from solvers.strands.states.table import DEAD, STATUS
-from solvers.strands.zones.board import (
+from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.strands.states.blocks import combine, open_blocks
+from nightgrid.solvers.strands.states.interned_sets import Pool
+from nightgrid.solvers.strands.states.table import DEAD, STATUS
+from nightgrid.solvers.strands.zones.board import (
     COLUMNS,
     F_LEFT,
     Words,
@@ -21,9 +21,9 @@ from solvers.strands.zones.board import (
     ZoneState,
     price_of,
 )
-from solvers.strands.zones.candidates import still_banned
-from solvers.strands.zones.cell_prices import UNIT
-from solvers.strands.zones.zones import cover
+from nightgrid.solvers.strands.zones.candidates import still_banned
+from nightgrid.solvers.strands.zones.cell_prices import UNIT
+from nightgrid.solvers.strands.zones.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
 _ZERO = np.uint64(0)

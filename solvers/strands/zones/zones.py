@@ -5,8 +5,8 @@ blocks closed, words left, words that must not come again), and its value is kep
 apart into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing
 the words out, unless a word fits in two zones and must not be used twice: then they stay one
 state. Zones are states like any other, so that those which several spangrams leave are solved
-once. Prices (solvers.strands.zones.cell_prices) say when too few words are left; the last two
-words are looked up (solvers.strands.zones.last_words).
+once. Prices (nightgrid.solvers.strands.zones.cell_prices) say when too few words are left; the
+last two words are looked up (nightgrid.solvers.strands.zones.last_words).
 
 The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
 answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls
@@ -20,13 +20,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount, trailing_zeros
-from solvers.kernel.codes import DONE, FIXED_TABLE_FULL
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.kernel.wide import add, times
-from solvers.strands.states.blocks import open_blocks
-from solvers.strands.states.table import BEST, DEAD, EXISTS, HI, LO, STATUS, find, keep, spend
-from solvers.strands.zones.board import (
+from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
+from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.wide import add, times
+from nightgrid.solvers.strands.states.blocks import open_blocks
+from nightgrid.solvers.strands.states.table import (
+    BEST,
+    DEAD,
+    EXISTS,
+    HI,
+    LO,
+    STATUS,
+    find,
+    keep,
+    spend,
+)
+from nightgrid.solvers.strands.zones.board import (
     COLUMNS,
     F_AT,
     F_BAN,
@@ -58,7 +68,7 @@ from solvers.strands.zones.board import (
     split_into_zones,
     zone_of,
 )
-from solvers.strands.zones.candidates import (
+from nightgrid.solvers.strands.zones.candidates import (
     has_lost_cell,
     list_fitting,
     place_word,
@@ -66,8 +76,8 @@ from solvers.strands.zones.candidates import (
     still_banned,
     zones_share_words,
 )
-from solvers.strands.zones.cell_prices import UNIT
-from solvers.strands.zones.last_words import cover_with_one, cover_with_two
+from nightgrid.solvers.strands.zones.cell_prices import UNIT
+from nightgrid.solvers.strands.zones.last_words import cover_with_one, cover_with_two
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)

@@ -6,8 +6,8 @@ move in and one out. On the tile that the player stands on, the move out is serv
 has begun, so that half of d, rounded down, is still to come. What is left of a tile is taken in d
 portions, at most one for each feature; to need a visit less, a tile of three features takes two of
 them at once, and which tiles can is a question of matching
-(`solvers.tiles.fewest_moves.matching`). A tile of four features or more is looked at by itself:
-which portions could its neighbours share with it?
+(`nightgrid.solvers.tiles.fewest_moves.matching`). A tile of four features or more is looked at by
+itself: which portions could its neighbours share with it?
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.tiles.fewest_moves.matching import HELPER, NO, SAVED, cover, shared
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.tiles.fewest_moves.matching import HELPER, NO, SAVED, cover, shared
 
 WIDE = 4
 """Features of a tile that one matching does not describe: it may share portions with several."""

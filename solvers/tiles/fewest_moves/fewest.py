@@ -2,10 +2,10 @@
 
 A move is every selection after the first tile, teleports included. The search begins at the bound:
 short tries, each with its ties broken at random, find a walk that meets it on nearly every board of
-the published form. Where none does, a search among plans (`solvers.tiles.fewest_moves.plan`) shows
-on nearly every board that there is none. What remains is carried through: the search at that
-limit, with dead ends remembered from try to try, until it has shown that there is none or has
-found one.
+the published form. Where none does, a search among plans
+(`nightgrid.solvers.tiles.fewest_moves.plan`) shows on nearly every board that there is none. What
+remains is carried through: the search at that limit, with dead ends remembered from try to try,
+until it has shown that there is none or has found one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.algebra import Budget, Statistics
-from solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.reasons import Reason, ReasonCode, reason_code_of
-from solvers.tiles.combo import combo
-from solvers.tiles.fewest_moves.bound import moves_left
-from solvers.tiles.fewest_moves.plan import (
+from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.reasons import Reason, ReasonCode, reason_code_of
+from nightgrid.solvers.tiles.combo import combo
+from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
+from nightgrid.solvers.tiles.fewest_moves.plan import (
     IMPOSSIBLE,
     POSSIBLE,
     PlanBoard,
@@ -28,7 +28,7 @@ from solvers.tiles.fewest_moves.plan import (
     PlanTry,
     can_be_planned,
 )
-from solvers.tiles.fewest_moves.search import (
+from nightgrid.solvers.tiles.fewest_moves.search import (
     ANY,
     FORCED,
     FOUND,
@@ -40,8 +40,8 @@ from solvers.tiles.fewest_moves.search import (
     Try,
     find_walk,
 )
-from solvers.tiles.model import Model
-from solvers.tiles.solution import Walk
+from nightgrid.solvers.tiles.model import Model
+from nightgrid.solvers.tiles.solution import Walk
 
 TOO_LARGE = Reason(
     code=ReasonCode.CAPACITY,

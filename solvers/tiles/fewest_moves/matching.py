@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import popcount
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.bits import popcount
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
 
 NO, HELPER, SAVED = 0, 1, 2
 """What a tile is in the matching: out of it, a partner only, or one that it pays to cover."""

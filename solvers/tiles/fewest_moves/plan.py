@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, search_kernel
-from solvers.tiles.fewest_moves.bound import moves_left
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
 

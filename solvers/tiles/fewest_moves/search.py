@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solvers.kernel.bits import trailing_zeros
-from solvers.kernel.clock import monotonic_ns
-from solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
-from solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, take
-from solvers.tiles.fewest_moves.matching import shared
+from nightgrid.solvers.kernel.bits import trailing_zeros
+from nightgrid.solvers.kernel.clock import monotonic_ns
+from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, take
+from nightgrid.solvers.tiles.fewest_moves.matching import shared
 
 FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
-"""Endings of a search beside those of solvers.kernel.codes: `RESTART` is that of one try, when its
+"""Endings of a search beside those of nightgrid.solvers.kernel.codes: `RESTART` is that of one
+try, when its
 share of nodes is used up."""
 NEVER, FORCED, ANY = range(3)
 """When the player may teleport."""
@@ -106,7 +107,7 @@ class Board(NamedTuple):
     """The features left of all tiles, in as few words as there are."""
     table: npt.NDArray[np.uint64]
     """uint64[slots, words of a key + 1]: positions from which no walk goes on. Of two with one slot
-    the later stays, which no index of solvers.kernel.hash_table does."""
+    the later stays, which no index of nightgrid.solvers.kernel.hash_table does."""
     role: npt.NDArray[np.int64]
     space: npt.NDArray[np.int64]
     """int64[tiles], int64[4, tiles]: scratch of the bound."""

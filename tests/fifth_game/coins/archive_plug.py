@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from archive.games import ArchivePlug, PayloadReader
-from archive.games.generator_spec import Board, Generated, Make, read_number
-from solvers.algebra import Game
+from nightgrid.archive.games import ArchivePlug, PayloadReader
+from nightgrid.archive.games.generator_spec import Board, Generated, Make, read_number
+from nightgrid.solvers.algebra import Game
 
 from .puzzle import Puzzle, check_choice
 from .rules import Rules
@@ -28,7 +28,7 @@ class CoinsInArchive(ArchivePlug):
     def puzzles(self) -> pa.Schema:
         import pyarrow as pa
 
-        from archive.lake.tables import list_of, puzzles_schema
+        from nightgrid.archive.lake.tables import list_of, puzzles_schema
 
         return puzzles_schema(
             self.name,

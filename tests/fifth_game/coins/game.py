@@ -1,4 +1,4 @@
-"""Coins behind the contract of solvers.algebra: ask, split, solve, merge.
+"""Coins behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge.
 
 A part is a list of choices for the first coins: [true, false] takes the first and not the second.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.algebra import (
+from nightgrid.solvers.algebra import (
     STATUS_CODES,
     Arrays,
     Ask,
@@ -22,7 +22,7 @@ from solvers.algebra import (
     Status,
     failure_of,
 )
-from solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 from .puzzle import Choice, Puzzle
 from .rules import Rules

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
-from archive.payloads.envelopes import in_input, read_one, values_of
-from archive.payloads.published import Fault, Published
-from archive.payloads.strict_json import Member
-from solvers.errors import InvalidPuzzleError
+from nightgrid.archive.payloads.envelopes import in_input, read_one, values_of
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import Member
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 from .puzzle import COINS_MAX, Puzzle, check_choice
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.algebra import canonical_json, digest
-from solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 COINS_MAX = 24
 VALUE_MAX = 2**20

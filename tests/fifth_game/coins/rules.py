@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.errors import RuleError
-from solvers.rule_line import read_rule_line, whole_number
+from nightgrid.solvers.errors import RuleError
+from nightgrid.solvers.rule_line import read_rule_line, whole_number
 
 from .puzzle import COINS_MAX
 

@@ -6,9 +6,9 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 
-from service.boards import View
-from service.games import GameOption, Payload, ServicePlug
-from service.games.plug import Said
+from nightgrid.service.boards import View
+from nightgrid.service.games import GameOption, Payload, ServicePlug
+from nightgrid.service.games.plug import Said
 
 
 class CoinsAtDoors(ServicePlug):
@@ -38,7 +38,7 @@ class CoinsAtDoors(ServicePlug):
     def payloads(
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
-        from solvers.algebra import Ask
+        from nightgrid.solvers.algebra import Ask
 
         from .archive_plug import random_puzzle
         from .game import CoinsGame

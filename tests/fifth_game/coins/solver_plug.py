@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.algebra import Game
-from solvers.plug import GamePlug
+from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.plug import GamePlug
 
 from .rules import Rules
 

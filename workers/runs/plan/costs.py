@@ -17,13 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.json_files import read_json, write_json
-from archive.lake.storage import Lake
-from archive.lake.tables import RESULTS
-from solvers.algebra import Arrays, Ask, Game, Status
-from solvers.question import Question, question_of
-from workers.runs.job_keys import Keys, ids_of
-from workers.runs.manifest import Run, folder
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.job_keys import Keys, ids_of
+from nightgrid.workers.runs.manifest import Run, folder
 
 SAMPLE_JOBS = 2048
 """Jobs of a run that a model learns from, at most."""

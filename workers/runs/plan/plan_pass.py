@@ -1,8 +1,8 @@
 """One pass over the puzzles of a run: leave out what is answered, estimate, sort, cut into chunks.
 
 Puzzles may come as a stream of any length. They are taken batch by batch; one batch is held back,
-so that chunks become shorter when the end is in sight (`workers.runs.plan.chunk_size`). Memory
-beside the batches: 16 bytes a job, to know it again.
+so that chunks become shorter when the end is in sight (`nightgrid.workers.runs.plan.chunk_size`).
+Memory beside the batches: 16 bytes a job, to know it again.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from archive.lake.columns import arrays_of
-from archive.lake.conforming import conform
-from archive.lake.storage import Lake
-from archive.lake.tables import MANIFEST_HEAD, manifest_schema
-from solvers.algebra import Ask, Budget, Game
-from solvers.errors import PermanentError
-from solvers.question import Question, question_of
-from workers.runs.job_keys import Keys, KeySet, ids_of, keys_of, name_jobs
-from workers.runs.known_answers import Answers, read_answers
-from workers.runs.manifest import Segment, part_row, segment_path
-from workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, cut
-from workers.runs.plan.costs import Estimator
-from workers.runs.staged.stages import first_stage
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
+from nightgrid.solvers.algebra import Ask, Budget, Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.job_keys import Keys, KeySet, ids_of, keys_of, name_jobs
+from nightgrid.workers.runs.known_answers import Answers, read_answers
+from nightgrid.workers.runs.manifest import Segment, part_row, segment_path
+from nightgrid.workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, cut
+from nightgrid.workers.runs.plan.costs import Estimator
+from nightgrid.workers.runs.staged.stages import first_stage
 
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""

@@ -1,6 +1,6 @@
 """Planning a run, segment by segment, while workers may be at it already.
 
-What there is to plan, and how it is cut into chunks, is `workers.runs.plan.plan_pass`'s.
+What there is to plan, and how it is cut into chunks, is `nightgrid.workers.runs.plan.plan_pass`'s.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from archive.lake.json_files import read_json, write_json
-from archive.lake.storage import Lake
-from archive.words.binding import keep_game
-from solvers.algebra import Ask, Budget, Game
-from solvers.question import Question, question_of
-from workers.runs.job_keys import KeySet, keys_of
-from workers.runs.known_answers import Answers, read_answers
-from workers.runs.manifest import (
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words.binding import keep_game
+from nightgrid.solvers.algebra import Ask, Budget, Game
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.job_keys import KeySet, keys_of
+from nightgrid.workers.runs.known_answers import Answers, read_answers
+from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     asked_path,
     folder,
@@ -30,8 +30,8 @@ from workers.runs.manifest import (
     segment_path,
     stream_plan,
 )
-from workers.runs.plan.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
-from workers.runs.prefetch import ahead
+from nightgrid.workers.runs.plan.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
+from nightgrid.workers.runs.prefetch import ahead
 
 SEGMENT_ROWS = 2_048
 """Rows of the first segment of a run that is worked while it is planned, about, and of the first

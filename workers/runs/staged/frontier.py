@@ -20,12 +20,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from archive.lake.storage import Lake
-from archive.lake.tables import frontier_schema
-from solvers.algebra import canonical_json
-from solvers.errors import PermanentError, TransientError
-from workers.runs.manifest import ChunkRef, Place, Segment, folder, places
-from workers.runs.staged.stages import WORD_BYTES, StagePart
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import frontier_schema
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, folder, places
+from nightgrid.workers.runs.staged.stages import WORD_BYTES, StagePart
 
 GROUP_ROWS = 16_384
 """Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""
@@ -36,7 +36,7 @@ _DAMAGE = ("Unexpected end of stream", "Invalid page header", "Unknown encoding"
 """What Parquet says of pages that are not what their headers say."""
 
 Rows = npt.NDArray[np.uint64]
-"""uint64[states, row_words]: as `solvers.algebra.LayeredCount.rows`."""
+"""uint64[states, row_words]: as `nightgrid.solvers.algebra.LayeredCount.rows`."""
 
 
 class LostFrontierError(Exception):

@@ -7,26 +7,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from archive.lake.columns import arrays_of
-from archive.lake.storage import Lake
-from archive.lake.tables import PARTS
-from solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
-from solvers.errors import PermanentError, TransientError
-from solvers.reasons import Reason, ReasonCode
-from workers.memory import keep_freed
-from workers.runs.attempts import read_attempts
-from workers.runs.gathering import SPLIT
-from workers.runs.manifest import ChunkRef, Run, read_segment
-from workers.runs.rows import Row, outcome_row, part_row
-from workers.runs.staged.frontier import (
+from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.memory import keep_freed
+from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.manifest import ChunkRef, Run, read_segment
+from nightgrid.workers.runs.rows import Row, outcome_row, part_row
+from nightgrid.workers.runs.staged.frontier import (
     LostFrontierError,
     frontier_path,
     read_frontier,
     sources,
     write_frontier,
 )
-from workers.runs.staged.kept_count import kept_tables
-from workers.runs.staged.stages import CARRIED, Carried, StagePart
+from nightgrid.workers.runs.staged.kept_count import kept_tables
+from nightgrid.workers.runs.staged.stages import CARRIED, Carried, StagePart
 
 
 def carry(

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from solvers.algebra import Budget, Game, canonical_json
+from nightgrid.solvers.algebra import Budget, Game, canonical_json
 
 CARRY_ROWS = 200_000
 """States of a layer up to which one part carries a count on by itself: a fraction of a second."""
@@ -123,7 +123,7 @@ class Carried:
     row_words: int
     rows: tuple[int, ...]
     layout: str = ""
-    """What the words of a state mean: `solvers.algebra.LayeredCount.layout`."""
+    """What the words of a state mean: `nightgrid.solvers.algebra.LayeredCount.layout`."""
     step: int = 0
     """Layers that its stage went on; 0 for a part that was alone and went as far as it could."""
     came: int = 0

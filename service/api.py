@@ -1,0 +1,205 @@
+"""The public Python API: read a payload, solve a puzzle, draw it, look answers up in a lake.
+
+`import nightgrid` hands these names on. They are thin: each calls the module that the command
+line calls, so that Python and the shell give the same answers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.solvers.algebra import Ask, Budget, Outcome
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nightgrid.solvers.algebra import Game
+
+DEFAULT_BUDGET = Budget()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """One puzzle of a payload, validated, with what the payload says about it."""
+
+    game: str
+    """Name of the game: pips, strands, letterboxed or tiles."""
+    puzzle: Any
+    """The game's own frozen value, for example `nightgrid.solvers.pips.puzzle.Puzzle`."""
+    date: dt.date | None = None
+    level: str | None = None
+    clue: str | None = None
+    """What the player is told beside the board: the clue of Strands."""
+    official: Any = None
+    """The payload's own solution, or None. `solve` never looks at it."""
+
+    @property
+    def puzzle_id(self) -> str:
+        """Hash of the puzzle's canonical form: 32 hexadecimal digits."""
+        return _unbound(self.game).puzzle_id(self.puzzle)
+
+
+def read(
+    payload: str | PathLike[str] | bytes | Mapping[str, Any],
+    *,
+    game: str | None = None,
+    level: str | None = None,
+) -> list[Board]:
+    """Read every puzzle of a payload, in the order of its levels.
+
+    `payload` is the path of a file, the bytes of one, or a JSON object. The form of the boards
+    tells the game unless `game` names it. With `level` only that puzzle is read. Raises
+    InvalidPuzzleError for the first puzzle that breaks a rule of its game, and PermanentError for
+    input that cannot be read or that lacks the level.
+    """
+    from nightgrid.archive.games.readers import game_of, reader
+    from nightgrid.archive.payloads.published import Fault
+
+    data, name = _bytes_of(payload)
+    played = game or game_of(data)
+    boards = []
+    for item in reader(played).read_puzzles(data, name):
+        if level is not None and item.level not in (None, level):
+            continue
+        if isinstance(item, Fault):
+            raise InvalidPuzzleError(item.rule, item.place, item.message)
+        boards.append(
+            Board(
+                game=played,
+                puzzle=item.puzzle,
+                date=item.date,
+                level=item.level,
+                clue=item.clue,
+                official=item.solution,
+            )
+        )
+    if level is not None and level not in {board.level for board in boards}:
+        raise PermanentError(f"no level {level!r} in {name}")
+    return boards
+
+
+def solve(
+    board: Board,
+    ask: str | Ask = "first",
+    *,
+    rules: str = "",
+    words: str | PathLike[str] | Iterable[str] | None = None,
+    budget: Budget = DEFAULT_BUDGET,
+) -> Outcome[Any]:
+    """Answer an ask for one board in this process.
+
+    `ask` is "first", "count", "all", "all(LIMIT)" or "best(K)". `rules` are name=value pairs that
+    differ from the game's own, separated by spaces. `words` is a word list for a game of words: the
+    path of a file, or the words themselves. Without it the words are those that the board brings,
+    else the default English lexicon. The outcome says `over_budget` when the budget ends first.
+    Raises PermanentError for an ask, rules or words that the game does not have.
+    """
+    from nightgrid.solvers.registry import check_ask
+
+    asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
+    check_ask(asked, board.game)
+    return _bound(board, rules, words).solve(board.puzzle, asked, None, budget)
+
+
+def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
+    """Draw a board, with a solution of it if one is given.
+
+    Returns text for a terminal, or the text of an SVG file. Raises PermanentError for a game
+    that is not drawn so.
+    """
+    from nightgrid.service.boards.styled import text_of
+    from nightgrid.service.games import view
+
+    shown = view(board.game)
+    if svg:
+        return shown.svg(board.puzzle, solution, board.clue)
+    if solution is None:
+        return text_of(shown.board(board.puzzle))
+    return text_of(shown.solution(board.puzzle, solution, scored=False))
+
+
+class Lake:
+    """The tables of a lake, as Arrow tables with explicit schemas (docs/lake.md).
+
+    `url` is a folder or s3://BUCKET/PREFIX. Reading creates nothing. Raises PermanentError for
+    another URL and for a table that is damaged, TransientError when the storage does not answer.
+    """
+
+    def __init__(self, url: str | PathLike[str]) -> None:
+        from nightgrid.archive.lake.storage import Lake as Files
+
+        self._files = Files.open(str(url))
+
+    def __repr__(self) -> str:
+        return f"nightgrid.Lake({self._files.url!r})"
+
+    def puzzles(self, game: str) -> pa.Table:
+        """Read every board of a game, one row a puzzle."""
+        from nightgrid.archive.ingest.puzzles import read_puzzle_table
+
+        return read_puzzle_table(self._files, game)
+
+    def editions(self, game: str) -> pa.Table:
+        """Read which puzzle stands on which date and level today, sorted by both."""
+        from nightgrid.archive.ingest.editions import current_editions
+
+        return current_editions(self._files, game)
+
+    def results(self) -> pa.Table:
+        """Read every result row of every run: one row a job and run."""
+        from nightgrid.archive.lake.tables import RESULTS
+        from nightgrid.archive.results.results import RESULTS_FOLDER
+
+        return self._files.read_table(RESULTS_FOLDER, RESULTS)
+
+    def counts_by_date(self) -> pa.Table:
+        """Read the number of solutions of each date and level, as nights have written it."""
+        from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+        from nightgrid.archive.results.gold import COUNTS_PATH
+
+        return self._files.read_table(COUNTS_PATH, COUNTS_BY_DATE)
+
+
+def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple[bytes, str]:
+    """Return the bytes of a payload and what messages call it."""
+    if isinstance(payload, bytes):
+        return payload, "payload"
+    if isinstance(payload, Mapping):
+        return json.dumps(payload).encode("utf-8"), "payload"
+    path = Path(payload)
+    try:
+        return path.read_bytes(), path.name
+    except OSError as error:
+        raise PermanentError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _unbound(game: str) -> Game[Any, Any]:
+    from nightgrid.solvers.registry import game as game_named
+
+    return game_named(game)
+
+
+def _bound(
+    board: Board, rules: str, words: str | PathLike[str] | Iterable[str] | None
+) -> Game[Any, Any]:
+    """Bind a game to its rules, and a game of words to the words it is played with."""
+    from nightgrid.archive.words.binding import bind_game, lexicon_for
+    from nightgrid.solvers.lexicon.compile import compile_lexicon
+    from nightgrid.solvers.lexicon.wordlist import read_word_list
+
+    if isinstance(words, (str, PathLike)):
+        return bind_game(board.game, rules, str(words))
+    lexicon = None
+    if words is not None:
+        lexicon = compile_lexicon(read_word_list("\n".join(words).encode("utf-8"), "words"))
+    return bind_game(board.game, rules, lexicon_for(board.game, board.puzzle, lexicon))
+
+
+__all__ = ["Board", "Lake", "draw", "read", "solve"]

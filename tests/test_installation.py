@@ -1,0 +1,110 @@
+"""What an installed wheel does in a folder full of names that could stand in its way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.timeout(600)
+
+ROOT = Path(__file__).resolve().parent.parent
+FLOORS = ("archive", "flows", "service", "solvers", "workers")
+TRAP = "raise ImportError('a module of the current folder was imported')\n"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as a release builds it: from the source distribution."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT],
+        check=True,
+        capture_output=True,
+    )
+    (found,) = folder.glob("nightgrid-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with the wheel in it; its dependencies are those of this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python]
+    subprocess.run([*install, "--no-deps", "--no-index", "--offline", wheel], check=True)
+    # A path file in a folder that a path file names is not read: the editable installation of
+    # this environment stays out.
+    (packages,) = (folder / "lib").glob("python3*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+@pytest.fixture
+def trapped(tmp_path: Path) -> Path:
+    """A folder with a module or a package under the name of every floor."""
+    for name in FLOORS[:2]:
+        (tmp_path / f"{name}.py").write_text(TRAP)
+    for name in FLOORS[2:]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(TRAP)
+    return tmp_path
+
+
+def run(python: Path, folder: Path, *words: str | Path) -> str:
+    """Run Python in a folder that is also on the path, and return what it printed."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("NIGHTGRID_")
+    }
+    done = subprocess.run(
+        [python, *words],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_wheel_puts_one_name_into_site_packages(wheel: Path):
+    tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert {name for name in tops if not name.endswith(".dist-info")} == {"nightgrid"}
+
+
+def test_the_wheel_is_what_is_imported(python: Path, trapped: Path):
+    script = "import nightgrid, nightgrid.workers.settings as s; print(nightgrid.__file__)"
+    assert Path(run(python, trapped, "-c", script).strip()).is_relative_to(python.parents[1])
+
+
+def test_solving_by_the_module_and_from_python(python: Path, trapped: Path):
+    payload = run(python, trapped, "-m", "nightgrid", "generate", "--days", "1", "--seed", "5")
+    (trapped / "board.json").write_text(payload)
+    told = run(python, trapped, "-m", "nightgrid", "solve", "board.json", "--count", "--json")
+    script = (
+        "import json, nightgrid\n"
+        "for board in nightgrid.read('board.json'):\n"
+        "    outcome = nightgrid.solve(board, 'count')\n"
+        "    print(json.dumps([board.level, outcome.count]))\n"
+    )
+    assert run(python, trapped, "-c", script).count("\n") == told.count("\n") > 0
+
+
+def test_the_demo_and_a_night_with_workers(python: Path, trapped: Path):
+    command = python.parent / "nightgrid"
+    run(python, trapped, command, "demo")
+    (trapped / "payloads").mkdir()
+    words = ["generate", "--days", "2", "--seed", "7", "--out", "payloads"]
+    run(python, trapped, command, *words)
+    night = ["nightly", "--source", "payloads", "--lake", "lake", "--no-prefect"]
+    run(python, trapped, command, *night)
+    script = "import nightgrid; print(nightgrid.Lake('lake').counts_by_date().num_rows)"
+    assert int(run(python, trapped, "-c", script)) == 6
