@@ -41,16 +41,20 @@ def _torn() -> None:
 
 def _unsent() -> None:
     """Never send a chunk again."""
-    from nightgrid.workers.driver.chunk_states import State
     from nightgrid.workers.driver.chunk_table import ChunkTable
 
-    send_first = ChunkTable._send_first  # noqa: SLF001 - a bug inside of it
+    send, ready = ChunkTable.send, ChunkTable.ready
+    sent: set[tuple[int, int]] = set()
 
-    def forget(self: Any, place: tuple[int, int]) -> None:
-        send_first(self, place)
-        del self._open[State.READY][place]
+    def noting(self: Any, place: tuple[int, int], now: float) -> None:
+        sent.add(place)
+        send(self, place, now)
 
-    ChunkTable._send_first = forget  # type: ignore[method-assign]  # noqa: SLF001
+    def never_sent(self: Any) -> Any:
+        return (chunk for chunk in ready(self) if chunk.place not in sent)
+
+    ChunkTable.send = noting  # type: ignore[method-assign]
+    ChunkTable.ready = never_sent  # type: ignore[method-assign]
 
 
 def _drifting() -> None:
@@ -98,15 +102,16 @@ def _short() -> None:
 def _at_once() -> None:
     """Finish a run while chunks are still being worked."""
     from nightgrid.workers.driver.chunk_states import State
-    from nightgrid.workers.driver.driver import _Driver
+    from nightgrid.workers.driver.chunk_table import ChunkTable
 
-    work = _Driver.work
+    def settled(self: Any) -> bool:
+        return not self.in_flight and not self.number_in(State.DONE)
 
-    def hasty(self: Any, stop: Any) -> None:
-        self.growing.table._open[State.READY].clear()  # noqa: SLF001
-        work(self, stop)
+    def nothing(_: Any) -> Any:
+        return iter(())
 
-    _Driver.work = hasty  # type: ignore[method-assign]
+    ChunkTable.ready = nothing  # type: ignore[method-assign]
+    ChunkTable.is_settled = property(settled)  # type: ignore[method-assign,assignment]
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

@@ -251,7 +251,7 @@ def test_a_file_url_is_the_folder_it_names(tmp_path: Path) -> None:
 
 
 def test_a_table_without_a_declared_schema_is_refused(lake: Lake) -> None:
-    with pytest.raises(PermanentError, match=r"not one of archive\.tables"):
+    with pytest.raises(PermanentError, match=r"not one of nightgrid\.archive\.lake\.tables"):
         lake.write_table("other/x.parquet", pa.table({"a": [1]}))
 
 

@@ -1,5 +1,6 @@
 """The driver with executors of every kind, without any server."""
 
+import importlib
 import json
 import time
 from dataclasses import replace
@@ -409,6 +410,30 @@ def test_dying_with_the_driver_over_and_over_is_poison(tmp_path):
             drive(lake, run_id, executor, settings=settings)
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert summary.statuses == {"poison": 1}
+
+
+@pytest.mark.parametrize("step", ["growing_run.single_rows", "reconciler.unfinished_part"])
+def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
+    tmp_path, monkeypatch, step
+):
+    settings = quick_settings(tmp_path, attempts_max=2)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(10, {2: toy.RAISE}))
+    module, name = step.split(".")
+    module = importlib.import_module(f"nightgrid.workers.driver.{module}")
+    do, failed = getattr(module, name), []
+
+    def fail(*arguments):
+        if len(failed) < 3:
+            failed.append(1)
+            raise TransientError("the disk is away")
+        return do(*arguments)
+
+    monkeypatch.setattr(module, name, fail)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert len(failed) == 3
+    assert summary.statuses == {"solved": 9, "poison": 1}
+    assert summary.failures == 2 + 2, "of the chunk of ten, and of its row alone"
 
 
 def test_messages_of_earlier_attempts_are_stale(lake, settings):
