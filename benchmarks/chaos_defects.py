@@ -61,7 +61,7 @@ def _drifting() -> None:
     """Answer otherwise when a chunk is worked again."""
     import pyarrow as pa
 
-    from nightgrid.workers.runs import solve_chunk as chunks
+    from nightgrid.workers.chunks import solve as chunks
 
     solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
     attempt = [1]
@@ -83,7 +83,7 @@ def _drifting() -> None:
 
 def _short() -> None:
     """Leave out the last row when a chunk is worked again."""
-    from nightgrid.workers.runs import solve_chunk as chunks
+    from nightgrid.workers.chunks import solve as chunks
 
     solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
     attempt = [1]

@@ -34,7 +34,7 @@ def install_double() -> None:
 
 def _install_faults() -> None:
     from nightgrid.archive.lake import local_commit as disk
-    from nightgrid.workers.runs import solve_chunk as chunks
+    from nightgrid.workers.chunks import solve as chunks
 
     folder = chaos_folder()
     pause_s = float(os.environ.get("NIGHTGRID_CHAOS_PAUSE_S") or 0)

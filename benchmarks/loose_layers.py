@@ -19,7 +19,7 @@ from benchmarks.report import Section, add_write, command_line, finish
 from nightgrid.solvers.algebra import Ask, Budget, LayeredCount
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
+from nightgrid.workers.runs.stages import Carried, StageSizes, next_stage
 
 BOARDS = ((16, 3),)
 """Dominoes and seed."""

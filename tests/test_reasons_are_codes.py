@@ -25,7 +25,7 @@ METHODS = frozenset(
 ALLOWED = {
     "archive/lake/upgrading.py": "earlier versions of the lake have nothing but sentences",
     "archive/lake/storage.py:_errors": "storages name some of their errors in the text alone",
-    "workers/runs/staged/frontier.py:read_frontier": "Parquet names damage in the text alone",
+    "workers/runs/frontier.py:read_frontier": "Parquet names damage in the text alone",
     "workers/tasks.py:_how": "billiard tells in the text alone by which signal a process died",
 }
 """Places that may, by module and function, and why."""

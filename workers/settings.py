@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.staged.stages import (
+from nightgrid.workers.runs.stages import (
     CARRY_ROWS,
     STAGE_LAYERS,
     STAGE_PARTS_MIN,

@@ -14,7 +14,6 @@ from nightgrid.solvers.errors import PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nightgrid.archive.lake.storage import Lake
 
 Edition = Mapping[str, Any]
 """A row of the table of editions."""
@@ -96,8 +95,15 @@ class ArchivePlug:
         """Tell whether a solution that was found is the official one, in a game with ranks."""
         return bool(official == found)
 
-    def remarks(self, lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:  # noqa: ARG002
-        """Find contradictions between current editions, by date, in a game that is observed."""
+    def remarks(
+        self,
+        puzzles: pa.Table,  # noqa: ARG002
+        editions: Mapping[dt.date, Edition],  # noqa: ARG002
+    ) -> Iterator[Remark]:
+        """Find contradictions between current editions, by date, in a game that is observed.
+
+        `puzzles` has the boards that editions name.
+        """
         return iter(())
 
     def corpus_maker(self, spec: Generated) -> Make:

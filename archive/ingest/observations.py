@@ -9,6 +9,7 @@ import pyarrow as pa
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import OBSERVATIONS
@@ -29,7 +30,7 @@ def write_observations(lake: Lake, raw: RawArchive) -> int:
     if not plug.observed:
         return 0
     editions = {row["date"]: row for row in current_editions(lake, raw.game).to_pylist()}
-    found = plug.remarks(lake, editions)
+    found = plug.remarks(read_puzzle_table(lake, raw.game), editions)
     rows = [_row(raw, *remark) for remark in found]
     rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
     table = pa.Table.from_pylist(rows, schema=OBSERVATIONS)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.boards import View
+from nightgrid.service.games import bound_json
 from nightgrid.service.terminal.console import duration, plural, say, say_drawing
 from nightgrid.solvers.reasons import ReasonCode
 
@@ -40,11 +41,6 @@ def head_json(found: Found, puzzle: Any) -> dict[str, Any]:
         "date": None if published.date is None else published.date.isoformat(),
         "level": published.level,
     }
-
-
-def bound_json(game: Game[Any, Any]) -> dict[str, Any]:
-    """Write what a word game is bound to: its rules and its words."""
-    return {"rules": game.rules, "lexicon_id": game.lexicon_id} if game.rules else {}
 
 
 def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[str, Any]:

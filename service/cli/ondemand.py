@@ -82,7 +82,8 @@ def submit(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.payloads.published import Fault
     from nightgrid.archive.words.binding import lexicon_of
-    from nightgrid.service.cli.answers import bound_json, fault_json, head_json
+    from nightgrid.service.cli.answers import fault_json, head_json
+    from nightgrid.service.games import bound_json
     from nightgrid.service.options.reading import read_sources
     from nightgrid.solvers.errors import TransientError
     from nightgrid.workers.cluster import server

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from nightgrid.service.boards import View
-from nightgrid.service.games.plug import GameOption, Payload, ServicePlug
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, bound_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import GAMES
 
-__all__ = ["ALL", "GameOption", "Payload", "ServicePlug", "service_plug", "view"]
+__all__ = ["ALL", "GameOption", "Payload", "ServicePlug", "bound_json", "service_plug", "view"]
 
 PLUGS: Plugs[ServicePlug] = Plugs(__name__, "nightgrid.service")
 _FOUND = dict(PLUGS.every())

@@ -143,3 +143,8 @@ class ServicePlug:
 def dated(payloads: Iterator[tuple[dt.date, str]]) -> Iterator[Payload]:
     """Name payloads by their dates."""
     return (Payload(date.isoformat(), text) for date, text in payloads)
+
+
+def bound_json(game: Game[Any, Any]) -> dict[str, Any]:
+    """Write what a word game is bound to: its rules and its words."""
+    return {"rules": game.rules, "lexicon_id": game.lexicon_id} if game.rules else {}

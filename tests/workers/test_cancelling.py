@@ -7,11 +7,11 @@ import toy_game as toy
 from conftest import plan, result_rows, undisturbed_rows
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.cancelling import cancel_run, remains_of, take_up_run
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.solve_chunk import solve_chunk
 from tests.pending import pending_chunks
 
 

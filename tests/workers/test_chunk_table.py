@@ -42,7 +42,7 @@ from nightgrid.workers.driver.suspects import (
 )
 from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import Segment
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.stages import Carried
 
 RUN = "0" * 32
 START = Start(attempt=1, worker="w", started_at=0.0)

@@ -11,9 +11,9 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs import solve_chunk as chunks
+from nightgrid.workers.chunks import solve as chunks
+from nightgrid.workers.chunks.solve import AGAIN, decimals, solve_chunk, solve_rows
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.solve_chunk import AGAIN, decimals, solve_chunk, solve_rows
 from nightgrid.workers.settings import Settings
 
 

@@ -14,6 +14,7 @@ from conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_row
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.external_sort import Buckets
@@ -28,7 +29,6 @@ from nightgrid.workers.runs.manifest import (
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
-from nightgrid.workers.runs.solve_chunk import solve_chunk
 
 RUN_ID = "c0" * 16
 BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})

@@ -16,6 +16,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
 from nightgrid.workers.queue.demand import Demand
 from nightgrid.workers.queue.redis_keys import parse_announcement
@@ -24,8 +25,7 @@ from nightgrid.workers.queues import NAMES
 from nightgrid.workers.runs.attempts import Attempts, write_attempts
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
-from nightgrid.workers.runs.solve_chunk import solve_chunk
-from nightgrid.workers.runs.staged.stages import Carried, stage_part
+from nightgrid.workers.runs.stages import Carried, stage_part
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]

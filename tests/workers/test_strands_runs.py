@@ -18,13 +18,13 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.lexicons import lake_path
 from nightgrid.solvers.algebra import Ask, Budget, canonical_json
 from nightgrid.solvers.question import question_of
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs import result, solve_message, submit
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.solve_chunk import solve_chunk
 
 SAMPLE = Path(__file__).parents[2] / "service" / "sample" / "strands"
 BOARDS = 3

@@ -10,9 +10,9 @@ import pyarrow as pa
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.runs.frontier import frontiers
 from nightgrid.workers.runs.manifest import ChunkRef, Place, part_row
-from nightgrid.workers.runs.staged.frontier import frontiers
-from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
+from nightgrid.workers.runs.stages import Carried, StageSizes, next_stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

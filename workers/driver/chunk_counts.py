@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nightgrid.workers.driver.chunk_states import Chunk, State
 from nightgrid.workers.runs.manifest import Place
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.stages import Carried
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from nightgrid.workers.driver.chunk_states import (
 )
 from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, with_more
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.stages import Carried
 
 
 class ChunkTable:

@@ -15,6 +15,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
+from nightgrid.workers.chunks.rows import exception_reason
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_states import Flight
 from nightgrid.workers.queue.demand import publish_demand
 from nightgrid.workers.queue.messages import LOOK_AT_MOST, Watch, send, traffic
@@ -28,8 +30,6 @@ from nightgrid.workers.queue.redis_keys import (
 )
 from nightgrid.workers.queues import BATCH
 from nightgrid.workers.runs.manifest import ChunkRef
-from nightgrid.workers.runs.rows import exception_reason
-from nightgrid.workers.runs.solve_chunk import solve_chunk
 from nightgrid.workers.settings import Settings
 
 PATIENCE_INTERVALS = 3

@@ -15,6 +15,7 @@ from nightgrid.workers.driver.growth import parts_of, read_parts, single_rows, w
 from nightgrid.workers.driver.plan_watch import PlanWatch
 from nightgrid.workers.driver.run_status import open_table
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.frontier import drop_frontiers, sources
 from nightgrid.workers.runs.manifest import (
     Place,
     Segment,
@@ -23,8 +24,7 @@ from nightgrid.workers.runs.manifest import (
     add_segment,
     open_run,
 )
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, sources
-from nightgrid.workers.runs.staged.stages import StageSizes
+from nightgrid.workers.runs.stages import StageSizes
 
 log = get_logger("nightgrid.driver")
 

@@ -15,14 +15,14 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.rows import part_row
+from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_states import PartOf, Reading
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, segment_path
 from nightgrid.workers.runs.manifest import part_row as manifest_row
-from nightgrid.workers.runs.rows import part_row
-from nightgrid.workers.runs.solve_chunk import AGAIN
-from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part
+from nightgrid.workers.runs.stages import CARRIED, Carried, stage_part
 
 GROWTH_COLUMNS = (
     *("job_no", "part_path", "status", "reason_code", "children"),

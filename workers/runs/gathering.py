@@ -33,7 +33,7 @@ from nightgrid.workers.runs.manifest import (
     read_expanded,
 )
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.staged.stages import CARRIED
+from nightgrid.workers.runs.stages import CARRIED
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""

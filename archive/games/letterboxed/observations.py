@@ -7,21 +7,20 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from nightgrid.archive.games.plug import Edition, Remark
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.columns import arrays_of
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.letterboxed.columns import sides_of
 from nightgrid.solvers.lexicon.spelling import upper
 
-GAME = "letterboxed"
 _DAY = dt.timedelta(days=1)
 
 
-def remarks(lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+def remarks(puzzles: pa.Table, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
     """Find what payloads say wrongly of the day before, and ids that two editions bear."""
-    yield from _yesterdays(editions, _sides(lake))
+    yield from _yesterdays(editions, _sides(puzzles))
     yield from _ids(editions)
 
 
@@ -61,8 +60,7 @@ def _ids(editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
         first.setdefault(name, date)
 
 
-def _sides(lake: Lake) -> dict[str, tuple[str, ...]]:
-    table = read_puzzle_table(lake, GAME)
+def _sides(table: pa.Table) -> dict[str, tuple[str, ...]]:
     arrays = arrays_of(table)
     ids = table.column("puzzle_id").to_pylist()
     return {name: sides_of(arrays, row) for row, name in enumerate(ids)}

@@ -14,7 +14,6 @@ from nightgrid.solvers.errors import PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nightgrid.archive.lake.storage import Lake
 
 _PAGE_MARK = b"gameData"
 """What the page calls its payload."""
@@ -71,11 +70,11 @@ class LetterBoxedInArchive(ArchivePlug):
         letters = Rules.parse(game.rules).chains == "fewest-letters"
         return solution.letters if letters else len(solution.words)
 
-    def remarks(self, lake: Lake, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+    def remarks(self, puzzles: pa.Table, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
         """Compare what payloads say of the day before, and their ids."""
         from nightgrid.archive.games.letterboxed.observations import remarks
 
-        return remarks(lake, editions)
+        return remarks(puzzles, editions)
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Read the form of the boards."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from nightgrid.service.cli.answers import bound_json
+from nightgrid.service.games.plug import bound_json
 from nightgrid.service.terminal.console import duration, plural
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains

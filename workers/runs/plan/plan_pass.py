@@ -29,7 +29,7 @@ from nightgrid.workers.runs.known_answers import Answers, read_answers
 from nightgrid.workers.runs.manifest import Segment, part_row, segment_path
 from nightgrid.workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, cut
 from nightgrid.workers.runs.plan.costs import Estimator
-from nightgrid.workers.runs.staged.stages import first_stage
+from nightgrid.workers.runs.stages import first_stage
 
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""

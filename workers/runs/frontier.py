@@ -25,7 +25,7 @@ from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, folder, places
-from nightgrid.workers.runs.staged.stages import WORD_BYTES, StagePart
+from nightgrid.workers.runs.stages import WORD_BYTES, StagePart
 
 GROUP_ROWS = 16_384
 """Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""

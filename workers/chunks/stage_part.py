@@ -13,20 +13,20 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.kept_count import kept_tables
+from nightgrid.workers.chunks.rows import Row, outcome_row, part_row
 from nightgrid.workers.memory import keep_freed
 from nightgrid.workers.runs.attempts import read_attempts
-from nightgrid.workers.runs.gathering import SPLIT
-from nightgrid.workers.runs.manifest import ChunkRef, Run, read_segment
-from nightgrid.workers.runs.rows import Row, outcome_row, part_row
-from nightgrid.workers.runs.staged.frontier import (
+from nightgrid.workers.runs.frontier import (
     LostFrontierError,
     frontier_path,
     read_frontier,
     sources,
     write_frontier,
 )
-from nightgrid.workers.runs.staged.kept_count import kept_tables
-from nightgrid.workers.runs.staged.stages import CARRIED, Carried, StagePart
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.manifest import ChunkRef, Run, read_segment
+from nightgrid.workers.runs.stages import CARRIED, Carried, StagePart
 
 
 def carry(
