@@ -7,9 +7,13 @@ docs/operations.md from `nightgrid.workers.settings`. A test fails when a page i
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import nightgrid
 from nightgrid.workers.settings import Settings
 
 DOCS = Path(__file__).resolve().parent
@@ -72,7 +76,61 @@ def _default(name: str) -> str:
     return "" if default is None else f"`{default}`"
 
 
-PAGES = {DOCS / "architecture.md": tree, DOCS / "operations.md": settings}
+def public_names() -> str:
+    """List every public name of the package with its signature and what it says of itself."""
+    lines = []
+    for name in sorted(nightgrid.__all__, key=lambda name: (name[0].isupper(), name)):
+        found = getattr(nightgrid, name)
+        told = inspect.getdoc(found) or ""
+        lines += [f"### `nightgrid.{name}`", ""]
+        if inspect.isfunction(found) or name in ("Board", "Ask", "Budget", "Lake"):
+            lines += ["```python", f"{name}{_signature(found)}", "```", ""]
+        lines += [told, ""]
+        if name == "Lake":
+            for method, function in inspect.getmembers(found, inspect.isfunction):
+                if not method.startswith("_"):
+                    lines += [f"- `.{method}{_signature(function)}`: {_first_line(function)}"]
+            lines += [""]
+    return "\n".join(lines)
+
+
+def _signature(found: Callable[..., Any]) -> str:
+    """Write a signature; long ones take a line for each parameter, as the source does."""
+    signature = inspect.signature(found)
+    parameters = [p for p in signature.parameters.values() if p.name != "self"]
+    # Annotations are texts, which a signature writes in quotes; defaults keep theirs.
+    parameters = [p.replace(annotation=_Plain(p.annotation)) for p in parameters]
+    returns = _Plain(signature.return_annotation)
+    whole = str(signature.replace(parameters=parameters, return_annotation=returns))
+    if len(whole) < 80:
+        return whole
+    texts = [str(p) for p in parameters]
+    if any(p.kind is p.KEYWORD_ONLY for p in parameters):
+        first = next(i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY)
+        texts.insert(first, "*")
+    body = "".join(f"    {text},\n" for text in texts)
+    return f"(\n{body})" + whole[whole.rindex(")") + 1 :]
+
+
+class _Plain:
+    """An annotation that is written as it stands in the source."""
+
+    def __init__(self, annotation: object) -> None:
+        self._text = str(annotation)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _first_line(found: Callable[..., Any]) -> str:
+    return (inspect.getdoc(found) or "").split("\n", maxsplit=1)[0]
+
+
+PAGES = {
+    DOCS / "architecture.md": tree,
+    DOCS / "operations.md": settings,
+    DOCS / "python.md": public_names,
+}
 
 
 def page(path: Path) -> str:

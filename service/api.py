@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from nightgrid.solvers.algebra import Game
 
-DEFAULT_BUDGET = Budget()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
@@ -91,21 +89,22 @@ def solve(
     *,
     rules: str = "",
     words: str | PathLike[str] | Iterable[str] | None = None,
-    budget: Budget = DEFAULT_BUDGET,
+    budget: Budget | None = None,
 ) -> Outcome[Any]:
     """Answer an ask for one board in this process.
 
     `ask` is "first", "count", "all", "all(LIMIT)" or "best(K)". `rules` are name=value pairs that
     differ from the game's own, separated by spaces. `words` is a word list for a game of words: the
     path of a file, or the words themselves. Without it the words are those that the board brings,
-    else the default English lexicon. The outcome says `over_budget` when the budget ends first.
+    else the default English lexicon. The outcome says `over_budget` when the budget ends first;
+    None is the default one.
     Raises PermanentError for an ask, rules or words that the game does not have.
     """
     from nightgrid.solvers.registry import check_ask
 
     asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
     check_ask(asked, board.game)
-    return _bound(board, rules, words).solve(board.puzzle, asked, None, budget)
+    return _bound(board, rules, words).solve(board.puzzle, asked, None, budget or Budget())
 
 
 def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:

@@ -1,0 +1,116 @@
+"""The public Python API: what README and docs/python.md say of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nightgrid
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def payload(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A payload of three levels that the project generates."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nightgrid", "generate", "--days", "1", "--seed", "11"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    path = tmp_path_factory.mktemp("payloads") / "2026-01-05.json"
+    path.write_text(done.stdout)
+    return path
+
+
+def test_a_path_bytes_and_an_object_are_read_alike(payload: Path):
+    boards = nightgrid.read(payload)
+    assert [board.level for board in boards] == ["easy", "medium", "hard"]
+    assert nightgrid.read(payload.read_bytes()) == boards
+    assert nightgrid.read(json.loads(payload.read_bytes())) == boards
+    assert nightgrid.read(str(payload), level="hard") == boards[2:]
+
+
+def test_a_count_is_the_number_of_all_solutions(payload: Path):
+    for board in nightgrid.read(payload):
+        counted = nightgrid.solve(board, "count")
+        assert counted.status is nightgrid.Status.SOLVED
+        assert counted.count == len(nightgrid.solve(board, nightgrid.Ask(kind="all")).solutions)
+        assert board.official in nightgrid.solve(board, "all").solutions
+
+
+def test_the_command_says_the_same(payload: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "nightgrid", "solve", payload, "--count", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["puzzle_id"], row["count"]) for row in told] == [
+        (board.puzzle_id, nightgrid.solve(board, "count").count)
+        for board in nightgrid.read(payload)
+    ]
+
+
+def test_drawings_are_text_and_svg(payload: Path):
+    (board,) = nightgrid.read(payload, level="easy")
+    (solution,) = nightgrid.solve(board).solutions
+    assert nightgrid.draw(board) != nightgrid.draw(board, solution)
+    assert len(nightgrid.draw(board, solution).splitlines()) > 3
+
+
+def test_words_are_a_list_or_a_file(tmp_path: Path):
+    (board,) = nightgrid.read(b'["ANTN","ROEN"]', game="strands")
+    words = ["ANTNOERN", "ANT", "NOERN"]
+    by_list = nightgrid.solve(board, "count", rules="words=any spangram=off", words=words)
+    (tmp_path / "words.txt").write_text("\n".join(words))
+    by_file = nightgrid.solve(
+        board, "count", rules="words=any spangram=off", words=tmp_path / "words.txt"
+    )
+    assert (by_list.status, by_list.count) == (by_file.status, by_file.count)
+    assert by_list.status in (nightgrid.Status.SOLVED, nightgrid.Status.UNSOLVABLE)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda path: nightgrid.read(path.with_name("none.json")), "cannot read"),
+        (lambda path: nightgrid.read(path, level="fiendish"), "no level 'fiendish'"),
+        (lambda path: nightgrid.read(b"{"), "the text ends"),
+        (lambda path: nightgrid.solve(nightgrid.read(path)[0], "best(3)"), "best"),
+        (lambda path: nightgrid.solve(nightgrid.read(path)[0], "some"), "unknown ask"),
+        (lambda path: nightgrid.solve(nightgrid.read(path)[0], words=["ANT"]), "words"),
+    ],
+)
+def test_bad_input_is_one_sentence(payload: Path, call, said: str):
+    with pytest.raises(nightgrid.PermanentError, match=re.escape(said)):
+        call(payload)
+
+
+def test_a_lake_that_is_not_there_is_empty_and_stays_so(tmp_path: Path):
+    lake = nightgrid.Lake(tmp_path / "lake")
+    assert lake.results().num_rows == lake.counts_by_date().num_rows == 0
+    assert lake.puzzles("pips").num_rows == lake.editions("pips").num_rows == 0
+    assert not (tmp_path / "lake").exists()
+
+
+def test_importing_the_package_loads_no_floor():
+    code = "import nightgrid, sys; print([m for m in sys.modules if m.startswith('nightgrid.')])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there_and_documented():
+    page = (ROOT / "docs" / "python.md").read_text()
+    for name in nightgrid.__all__:
+        assert getattr(nightgrid, name).__doc__
+        assert f"### `nightgrid.{name}`" in page
+    with pytest.raises(AttributeError, match="nothing_of_that_name"):
+        nightgrid.nothing_of_that_name  # noqa: B018
