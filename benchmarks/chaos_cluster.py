@@ -17,10 +17,10 @@ import redis
 from pydantic import SecretStr
 
 from benchmarks.processes import children_of, wait_for
+from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.processes import end_group, spawn, wait
-from nightgrid.workers.queue.redis_keys import connect, living
 from nightgrid.workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]

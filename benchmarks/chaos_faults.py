@@ -16,8 +16,8 @@ from benchmarks.chaos_files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos_places import Disk, Network
 from benchmarks.chaos_runs import Scene
 from benchmarks.processes import wait_for
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster import server
-from nightgrid.workers.queue.redis_keys import connect
 
 STORM_PAUSES_S = (0.1, 0.7)
 DISK_FULL_S = 2.0

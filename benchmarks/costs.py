@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.report import Section, add_write, finish
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.solvers.question import Question

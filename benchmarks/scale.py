@@ -31,15 +31,15 @@ from benchmarks.report import add_write, finish
 from benchmarks.scale_figures import Figures, tell
 from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask, Budget, digest
 from nightgrid.solvers.registry import game
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.supervisor import local_cluster
 from nightgrid.workers.driver.driver import Progress, drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.memory import keep_freed
-from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.job_keys import ids_of
 from nightgrid.workers.runs.manifest import count_segments
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run

@@ -15,8 +15,8 @@ import redis
 
 from benchmarks.processes import children_of
 from nightgrid.archive.lake.storage import STAGING
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.supervisor import supervisor_state
-from nightgrid.workers.queue.redis_keys import connect
 from nightgrid.workers.settings import Settings
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

@@ -28,7 +28,7 @@ from benchmarks.processes import children_of, peak_bytes
 from benchmarks.report import Section, add_write, finish
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, ranks_schema
 from nightgrid.archive.results.ranks import ranks_path

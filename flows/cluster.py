@@ -8,11 +8,11 @@ from contextlib import ExitStack, closing, contextmanager
 import redis
 
 from nightgrid.flows.runs import RunSettings, stopped
+from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster.supervisor import SERVER, beginning_cluster, is_supervised
 from nightgrid.workers.driver.driver import Progress, RunSummary, drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.queue.redis_keys import connect, living
-from nightgrid.workers.queues import BATCH
+from nightgrid.workers.queue_names import BATCH
 from nightgrid.workers.settings import Settings
 
 

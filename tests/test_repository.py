@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ ROOMS = ("archive", "flows", "service", "solvers", "workers")
 MODULE_LINES_MAX = 430
 LONG_MODULE_LINES = 330
 LONG_MODULES_SHARE_MAX = 0.1
+FOLDER_MODULES_MAX = 16
 EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "stuff"}
 PINNED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][A-Za-z0-9.]*")
 
@@ -98,6 +100,24 @@ def test_the_pages_say_of_the_source_what_the_source_says_of_itself():
     generate = runpy.run_path(str(ROOT / "docs/generate.py"))
     behind = [path.name for path in generate["PAGES"] if path.read_text() != generate["page"](path)]
     assert behind == [], "run `make docs`"
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/lake.md"])
+def test_every_path_that_a_page_names_is_there(page: str):
+    text = (ROOT / page).read_text().split("## Tree", maxsplit=1)[0]
+    floors = "|".join(ROOMS)
+    named = set(re.findall(rf"`((?:{floors}|tests)/[\w/<>.]*)`", text))
+    assert named
+    # Pips has no rules to switch; every other game has all files.
+    paths = {name: ROOT / name.replace("<game>", "strands") for name in named}
+    assert [
+        n for n, p in paths.items() if not (p.exists() or p.with_name(f"{p.name}.py").exists())
+    ] == []
+
+
+def test_no_folder_of_the_product_is_crowded():
+    numbers = Counter(path.parent for path in modules() if path.stem != "__init__")
+    assert {folder: n for folder, n in numbers.items() if n > FOLDER_MODULES_MAX} == {}
 
 
 def test_modules_are_short_enough_to_hold_one_idea():

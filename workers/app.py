@@ -6,7 +6,7 @@ from typing import Any
 
 from celery import Celery
 
-from nightgrid.workers.queues import BATCH, INTERACTIVE, ORDER, queues
+from nightgrid.workers.queue_names import BATCH, INTERACTIVE, ORDER, queues
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"

@@ -20,13 +20,13 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
-from nightgrid.workers.chunks.rows import exception_reason
+from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
+from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
+from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
 from nightgrid.workers.ondemand.jobs import solve_message
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.queue.liveness import AcknowledgedRequest, Liveness
-from nightgrid.workers.queue.redis_keys import Announcement, EventKind, announce, connect
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 

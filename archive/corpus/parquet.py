@@ -21,7 +21,7 @@ from nightgrid.archive.corpus.inputs import (
     unreadable,
 )
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import Game

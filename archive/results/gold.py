@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
 from nightgrid.archive.results.official import is_valid, worth

@@ -24,7 +24,7 @@ from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
 from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.driver.run_status import run_status
 from nightgrid.workers.runs.cancelling import is_cancelled, remains_of, take_up_run
-from nightgrid.workers.runs.figures import Figures, figures_of_puzzles, figures_of_run
+from nightgrid.workers.runs.count_figures import Figures, figures_of_puzzles, figures_of_run
 from nightgrid.workers.runs.manifest import has_plan, has_run, read_done
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nightgrid.solvers.algebra import Status
-from nightgrid.workers.runs.figures import Figures
+from nightgrid.workers.runs.count_figures import Figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.service.boards import View
+from nightgrid.service.drawing import View
 from nightgrid.service.games import bound_json
 from nightgrid.service.terminal.console import duration, plural, say, say_drawing
 from nightgrid.solvers.reasons import ReasonCode

@@ -155,8 +155,8 @@ def check_kernels() -> Iterator[Finding]:
 
 def check_server(settings: Settings) -> Iterator[Finding]:
     """Look for the server, and whether it keeps what it is told."""
+    from nightgrid.workers.broker.redis_keys import connect, living
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.queue.redis_keys import connect, living
 
     where = server.address(settings)
     if not server.is_up(settings):

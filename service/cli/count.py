@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightgrid.service.cli.night import Inline, Plain
-from nightgrid.service.options.options import (
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import (
     BatchProcesses,
     GameName,
     Json,
@@ -21,7 +22,6 @@ from nightgrid.service.options.options import (
     check_game,
     read_settings,
 )
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_end, say_table
 from nightgrid.service.terminal.exits import Exit
 from nightgrid.service.terminal.progress import (

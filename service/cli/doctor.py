@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from nightgrid.service.options.options import Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import emit, plural, say, say_table
 from nightgrid.service.terminal.exits import Exit
 

@@ -12,7 +12,13 @@ import typer
 
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.option_games import collect, refuse_others, with_options
-from nightgrid.service.options.options import Json, check_game, game_title, one_of, parse_date
+from nightgrid.service.options.shared_options import (
+    Json,
+    check_game,
+    game_title,
+    one_of,
+    parse_date,
+)
 from nightgrid.service.terminal.console import emit, note, plural, say
 from nightgrid.service.terminal.exits import Exit
 from nightgrid.solvers.errors import PermanentError

@@ -10,7 +10,8 @@ import typer
 
 from nightgrid.service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from nightgrid.service.games import ALL
-from nightgrid.service.options.options import (
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import (
     BatchProcesses,
     Json,
     LakeOption,
@@ -20,7 +21,6 @@ from nightgrid.service.options.options import (
     parse_date,
     read_settings,
 )
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.terminal.console import complain, emit, note, say, say_end, say_table
 from nightgrid.service.terminal.exits import Exit
 from nightgrid.service.terminal.progress import ProgressLine, warm

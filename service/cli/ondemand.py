@@ -13,7 +13,8 @@ import typer
 from nightgrid.service.games import view
 from nightgrid.service.options.bound_games import Rooms
 from nightgrid.service.options.option_games import with_typed_boards
-from nightgrid.service.options.options import (
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import (
     Best,
     Count,
     Files,
@@ -25,15 +26,14 @@ from nightgrid.service.options.options import (
     chosen_ask,
     read_settings,
 )
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.terminal.console import complain, duration, emit, plural, say, say_drawing
 from nightgrid.service.terminal.exits import Exit, exit_for
 from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Ask, Game
+    from nightgrid.workers.broker.demand import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
-    from nightgrid.workers.queue.demand import Demand
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
@@ -275,9 +275,9 @@ class _QueueLook:
         import redis
 
         from nightgrid.solvers.errors import TransientError
+        from nightgrid.workers.broker.demand import demand
+        from nightgrid.workers.broker.redis_keys import connect, living
         from nightgrid.workers.ondemand import jobs as ondemand
-        from nightgrid.workers.queue.demand import demand
-        from nightgrid.workers.queue.redis_keys import connect, living
 
         records = ondemand.open_records(self._store)
         jobs = [ondemand.status(self._store, record["job_id"]) for record in records]

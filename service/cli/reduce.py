@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.options import Json, check_range
 from nightgrid.service.options.pictures import SvgFile, check_picture, write_picture
+from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_drawing
 from nightgrid.service.terminal.exits import Exit, exit_for
 from nightgrid.service.terminal.progress import warm

@@ -11,8 +11,8 @@ import typer
 from nightgrid.service.cli.answers import fault_json, head_json, say_board
 from nightgrid.service.games import view
 from nightgrid.service.options.option_games import with_typed_boards
-from nightgrid.service.options.options import Files, GameName, Json, Levels
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.shared_options import Files, GameName, Json, Levels
 from nightgrid.service.terminal.console import complain, emit, say, say_drawing
 from nightgrid.service.terminal.exits import Exit
 

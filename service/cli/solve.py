@@ -28,7 +28,9 @@ from nightgrid.service.options.option_games import (
     with_options,
     with_typed_boards,
 )
-from nightgrid.service.options.options import (
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import (
     All,
     Best,
     Count,
@@ -42,8 +44,6 @@ from nightgrid.service.options.options import (
     chosen_ask,
     read_settings,
 )
-from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.terminal.console import (
     emit,
     emit_end,

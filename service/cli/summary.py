@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nightgrid.service.games import view
-from nightgrid.service.options.options import game_title
+from nightgrid.service.options.shared_options import game_title
 from nightgrid.service.terminal.console import duration, say_table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards import View
+from nightgrid.service.drawing import View
 from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, bound_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import Plugs

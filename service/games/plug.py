@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.service.boards import View
+    from nightgrid.service.drawing import View
     from nightgrid.solvers.algebra import Budget, Game, Status
 
 SAMPLES = Path(__file__).parents[1] / "sample"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from nightgrid.service.games import ALL, GameOption, ServicePlug
-from nightgrid.service.options.options import game_title, one_of
+from nightgrid.service.options.shared_options import game_title, one_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import titles
 

@@ -11,7 +11,7 @@ from nightgrid.archive.games.readers import game_of, reader
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.option_games import BOARD_OPTIONS, option
-from nightgrid.service.options.options import check_game, game_title
+from nightgrid.service.options.shared_options import check_game, game_title
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME

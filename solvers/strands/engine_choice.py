@@ -9,7 +9,7 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.general.engine import GeneralEngine
-from nightgrid.solvers.strands.general.pieces import WideFound, widened
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, widened
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules

@@ -11,7 +11,7 @@ from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.engine_choice import engine_for
-from nightgrid.solvers.strands.general.pieces import WideFound
+from nightgrid.solvers.strands.general.wide_pieces import WideFound
 from nightgrid.solvers.strands.parts import Part, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError

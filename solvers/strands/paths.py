@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.strands.general.pieces import WideFound
+from nightgrid.solvers.strands.general.wide_pieces import WideFound
 from nightgrid.solvers.strands.pieces.compound_scores import phrase_of
 from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle

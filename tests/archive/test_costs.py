@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS

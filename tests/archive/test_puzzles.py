@@ -13,7 +13,7 @@ from nightgrid.archive.ingest.puzzles import (
     puzzles_table,
     read_puzzle_table,
 )
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.pips.columns import from_arrays
 from nightgrid.solvers.pips.game import PIPS

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
-from nightgrid.archive.lake.columns import arrays_of, slice_arrays
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
 from nightgrid.solvers.algebra import Ask, Budget

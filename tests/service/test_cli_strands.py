@@ -16,8 +16,8 @@ import pytest
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.games.strands.themes import THEMES
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.boards.styled import text_of
 from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.drawing.styled import text_of
 from nightgrid.service.games.strands.grid import draw_cover, draw_letters
 from nightgrid.service.options.rule_options import OPTIONS, GameRules
 from nightgrid.service.terminal import progress

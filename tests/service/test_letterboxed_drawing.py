@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.boards.braille import Canvas
-from nightgrid.service.boards.styled import text_of
+from nightgrid.service.drawing.braille import Canvas
+from nightgrid.service.drawing.styled import text_of
 from nightgrid.service.games.letterboxed.grid import WORD_STYLES, draw_board, list_words
 from nightgrid.service.games.letterboxed.polygon import polygon
 from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.boards.styled import text_of
+from nightgrid.service.drawing.styled import text_of
 from nightgrid.service.games.strands.grid import (
     SPANGRAM_STYLE,
     STEP,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.boards.styled import text_of
+from nightgrid.service.drawing.styled import text_of
 from nightgrid.service.games.tiles.grid import TELEPORT, TILES_MAX
 from nightgrid.service.games.tiles.layout import layout, played
 from nightgrid.service.games.tiles.view import TilesView

@@ -23,9 +23,9 @@ from nightgrid.solvers.strands import game as strands_game
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.general import group_search as general_group_search
-from nightgrid.solvers.strands.general import pieces as general_pieces
+from nightgrid.solvers.strands.general import wide_pieces as general_pieces
 from nightgrid.solvers.strands.general.engine import GeneralEngine
-from nightgrid.solvers.strands.general.pieces import WideFound, find_wide_pieces, widened
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, find_wide_pieces, widened
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules

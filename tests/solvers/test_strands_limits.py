@@ -6,7 +6,7 @@ from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 from nightgrid.solvers.strands.game import StrandsGame
-from nightgrid.solvers.strands.general import pieces as general_pieces
+from nightgrid.solvers.strands.general import wide_pieces as general_pieces
 from nightgrid.solvers.strands.pieces import pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules

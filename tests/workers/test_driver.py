@@ -15,10 +15,10 @@ from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
-from nightgrid.workers.queue.redis_keys import Announcement
 from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_start
 from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run

@@ -9,12 +9,12 @@ import toy_game as toy
 from conftest import plan, quick_settings
 from test_survival import drive_celery
 
+from nightgrid.workers.broker.demand import demand, publish_demand
+from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_dead, mark_left
 from nightgrid.workers.cluster.supervisor import local_cluster
 from nightgrid.workers.driver.chunk_states import Flight
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from nightgrid.workers.queue.demand import demand, publish_demand
-from nightgrid.workers.queue.redis_keys import connect, mark_alive, mark_dead, mark_left
-from nightgrid.workers.queues import BATCH, URGENT
+from nightgrid.workers.queue_names import BATCH, URGENT
 from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import ChunkRef
 

@@ -13,6 +13,9 @@ from test_survival import drive_celery, slow_boards
 from nightgrid.archive.lake.storage import STAGING, STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.broker.messages import Traffic, Watch
+from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.status import overview
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.ondemand.jobs import (
@@ -24,10 +27,7 @@ from nightgrid.workers.ondemand.jobs import (
     submit,
 )
 from nightgrid.workers.ondemand.keeper import Keeper
-from nightgrid.workers.queue.messages import Traffic, Watch
-from nightgrid.workers.queue.redis_keys import connect, living
-from nightgrid.workers.queue.status import overview
-from nightgrid.workers.queues import BATCH, NAMES
+from nightgrid.workers.queue_names import BATCH, NAMES
 from nightgrid.workers.runs.manifest import open_run
 from tests.pending import pending_chunks
 

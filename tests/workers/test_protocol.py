@@ -16,12 +16,12 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.broker.demand import Demand
+from nightgrid.workers.broker.redis_keys import parse_announcement
+from nightgrid.workers.broker.status import QueueStatus
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
-from nightgrid.workers.queue.demand import Demand
-from nightgrid.workers.queue.redis_keys import parse_announcement
-from nightgrid.workers.queue.status import QueueStatus
-from nightgrid.workers.queues import NAMES
+from nightgrid.workers.queue_names import NAMES
 from nightgrid.workers.runs.attempts import Attempts, write_attempts
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import ChunkRef, open_run

@@ -20,6 +20,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
@@ -28,7 +29,6 @@ from nightgrid.workers.driver import driver, growing_run
 from nightgrid.workers.driver.chunk_counts import DividedJob
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.queue.redis_keys import Announcement
 from nightgrid.workers.runs.frontier import frontier_path, frontiers
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
 from nightgrid.workers.runs.plan import planner as planning

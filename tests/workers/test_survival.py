@@ -21,10 +21,10 @@ from conftest import (
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.queue.redis_keys import connect
 
 pytestmark = pytest.mark.cluster
 

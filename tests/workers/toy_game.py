@@ -72,7 +72,7 @@ class ToyGame:
 
     def to_arrays(self, puzzles):
         table = puzzles_table(puzzles)
-        from nightgrid.archive.lake.columns import arrays_of
+        from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 
         return arrays_of(table)
 

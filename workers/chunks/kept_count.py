@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 
 from nightgrid.solvers.algebra import LayeredCount
-from nightgrid.workers.memory import give_back
+from nightgrid.workers.freed_memory import give_back
 
 KEPT_SECONDS = 20.0
 """Tables that no part has asked for in this time are given up: longer than a barrier lasts, as a

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.columns import arrays_of, slice_arrays
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNT, PARTS, UNASKED
 from nightgrid.archive.words.binding import game_of
@@ -31,7 +31,7 @@ from nightgrid.solvers.algebra import (
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.kept_count import kept_tables
-from nightgrid.workers.chunks.rows import Row, outcome_row, part_row
+from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.runs.attempts import read_attempts, write_start
 from nightgrid.workers.runs.cancelling import is_cancelled

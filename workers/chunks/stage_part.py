@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.kept_count import kept_tables
-from nightgrid.workers.chunks.rows import Row, outcome_row, part_row
-from nightgrid.workers.memory import keep_freed
+from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
+from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.attempts import read_attempts
 from nightgrid.workers.runs.frontier import (
     LostFrontierError,

@@ -10,9 +10,9 @@ from typing import Any
 import redis
 
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster import server
-from nightgrid.workers.queue.redis_keys import connect, living
-from nightgrid.workers.queues import BATCH, INTERACTIVE
+from nightgrid.workers.queue_names import BATCH, INTERACTIVE
 from nightgrid.workers.settings import Settings
 
 LOOK_SECONDS = 0.1

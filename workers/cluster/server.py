@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import redis
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.queue.redis_keys import connect
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.settings import Settings
 
 PING_SECONDS = 0.05

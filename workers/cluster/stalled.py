@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import redis
 
-from nightgrid.workers.queue.redis_keys import connect, living
+from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.settings import Settings
 
 

@@ -27,13 +27,13 @@ from typing import Any
 import redis
 
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.redis_keys import connect, mark_dead, mark_left
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.locks import alone
 from nightgrid.workers.cluster.readiness import mark_logs, wait_ready
 from nightgrid.workers.cluster.stalled import Silence
 from nightgrid.workers.processes import end_group, kill_group, spawn, wait
-from nightgrid.workers.queue.redis_keys import connect, mark_dead, mark_left
-from nightgrid.workers.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from nightgrid.workers.queue_names import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from nightgrid.workers.settings import Settings
 
 SERVER = "server"

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.driver.chunk_states import Chunk
 from nightgrid.workers.driver.chunk_table import ChunkTable
-from nightgrid.workers.driver.growth import GROWTH_COLUMNS
+from nightgrid.workers.driver.follow_up_chunks import GROWTH_COLUMNS
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full

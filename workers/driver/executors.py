@@ -15,12 +15,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
-from nightgrid.workers.chunks.rows import exception_reason
-from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.chunk_states import Flight
-from nightgrid.workers.queue.demand import publish_demand
-from nightgrid.workers.queue.messages import LOOK_AT_MOST, Watch, send, traffic
-from nightgrid.workers.queue.redis_keys import (
+from nightgrid.workers.broker.demand import publish_demand
+from nightgrid.workers.broker.messages import LOOK_AT_MOST, Watch, send, traffic
+from nightgrid.workers.broker.redis_keys import (
     Announcement,
     connect,
     known_dead,
@@ -28,7 +25,10 @@ from nightgrid.workers.queue.redis_keys import (
     living,
     next_announcements,
 )
-from nightgrid.workers.queues import BATCH
+from nightgrid.workers.chunks.result_rows import exception_reason
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.queue_names import BATCH
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 

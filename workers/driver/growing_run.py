@@ -11,7 +11,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.driver.barriers import next_stages, obsolete_frontiers
 from nightgrid.workers.driver.chunk_states import Chunk, Reading, State
 from nightgrid.workers.driver.collector import Collector
-from nightgrid.workers.driver.growth import parts_of, read_parts, single_rows, went_on
+from nightgrid.workers.driver.follow_up_chunks import parts_of, read_parts, single_rows, went_on
 from nightgrid.workers.driver.plan_watch import PlanWatch
 from nightgrid.workers.driver.run_status import open_table
 from nightgrid.workers.logs import get_logger

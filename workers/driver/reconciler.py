@@ -9,10 +9,11 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.driver.chunk_states import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.executors import Executor, MessageStatus
+from nightgrid.workers.driver.follow_up_chunks import unfinished_part
 from nightgrid.workers.driver.growing_run import GrowingRun
-from nightgrid.workers.driver.growth import unfinished_part
 from nightgrid.workers.driver.suspects import (
     Limits,
     after_failure,
@@ -21,7 +22,6 @@ from nightgrid.workers.driver.suspects import (
     poison_reason_of,
 )
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.queue.redis_keys import Announcement
 from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
 from nightgrid.workers.runs.manifest import Place, folder
 from nightgrid.workers.settings import Settings

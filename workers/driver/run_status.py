@@ -8,7 +8,7 @@ from dataclasses import replace
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.driver.chunk_states import State
 from nightgrid.workers.driver.chunk_table import ChunkTable
-from nightgrid.workers.driver.growth import GROWTH_COLUMNS, read_parts, went_on
+from nightgrid.workers.driver.follow_up_chunks import GROWTH_COLUMNS, read_parts, went_on
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.runs.attempts import read_all_attempts
 from nightgrid.workers.runs.manifest import Run, done_places, open_run, read_expanded

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.rows import poison_reason
+from nightgrid.workers.chunks.result_rows import poison_reason
 from nightgrid.workers.driver.chunk_states import Chunk
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.attempts import Attempts

@@ -16,14 +16,14 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.broker.messages import Watch, traffic
+from nightgrid.workers.broker.redis_keys import connect, known_dead, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.jobs import find_row, open_records, record_path, send
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.queue.messages import Watch, traffic
-from nightgrid.workers.queue.redis_keys import connect, known_dead, living
-from nightgrid.workers.queues import INTERACTIVE, URGENT
+from nightgrid.workers.queue_names import INTERACTIVE, URGENT
 from nightgrid.workers.runs.cancelling import is_cancelled
 from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.settings import Settings

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS
-from nightgrid.workers.memory import trim
+from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.job_keys import keys_of
 
 BUCKET_ROWS = 32_768

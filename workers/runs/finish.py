@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS

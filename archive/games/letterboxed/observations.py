@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.games.plug import Edition, Remark
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.letterboxed.columns import sides_of
 from nightgrid.solvers.lexicon.spelling import upper

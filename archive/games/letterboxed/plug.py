@@ -78,7 +78,7 @@ class LetterBoxedInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Read the form of the boards."""
-        from nightgrid.archive.games.letterboxed.corpora import maker
+        from nightgrid.archive.games.letterboxed.random_boards import maker
 
         return maker(spec)
 

@@ -47,7 +47,7 @@ class PipsInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Choose the mixes that boards are drawn from."""
-        from nightgrid.archive.games.pips.corpora import maker
+        from nightgrid.archive.games.pips.random_boards import maker
 
         return maker(spec)
 

@@ -57,7 +57,7 @@ class StrandsInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Lay the themes in turn."""
-        from nightgrid.archive.games.strands.corpora import maker
+        from nightgrid.archive.games.strands.random_boards import maker
 
         return maker(spec)
 

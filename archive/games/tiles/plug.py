@@ -41,7 +41,7 @@ class TilesInArchive(ArchivePlug):
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Read the form of the boards."""
-        from nightgrid.archive.games.tiles.corpora import maker
+        from nightgrid.archive.games.tiles.random_boards import maker
 
         return maker(spec)
 

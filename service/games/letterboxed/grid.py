@@ -10,8 +10,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from nightgrid.service.boards.braille import DOTS_HIGH, DOTS_WIDE, Canvas
-from nightgrid.service.boards.styled import Drawing, Line, Run, plain
+from nightgrid.service.drawing.braille import DOTS_HIGH, DOTS_WIDE, Canvas
+from nightgrid.service.drawing.styled import Drawing, Line, Run, plain
 from nightgrid.service.games.letterboxed.polygon import Point, polygon
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 

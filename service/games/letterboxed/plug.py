@@ -20,7 +20,7 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.service.boards import View
+    from nightgrid.service.drawing import View
     from nightgrid.service.games.letterboxed.chain_sets import Search
     from nightgrid.solvers.algebra import Budget, Game
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame
@@ -154,7 +154,7 @@ class LetterBoxedAtDoors(ServicePlug):
         """Draw one board a day, with its dictionary and the best chain."""
         from nightgrid.archive.games.letterboxed.payload import LEVELS
         from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
-        from nightgrid.service.games.letterboxed.boards import Shape, letter_payloads
+        from nightgrid.service.games.letterboxed.random_payloads import Shape, letter_payloads
 
         shape = Shape(**{name: said[name] for name in _SHAPE if name in said})
         file = said.get("lexicon")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from nightgrid.service.boards import svg as pictures
-from nightgrid.service.boards.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
+from nightgrid.service.drawing import svg as pictures
+from nightgrid.service.drawing.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
 from nightgrid.service.games.letterboxed.grid import STROKES_MAX, Place
 from nightgrid.service.games.letterboxed.polygon import Point, Polygon, polygon
 from nightgrid.solvers.errors import PermanentError

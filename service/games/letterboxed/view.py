@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.styled import Drawing
+from nightgrid.service.drawing.styled import Drawing
 from nightgrid.service.games.letterboxed.grid import Place, draw_board, list_words
 from nightgrid.service.games.letterboxed.svg import draw_svg
 from nightgrid.service.terminal.console import plural
@@ -13,7 +13,7 @@ from nightgrid.solvers.letterboxed.solution import Chain
 
 
 class LetterBoxedView:
-    """See nightgrid.service.boards.View."""
+    """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count sides, letters and the board's own words."""

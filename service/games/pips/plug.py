@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
 
 if TYPE_CHECKING:
-    from nightgrid.service.boards import View
+    from nightgrid.service.drawing import View
 
 
 class PipsAtDoors(ServicePlug):

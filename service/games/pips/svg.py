@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from nightgrid.service.boards.svg import (
+from nightgrid.service.drawing.svg import (
     GROUND,
     INK,
     LINE_PX,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.drawing.styled import Drawing, plain
 from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
 from nightgrid.service.games.pips.svg import draw_svg
 from nightgrid.service.terminal.console import plural
@@ -11,7 +11,7 @@ from nightgrid.solvers.pips.solution import Solution
 
 
 class PipsView:
-    """See nightgrid.service.boards.View."""
+    """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count dominoes and regions."""

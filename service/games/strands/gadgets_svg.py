@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.svg import LINE_PX, MARGIN_PX, add, add_line, page, text_of
+from nightgrid.service.drawing.svg import LINE_PX, MARGIN_PX, add, add_line, page, text_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import Cover
 

@@ -10,7 +10,7 @@ import itertools
 import unicodedata
 from collections.abc import Sequence
 
-from nightgrid.service.boards.styled import Drawing, Line, Run, joined
+from nightgrid.service.drawing.styled import Drawing, Line, Run, joined
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 

@@ -11,7 +11,7 @@ from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, Ser
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
-    from nightgrid.service.boards import View
+    from nightgrid.service.drawing import View
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from xml.etree import ElementTree as ET
 
-from nightgrid.service.boards import svg as pictures
-from nightgrid.service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.drawing import svg as pictures
+from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
 from nightgrid.service.games.strands.grid import spell
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.drawing.styled import Drawing, plain
 from nightgrid.service.games.strands.grid import draw_cover, draw_letters, list_words, spell
 from nightgrid.service.games.strands.svg import draw_svg
 from nightgrid.service.terminal.console import plural
@@ -11,7 +11,7 @@ from nightgrid.solvers.strands.solution import Cover
 
 
 class StrandsView:
-    """See nightgrid.service.boards.View."""
+    """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Name the size, and how many words there are where that is known."""

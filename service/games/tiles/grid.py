@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from nightgrid.service.boards.styled import Drawing, Line, Run, plain
+from nightgrid.service.drawing.styled import Drawing, Line, Run, plain
 from nightgrid.service.games.tiles.layout import Layout, layout, played
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk

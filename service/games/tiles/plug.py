@@ -10,7 +10,7 @@ from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from nightgrid.service.boards import View
+    from nightgrid.service.drawing import View
 
 
 class TilesAtDoors(ServicePlug):
@@ -64,7 +64,7 @@ class TilesAtDoors(ServicePlug):
         seed: int,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make boards as the page holds them; they have numbers instead of dates."""
-        from nightgrid.service.games.tiles.boards import form_of, numbered_boards
+        from nightgrid.service.games.tiles.random_payloads import form_of, numbered_boards
 
         return numbered_boards(form_of(said), days, seed), []
 

@@ -11,8 +11,8 @@ import colorsys
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from nightgrid.service.boards import svg as pictures
-from nightgrid.service.boards.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.drawing import svg as pictures
+from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
 from nightgrid.service.games.tiles.grid import TELEPORT
 from nightgrid.service.games.tiles.layout import Layout, layout
 from nightgrid.solvers.errors import PermanentError

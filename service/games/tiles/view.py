@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.drawing.styled import Drawing, plain
 from nightgrid.service.games.tiles.grid import draw_board, list_moves
 from nightgrid.service.games.tiles.svg import draw_svg
 from nightgrid.service.terminal.console import plural
@@ -14,7 +14,7 @@ LINE_TILES = 40
 
 
 class TilesView:
-    """See nightgrid.service.boards.View."""
+    """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
         """Count tiles and features."""

@@ -20,10 +20,10 @@ from nightgrid.solvers.strands.general.group_search import (
     least_of,
 )
 from nightgrid.solvers.strands.general.groups import Group, groups_of
-from nightgrid.solvers.strands.general.pieces import WideFound, bits_of
 from nightgrid.solvers.strands.general.plan import blocks_to_cross
 from nightgrid.solvers.strands.general.search import ALTERNATIVES_MAX, ANY
 from nightgrid.solvers.strands.general.table import USED_WORDS
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.engine import RootChildren, State

@@ -13,7 +13,6 @@ from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.general.groups import Group, lay_out
 from nightgrid.solvers.strands.general.orders import orders_of
-from nightgrid.solvers.strands.general.pieces import WideFound, bits_of
 from nightgrid.solvers.strands.general.plan import BLOCK_WORDS, WORDS, Keys, Plan, plan_of
 from nightgrid.solvers.strands.general.search import (
     ALTERNATIVES_MAX,
@@ -34,6 +33,7 @@ from nightgrid.solvers.strands.general.search import (
     general_cover,
 )
 from nightgrid.solvers.strands.general.table import LOWEST, new_records
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.table import (

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import Int, kernel
-from nightgrid.solvers.strands.general.pieces import WideFound, ragged
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, ragged
 from nightgrid.solvers.strands.rules import Rules
 
 LOOK_MAX = 4096

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import Int, kernel
 from nightgrid.solvers.strands.general.groups import Group, Laid
-from nightgrid.solvers.strands.general.pieces import ragged
+from nightgrid.solvers.strands.general.wide_pieces import ragged
 from nightgrid.solvers.strands.rules import Rules
 
 _ONE = np.uint64(1)

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 
-from nightgrid.service.boards import View
+from nightgrid.service.drawing import View
 from nightgrid.service.games import GameOption, Payload, ServicePlug
 from nightgrid.service.games.plug import Said
 

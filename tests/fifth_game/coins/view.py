@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.service.boards.styled import Drawing, plain
+from nightgrid.service.drawing.styled import Drawing, plain
 
 from .puzzle import Choice, Puzzle
 

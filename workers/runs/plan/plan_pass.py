@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.columns import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from nightgrid.service.boards.styled import Drawing
+from nightgrid.service.drawing.styled import Drawing
 
 
 class View(Protocol):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import redis
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.queue.redis_keys import connect
-from nightgrid.workers.queues import NAMES
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.queue_names import NAMES
 from nightgrid.workers.settings import Settings
 
 

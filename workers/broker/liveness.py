@@ -18,8 +18,8 @@ import redis
 from celery.worker import state
 from celery.worker.request import Request
 
+from nightgrid.workers.broker.redis_keys import connect, mark_alive
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.queue.redis_keys import connect, mark_alive
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.worker")

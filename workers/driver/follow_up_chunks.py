@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.rows import part_row
+from nightgrid.workers.chunks.result_rows import part_row
 from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_states import PartOf, Reading
 from nightgrid.workers.runs.finish import child_path, path_key

@@ -14,9 +14,9 @@ from typing import Any
 import redis
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.queue.redis_keys import connect, living
-from nightgrid.workers.queue.status import overview
-from nightgrid.workers.queues import BATCH, URGENT
+from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.status import overview
+from nightgrid.workers.queue_names import BATCH, URGENT
 from nightgrid.workers.settings import Settings
 
 DEMAND_KEPT_SECONDS = 30
