@@ -30,9 +30,9 @@ def toy_environment(patch):
     patch.setenv("TOY_SLOW_SECONDS", "0.05")
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def toy_in_place_of_pips():
-    """The toy leaves with each file: other folders' tests may come next in this process."""
+    """Put the toy in the place of Pips for one file: the next file may solve real boards."""
     with pytest.MonkeyPatch.context() as patch:
         toy.install(patch.setattr)
         toy_environment(patch)

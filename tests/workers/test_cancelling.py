@@ -14,6 +14,8 @@ from nightgrid.workers.runs.cancelling import cancel_run, remains_of, take_up_ru
 from nightgrid.workers.runs.manifest import open_run
 from tests.pending import pending_chunks
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 
 def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, settings, tmp_path):
     boards = toy.boards(200)

@@ -15,7 +15,7 @@ from benchmarks.chaos_cluster import cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
 HOUR_S = 3600
 BOARDS = 480

@@ -16,6 +16,8 @@ from nightgrid.workers.chunks.solve import AGAIN, decimals, solve_chunk, solve_r
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 
 def rows_of(lake, run_id, chunk=0):
     run = open_run(lake, run_id)

@@ -24,6 +24,8 @@ from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.pending import pending_chunks
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 
 class Killed(BaseException):
     """Stands for the end of the driver's process."""

@@ -18,7 +18,7 @@ from nightgrid.workers.queue_names import BATCH, URGENT
 from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import ChunkRef
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
 RUN = "0" * 32
 

@@ -22,6 +22,8 @@ from nightgrid.workers.ondemand.jobs import open_records, solve_message
 from nightgrid.workers.runs.attempts import read_all_attempts
 from nightgrid.workers.runs.manifest import open_run, read_done
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 DEFERRING = "b2b69398302cb5ef3183053e5bf328f1"
 STAGED = "27ac52d5c513ced21cc93ae0de2e047e"
 FINISHED = "6f90726c080f77672724d5e473b4d51a"

@@ -31,6 +31,8 @@ from nightgrid.workers.queue_names import BATCH, NAMES
 from nightgrid.workers.runs.manifest import open_run
 from tests.pending import pending_chunks
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 
 

@@ -30,6 +30,8 @@ from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 RUN_ID = "c0" * 16
 BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})
 

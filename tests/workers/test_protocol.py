@@ -27,6 +27,8 @@ from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
 from nightgrid.workers.runs.stages import Carried, stage_part
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 

@@ -20,6 +20,8 @@ from nightgrid.workers.cluster.supervisor import child_environment, local_cluste
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 
 @pytest.mark.cluster
 def test_the_server_survives_kill_with_what_it_was_told(tmp_path):

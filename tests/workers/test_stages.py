@@ -35,6 +35,8 @@ from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.stages import stage_part
 
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
 
 def small_settings(folder, **changes):
     return quick_settings(folder, poll_seconds=0.01, **changes)

@@ -26,7 +26,7 @@ from nightgrid.workers.cluster.supervisor import child_environment, supervisor_s
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
 SLOW_EVERY = 10
 
