@@ -13,8 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
 WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
-ALONE = frozenset({"driver", "letterboxed_runs", "open_plans", "pips_runs", "strands_runs"})
-"""Long files of tests/workers whose tests start no workers."""
+ALONE = ("tests/workers/driver/test_driver.py", "tests/workers/runs/")
+"""Where tests of these folders start no workers, and take long."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -34,7 +34,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Let one process run the tests of a file, for its fixtures.
 
     Those of folders that start servers and workers have time limits: each such folder is one
-    process's, so that only as many clusters run at a time.
+    process's with the rooms in it, so that only as many clusters run at a time.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -47,9 +47,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _share(nodeid: str) -> str:
     file = nodeid.split("::", maxsplit=1)[0]
-    folder, _, name = file.rpartition("/")
-    waits = folder in WAITING_FOLDERS
-    return folder if waits and name[len("test_") : -len(".py")] not in ALONE else file
+    folder = "/".join(file.split("/")[:2])
+    return folder if folder in WAITING_FOLDERS and not file.startswith(ALONE) else file
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

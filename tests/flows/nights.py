@@ -19,7 +19,7 @@ from nightgrid.flows.runs import Watch
 from nightgrid.flows.start import run_night
 
 ROOT = Path(__file__).resolve().parents[2]
-NIGHT = Path(__file__).with_name("night.py")
+NIGHT = Path(__file__).parent / "night" / "night_program.py"
 DIFFERS_BY_RUN = ("kernel_ns", "run_id")
 
 
@@ -38,7 +38,7 @@ def results(settings: NightSettings) -> pa.Table:
 def in_a_process(
     settings: NightSettings, *options: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run night.py to whatever end it comes to."""
+    """Run night_program.py to whatever end it comes to."""
     source = settings.games[0].source
     command = [sys.executable, str(NIGHT), source, settings.workers.lake, *options]
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
@@ -48,7 +48,7 @@ def in_a_process(
 
 
 def said(process: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """Read the JSON object that night.py prints last."""
+    """Read the JSON object that night_program.py prints last."""
     assert process.returncode == 0, process.stderr[-3000:]
     answer: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return answer

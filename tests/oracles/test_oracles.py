@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from benchmarks import tiling_trees
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import count_tilings, enumerate_solutions, tilings
-from tests.solvers.boards import (
+from tests.solvers.pips.boards import (
     Payload,
     is_solution,
     payloads,

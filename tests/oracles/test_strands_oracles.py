@@ -20,7 +20,7 @@ from tests.oracles.strands_brute_force import (
     spans,
     why_no_cover,
 )
-from tests.solvers.strands_boards import (
+from tests.solvers.strands.boards import (
     Instance,
     board,
     instances,

@@ -25,7 +25,7 @@ from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.puzzle import Puzzle as TileBoard
 from nightgrid.solvers.tiles.rules import Rules as WalkRules
 from nightgrid.solvers.tiles.solution import Walk
-from tests.solvers.strands_boards import Instance, all_rules, instances, random_instance, zoned
+from tests.solvers.strands.boards import Instance, all_rules, instances, random_instance, zoned
 
 COUNT = Ask(kind="count")
 ASKS = (COUNT, Ask(kind="first"), Ask(kind="all", limit=40), Ask(kind="best", limit=4))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+TOYS = Path(__file__).parent / "toys"
+sys.path.insert(0, str(TOYS))
 
 import toy_game as toy  # noqa: E402
 
@@ -26,7 +26,7 @@ BUDGET = Budget()
 
 
 def toy_environment(patch):
-    patch.setenv("PYTHONPATH", str(HERE))
+    patch.setenv("PYTHONPATH", str(TOYS))
     patch.setenv("TOY_SLOW_SECONDS", "0.05")
 
 

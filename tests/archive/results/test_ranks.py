@@ -1,0 +1,102 @@
+"""Ranks: the official solution is looked up by its words and cells among the best covers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
+from nightgrid.archive.results.gold import write_gold
+from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.archive.sources import FolderSource
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
+
+SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
+BEST = Ask(kind="best", limit=3)
+ASKS = (Ask(kind="count"), BEST)
+STRANDS = game("strands")
+
+
+@pytest.fixture
+def filled(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
+    fetch(lake, FolderSource(SAMPLE), game="strands", now=now)
+    normalise(lake, game="strands")
+    return lake
+
+
+def put(lake: Lake, edition: dict[str, Any], status: str, covers: list[Any], run: str) -> None:
+    """Leave a result of best(3) in the lake."""
+    job = question_of(STRANDS, BEST).job_id(edition["puzzle_id"])
+    head = {"job_id": job, "puzzle_id": edition["puzzle_id"], "game": "strands", "ask": str(BEST)}
+    costs = dict.fromkeys(("states", "nodes", "parts", "kernel_ns", "table_bytes"), 1)
+    row = (
+        head
+        | costs
+        | {
+            "rules": STRANDS.rules,
+            "lexicon_id": "",
+            "solver_version": STRANDS.solver_version,
+            "status": status,
+            "count": len(covers) or None,
+            "reason": "",
+            "run_id": run,
+        }
+    )
+    lake.write_table(f"results/{run}.parquet", pa.Table.from_pylist([row], RESULTS))
+    solutions = [
+        head | {"rank": rank, "solution": json.dumps(cover), "run_id": run}
+        for rank, cover in enumerate(covers)
+    ]
+    if solutions:
+        path = f"solutions/{run}.parquet"
+        lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
+
+
+def test_a_rank_is_found_whatever_path_a_word_takes_and_is_null_where_there_is_none(
+    filled: Lake,
+) -> None:
+    editions = current_editions(filled, "strands").to_pylist()
+    official = [json.loads(edition["official_solution"]) for edition in editions]
+    turned = json.loads(editions[0]["official_solution"])
+    turned["score"] = -1234
+    turned["theme_words"].reverse()
+    turned["spangram"]["path"].reverse()
+    put(filled, editions[0], "solved", [official[1], turned, official[2]], "r0")
+    put(filled, editions[1], "solved", [official[0]], "r1")
+    put(filled, editions[2], "over_budget", [], "r2")
+    write_gold(filled, STRANDS, ASKS)
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
+    found = [(r["status"], r["best_count"], r["official_rank"]) for r in ranks.to_pylist()]
+    assert found == [
+        ("solved", 3, 2),
+        ("solved", 1, None),
+        ("over_budget", None, None),
+        ("pending", None, None),
+        ("pending", None, None),
+    ]
+
+
+def test_solutions_of_another_run_of_the_same_job_are_not_mixed_in(filled: Lake) -> None:
+    (edition, other, *_) = current_editions(filled, "strands").to_pylist()
+    put(filled, edition, "solved", [json.loads(edition["official_solution"])], "r0")
+    put(filled, edition, "solved", [json.loads(other["official_solution"])] * 2, "r1")
+    write_gold(filled, STRANDS, ASKS)
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
+    assert ranks.to_pylist()[0]["best_count"] == 1
+
+
+def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
+    write_gold(filled, STRANDS)
+    assert not filled.exists(ranks_path("strands"))

@@ -1,0 +1,415 @@
+from __future__ import annotations
+
+import datetime as dt
+import email.utils
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.sources import AnswerKind, FolderSource, HttpSource, Politeness, open_source
+from nightgrid.archive.sources.responses import Validators
+from nightgrid.solvers.errors import PermanentError
+
+ROOT = Path(__file__).resolve().parents[3]
+DATE = dt.date(2026, 1, 2)
+BODY = b'{"printDate": "2026-01-02"}'
+
+
+@dataclass
+class Reply:
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    act: Callable[[BaseHTTPRequestHandler], None] | None = None
+
+
+class Server:
+    """A real HTTP server on loopback that gives its replies one after the other."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.requests.append((self.path, dict(self.headers)))
+                reply = outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
+                if reply.act:
+                    reply.act(self)
+                    return
+                self.send_response(reply.status)
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                if "Content-Length" not in reply.headers:
+                    self.send_header("Content-Length", str(len(reply.body)))
+                self.end_headers()
+                self.wfile.write(reply.body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: object) -> None:
+                """A client that hangs up in the middle is what some tests are about."""
+
+        self._server = Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/svc/pips/v1"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def source(server: Server, slept: list[float]) -> Iterator[HttpSource]:
+    polite = Politeness(interval_s=0.0, timeout_s=0.3, deadline_s=0.5, max_body_bytes=1000)
+    source = HttpSource(server.url, polite, sleep=slept.append)
+    yield source
+    source.close()
+
+
+def test_a_payload_comes_with_its_validators(server: Server, source: HttpSource) -> None:
+    server.replies = [Reply(body=BODY, headers={"ETag": '"1"', "Last-Modified": "yesterday"})]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, 200)
+    assert (answer.etag, answer.last_modified) == ('"1"', "yesterday")
+    path, headers = server.requests[0]
+    assert path == "/svc/pips/v1/2026-01-02.json"
+    assert headers["User-Agent"].startswith("nightgrid/")
+    assert "If-None-Match" not in headers
+
+
+def test_validators_make_the_request_conditional(server: Server, source: HttpSource) -> None:
+    server.replies = [Reply(status=304)]
+    answer = source.fetch(DATE, Validators(etag='"1"', last_modified="yesterday"))
+    assert (answer.kind, answer.body) == (AnswerKind.UNCHANGED, None)
+    headers = server.requests[0][1]
+    assert (headers["If-None-Match"], headers["If-Modified-Since"]) == ('"1"', "yesterday")
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_a_missing_puzzle_is_no_failure(server: Server, source: HttpSource, status: int) -> None:
+    server.replies = [Reply(status=status, body=b"<xml/>")]
+    assert source.fetch(DATE, None).kind is AnswerKind.ABSENT
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_an_overloaded_server_is_asked_again(
+    server: Server, source: HttpSource, slept: list[float], status: int
+) -> None:
+    server.replies = [Reply(status=status), Reply(status=status), Reply(body=BODY)]
+    assert source.fetch(DATE, None).body == BODY
+    assert len(server.requests) == 3
+    assert len(slept) == 2
+    assert all(0 <= pause <= 4 for pause in slept)
+
+
+def test_retries_end_and_the_last_body_is_reported(server: Server, source: HttpSource) -> None:
+    server.replies = [Reply(status=500, body=b"oops")]
+    answer = source.fetch(DATE, None)
+    assert len(server.requests) == 4
+    assert (answer.kind, answer.transient, answer.body) == (AnswerKind.FAILED, True, b"oops")
+    assert (answer.rule, answer.message) == (
+        "http-status",
+        "the server answered 500, after 4 attempts",
+    )
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 451, 204, 206])
+def test_a_refusal_is_final(server: Server, source: HttpSource, status: int) -> None:
+    server.replies = [Reply(status=status)]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.transient) == (AnswerKind.FAILED, False)
+    assert len(server.requests) == 1
+
+
+XML = b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>%b</Code><Message>x</Message></Error>'
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind"),
+    [
+        (403, b"AccessDenied", AnswerKind.ABSENT),
+        (403, b"NoSuchKey", AnswerKind.ABSENT),
+        (404, b"NoSuchKey", AnswerKind.ABSENT),
+        (403, b"RequestTimeTooSkewed", AnswerKind.FAILED),
+        (401, b"AccessDenied", AnswerKind.FAILED),
+        (200, b"NoSuchKey", AnswerKind.BODY),
+    ],
+)
+def test_an_object_store_that_has_no_such_file_says_that_there_is_no_puzzle(
+    server: Server, source: HttpSource, status: int, code: bytes, kind: AnswerKind
+) -> None:
+    server.replies = [Reply(status=status, body=XML % code)]
+    assert source.fetch(DATE, None).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("address", "game", "url"),
+    [
+        ("https://example.org", "pips", "https://example.org/svc/pips/v1/2025-09-15.json"),
+        ("https://x.org", "letterboxed", "https://x.org/svc/letter-boxed/v1/2025-09-15.json"),
+        (
+            "https://x.org/puzzles/letter-boxed/",
+            "letterboxed",
+            "https://x.org/puzzles/letter-boxed",
+        ),
+        ("https://example.org/", "strands", "https://example.org/svc/strands/v2/2025-09-15.json"),
+        ("https://example.org/old", "strands", "https://example.org/old/2025-09-15.json"),
+    ],
+)
+def test_a_host_by_itself_is_asked_where_it_publishes_the_game(
+    address: str, game: str, url: str
+) -> None:
+    opened = open_source(address, game=game)
+    assert opened.url(dt.date(2025, 9, 15)) == url
+    opened.close()
+
+
+def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
+    server: Server, source: HttpSource, slept: list[float]
+) -> None:
+    soon = email.utils.format_datetime(dt.datetime.now(dt.UTC) + dt.timedelta(seconds=60))
+    server.replies = [
+        Reply(status=429, headers={"Retry-After": "7"}),
+        Reply(status=503, headers={"Retry-After": soon}),
+        Reply(body=BODY),
+    ]
+    assert source.fetch(DATE, None).kind is AnswerKind.BODY
+    assert slept[0] == 7
+    assert 30 < slept[1] <= 60
+
+
+def test_a_server_that_asks_for_a_long_pause_is_left_alone(
+    server: Server, source: HttpSource, slept: list[float]
+) -> None:
+    server.replies = [Reply(status=429, headers={"Retry-After": "86400"})]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.transient, answer.source_down) == (AnswerKind.FAILED, True, True)
+    assert (len(server.requests), slept) == (1, [])
+
+
+def hang(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(0.5)
+
+
+def cut(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "500")
+    handler.end_headers()
+    handler.wfile.write(b'{"printDate": ')
+    handler.close_connection = True
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    for _ in range(40):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def garble(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"this is no HTTP\r\n\r\n")
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize("act", [hang, cut, drip, garble])
+def test_what_the_network_does_is_tried_again_and_then_reported(
+    server: Server, slept: list[float], act: Callable[[BaseHTTPRequestHandler], None]
+) -> None:
+    polite = Politeness(interval_s=0.0, timeout_s=0.2, deadline_s=0.3, attempts=2)
+    source = HttpSource(server.url, polite, sleep=slept.append)
+    server.replies = [Reply(act=act), Reply(body=BODY)]
+    assert source.fetch(DATE, None).body == BODY
+    server.replies = [Reply(act=act)]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.transient, answer.rule) == (AnswerKind.FAILED, True, "network")
+    assert len(server.requests) == 4
+    source.close()
+
+
+def test_a_dead_server_is_a_transient_failure(slept: list[float]) -> None:
+    source = HttpSource("http://127.0.0.1:9", Politeness(interval_s=0.0), sleep=slept.append)
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.transient, answer.body) == (AnswerKind.FAILED, True, None)
+    source.close()
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_reading_stops_at_the_bound(server: Server, source: HttpSource, announced: bool) -> None:
+    sent = []
+
+    def flood(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        if announced:
+            handler.send_header("Content-Length", str(10**9))
+        handler.end_headers()
+        while len(sent) < 100_000:
+            handler.wfile.write(b"[" * 1000)
+            sent.append(1000)
+
+    server.replies = [Reply(act=flood)]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.rule, answer.transient) == (
+        AnswerKind.FAILED,
+        "body-too-large",
+        False,
+    )
+    assert answer.body == b"[" * 1000
+    assert len(sent) < 100_000
+
+
+def test_a_compressed_body_is_declined_and_refused(server: Server, source: HttpSource) -> None:
+    server.replies = [Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"})]
+    answer = source.fetch(DATE, None)
+    assert server.requests[0][1]["Accept-Encoding"] == "identity"
+    assert (answer.kind, answer.rule, answer.body) == (
+        AnswerKind.FAILED,
+        "content-encoding",
+        b"\x1f\x8b",
+    )
+
+
+def test_redirects_are_followed_and_bounded(server: Server, source: HttpSource) -> None:
+    moved = Reply(status=302, headers={"Location": "/elsewhere"})
+    server.replies = [moved, moved, Reply(body=BODY)]
+    assert source.fetch(DATE, None).body == BODY
+    server.replies = [moved]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.rule, answer.transient) == (AnswerKind.FAILED, "redirects", False)
+    assert len(server.requests) == 3 + 4
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://[::bad"])
+def test_a_redirect_to_nowhere_is_a_failure(
+    server: Server, source: HttpSource, location: str
+) -> None:
+    server.replies = [Reply(status=302, headers={"Location": location})]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.body) == (AnswerKind.FAILED, None)
+
+
+def test_requests_keep_their_distance(server: Server) -> None:
+    now = [100.0]
+    slept: list[float] = []
+
+    def sleep(pause_s: float) -> None:
+        slept.append(pause_s)
+        now[0] += pause_s
+
+    source = HttpSource(server.url, Politeness(interval_s=2.0), sleep=sleep, clock=lambda: now[0])
+    server.replies = [Reply(body=BODY)]
+    for _ in range(3):
+        source.fetch(DATE, None)
+        now[0] += 0.5
+    assert slept == [1.5, 1.5]
+    source.close()
+
+
+def test_an_endpoint_has_every_day_of_a_range_and_needs_both_ends(source: HttpSource) -> None:
+    assert source.dates(DATE, DATE + dt.timedelta(days=2)) == [
+        dt.date(2026, 1, 2),
+        dt.date(2026, 1, 3),
+        dt.date(2026, 1, 4),
+    ]
+    assert source.dates(DATE, DATE - dt.timedelta(days=1)) == []
+    with pytest.raises(PermanentError, match="first and a last date"):
+        source.dates(None, DATE)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://host/x",
+        "http://",
+        "http://host/x?token=1",
+        "http://host/#x",
+        "http://user:secret@host/",
+        "http://[::bad",
+    ],
+)
+def test_an_address_that_is_no_base_url_is_refused(address: str) -> None:
+    with pytest.raises(PermanentError) as refusal:
+        open_source(address)
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_game_that_nobody_publishes_is_asked_of_no_server() -> None:
+    with pytest.raises(PermanentError, match="nobody publishes tiles") as refusal:
+        open_source("https://user:secret@example.org", game="tiles")
+    assert "secret" not in str(refusal.value)
+
+
+def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
+    for name in ("2026-01-02.json", "2025-12-31.json", "2026-02-30.json", "README.md", "x.json"):
+        (tmp_path / name).write_bytes(BODY)
+    source = open_source(str(tmp_path))
+    assert source.dates(None, None) == [dt.date(2025, 12, 31), DATE]
+    assert source.dates(DATE, None) == [DATE]
+    assert source.dates(None, dt.date(2026, 1, 1)) == [dt.date(2025, 12, 31)]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, None)
+    assert answer.url == source.url(DATE) == (tmp_path / "2026-01-02.json").as_uri()
+    assert source.fetch(dt.date(2026, 1, 9), None).kind is AnswerKind.ABSENT
+    source.close()
+
+
+def test_a_file_beyond_the_bound_is_cut_and_reported(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-02.json").write_bytes(b"x" * 2000)
+    answer = FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None)
+    assert (answer.kind, answer.rule, answer.body) == (
+        AnswerKind.FAILED,
+        "body-too-large",
+        b"x" * 1000,
+    )
+
+
+def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "2026-01-02.json")
+    (tmp_path / "2026-01-03.json").mkdir()
+    source = FolderSource(tmp_path)
+    for date in source.dates(None, None):
+        assert source.fetch(date, None).rule == "not-a-file"
+
+
+def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PermanentError, match="is not a folder"):
+        open_source(str(tmp_path / "nowhere"))
+
+
+def test_a_folder_needs_no_http_library():
+    program = (
+        "import sys; from nightgrid.archive.sources import open_source; open_source('.');"
+        "import nightgrid.flows.night.settings; assert 'httpx' not in sys.modules;"
+        "from nightgrid.archive.sources import HttpSource; assert 'httpx' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

@@ -1,0 +1,136 @@
+"""Dictionaries in the lake, and observations about editions of Letter Boxed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
+from nightgrid.archive.ingest.observations import observations_path
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import DICTIONARIES, OBSERVATIONS
+from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.words.dictionaries import (
+    ARCHIVE_PATH,
+    SINGLES,
+    LakeDictionaries,
+    MissingDictionaryError,
+    add_dictionaries,
+    keep_dictionary,
+)
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from tests.archive.games.letterboxed.letter_days import (
+    FIRST,
+    SIDES,
+    WORDS,
+    letter_day,
+    turned,
+    write_days,
+)
+
+Now = Callable[[], dt.datetime]
+
+
+def ingest(lake: Lake, folder: Path, now: Now) -> NormaliseReport:
+    fetch(lake, FolderSource(folder), game="letterboxed", now=now)
+    return normalise(lake, game="letterboxed")
+
+
+def observed(lake: Lake) -> list[tuple[Any, ...]]:
+    rows = lake.read_table(observations_path("letterboxed"), OBSERVATIONS).to_pylist()
+    return [(row["date"].day, row["rule"], row["place"]) for row in rows]
+
+
+def test_dictionaries_are_kept_once_per_content_and_boards_name_them(
+    lake: Lake, tmp_path: Path, now: Now
+) -> None:
+    again = {3: {"sides": SIDES, "dictionary": WORDS, "ourSolution": None}}
+    report = ingest(lake, write_days(tmp_path / "days", 4, again), now)
+    assert (report.editions_added, report.puzzles_added, report.sound) == (4, 3, 4)
+    table = lake.read_table(ARCHIVE_PATH, DICTIONARIES)
+    assert table.num_rows == 3
+    ids = table.column("dictionary_id").to_pylist()
+    assert ids == sorted(ids)
+    boards = read_puzzle_table(lake, "letterboxed").to_pylist()
+    words = LakeDictionaries(lake)
+    assert {words(row["dictionary_id"]) for row in boards} == {
+        tuple(sorted(turned(word, day) for word in WORDS)) for day in range(3)
+    }
+    before = lake.read_bytes(ARCHIVE_PATH)
+    report = normalise(lake, game="letterboxed", rebuild=True)
+    assert lake.read_bytes(ARCHIVE_PATH) == before
+    (row,) = [r for r in current_editions(lake, "letterboxed").to_pylist() if r["date"] == FIRST]
+    assert (row["par"], row["source_id"]) == (4, "7000")
+    assert json.loads(row["official_solution"])["words"] == ["RADICLE", "ENTROPY"]
+
+
+def test_another_dictionary_for_the_same_sides_is_a_revision(
+    lake: Lake, tmp_path: Path, now: Now
+) -> None:
+    ingest(lake, write_days(tmp_path / "days", 1), now)
+    shorter = {0: {"dictionary": WORDS[:4]}}
+    report = ingest(lake, write_days(tmp_path / "days", 1, shorter), now)
+    assert (report.revisions_added, report.puzzles_added) == (1, 1)
+    assert lake.read_table(ARCHIVE_PATH, DICTIONARIES).num_rows == 2
+
+
+def test_an_unknown_dictionary_is_looked_for_again_before_it_is_missing(lake: Lake) -> None:
+    words = LakeDictionaries(lake)
+    first, second = (Puzzle(sides=("AB", "C"), dictionary=(w,)) for w in ("ABC", "CAB"))
+    with pytest.raises(MissingDictionaryError, match="is not in"):
+        words(first.dictionary_id)
+    add_dictionaries(lake, {first.dictionary_id: ("ABC",)})
+    assert words(first.dictionary_id) == ("ABC",)
+    add_dictionaries(lake, {second.dictionary_id: ("CAB",)})
+    assert words(second.dictionary_id) == ("CAB",)
+    with pytest.raises(MissingDictionaryError):
+        words("../editions/letterboxed")
+
+
+def test_the_words_of_a_single_board_get_a_file_unless_the_archive_has_them(lake: Lake) -> None:
+    known, new = (Puzzle(sides=("AB", "C"), dictionary=(w,)) for w in ("ABC", "CAB"))
+    add_dictionaries(lake, {known.dictionary_id: ("ABC",)})
+    for puzzle in (known, new, new, Puzzle(sides=("AB", "C"))):
+        keep_dictionary(lake, puzzle)
+    assert lake.list(SINGLES) == [f"{SINGLES}/{new.dictionary_id}.parquet"]
+    assert LakeDictionaries(lake)(new.dictionary_id) == ("CAB",)
+
+
+def test_days_that_agree_leave_nothing_to_observe(lake: Lake, tmp_path: Path, now: Now) -> None:
+    turned_about = {2: {"yesterdaysSides": [s[::-1] for s in letter_day(2)["yesterdaysSides"]]}}
+    report = ingest(lake, write_days(tmp_path / "days", 3, turned_about), now)
+    assert report.observation_count == 0
+    assert not lake.exists(observations_path("letterboxed"))
+
+
+def test_wrong_words_about_yesterday_and_repeated_ids_are_told_and_cost_no_edition(
+    lake: Lake, tmp_path: Path, now: Now
+) -> None:
+    changes: dict[int, dict[str, Any]] = {
+        1: {"yesterdaysSides": ["ABC", "DEF", "GHI", "JKL"]},
+        2: {"yesterdaysSolution": ["OTHER", "RIGHT"], "id": 7001},
+        3: {"yesterdaysSides": "unreadable"},
+    }
+    report = ingest(lake, write_days(tmp_path / "days", 5, changes), now)
+    assert (report.editions_added, report.quarantine_count) == (5, 0)
+    assert report.observation_count == 4
+    assert observed(lake) == [
+        (2, "yesterday-sides", "yesterdaysSides"),
+        (3, "id-twice", "id"),
+        (3, "yesterday-solution", "yesterdaysSolution"),
+        (4, "yesterday-unreadable", "yesterdaysSides"),
+    ]
+    (row, *_) = lake.read_table(observations_path("letterboxed"), OBSERVATIONS).to_pylist()
+    assert row["message"] == ("'ABC DEF GHI JKL'; the edition of 2026-01-01 has 'TAL ERD NIP YCO'")
+    assert row["url"].endswith("2026-01-02.json")
+    # What is corrected later is not held against the day.
+    ingest(lake, write_days(tmp_path / "days", 5), now)
+    assert observed(lake) == []

@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words import lexicon_cache, lexicons
+from nightgrid.archive.words.lexicons import (
+    default_lexicon,
+    keep_lexicon,
+    lake_path,
+    lexicon_from_file,
+    open_lexicon,
+)
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, words_of
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.lexicon.text import digest_of
+
+ROOT = Path(__file__).resolve().parents[3]
+WORDS = [("BOARD", 431), ("BOA", 300), ("WORD", 540), ("ÄON", 0)]
+PHRASES = [("WORD", "BOARD", 400), ("BOA", "WORD", 380)]
+
+
+@pytest.fixture(autouse=True)
+def other_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """other_machine(name): go on in a new process on a machine with a cache of its own."""
+
+    def go(name: str) -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+        monkeypatch.setattr(lexicons, "_opened", {})
+        return tmp_path / name / "nightgrid" / "lexicons"
+
+    go("cache")
+    return go
+
+
+@pytest.fixture
+def cache(other_machine: Callable[[str], Path]) -> Path:
+    return other_machine("cache")
+
+
+@pytest.fixture
+def word_list(tmp_path: Path) -> Path:
+    path = tmp_path / "words.txt"
+    path.write_text("board\nboa\nword\n")
+    return path
+
+
+@pytest.fixture
+def small_default(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A default of a few words; counts how often it is read from its source."""
+    reads: list[int] = []
+
+    def read() -> list[tuple[str, int]]:
+        reads.append(1)
+        return WORDS
+
+    monkeypatch.setattr(lexicons, "english_words", read)
+    monkeypatch.setattr(lexicons, "english_phrases", lambda: PHRASES)
+    return reads
+
+
+def mapped(array: np.ndarray) -> bool:
+    """Tell whether an array is a view of a file, not of memory of its own."""
+    base: object = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    return isinstance(base, mmap.mmap)
+
+
+def same(one: Lexicon, other: Lexicon) -> bool:
+    return (
+        one.lexicon_id == other.lexicon_id
+        and one.has_frequencies == other.has_frequencies
+        and all(np.array_equal(a, other.arrays()[name]) for name, a in one.arrays().items())
+    )
+
+
+def test_the_default_is_read_once_and_then_mapped(small_default, cache, other_machine):
+    first = default_lexicon()
+    assert words_of(first) == ["BOA", "BOARD", "WORD", "ÄON"]
+    other_machine("cache")
+    again = default_lexicon()
+    assert len(small_default) == 1
+    assert same(first, again)
+    for array in again.arrays().values():
+        assert mapped(array)
+        assert type(array) is np.ndarray
+        assert array.flags.aligned
+        assert not array.flags.writeable
+
+
+def test_a_process_opens_a_lexicon_once(small_default, lake):
+    assert default_lexicon() is default_lexicon()
+    assert open_lexicon(lake, default_lexicon().lexicon_id) is default_lexicon()
+
+
+def test_the_default_of_another_release_or_other_code_is_read_anew(
+    small_default, monkeypatch, other_machine
+):
+    default_lexicon()
+    other_machine("cache")
+    monkeypatch.setattr("importlib.metadata.version", lambda _name: "99.0")
+    default_lexicon()
+    assert len(small_default) == 2
+    monkeypatch.setattr(lexicons, "digest_of", lambda _code: "other code")
+    other_machine("cache")
+    default_lexicon()
+    assert len(small_default) == 3
+
+
+def test_a_word_list_is_compiled_once_for_equal_content_wherever_it_lies(
+    word_list, tmp_path, monkeypatch, other_machine
+):
+    first = lexicon_from_file(word_list)
+    other_machine("cache")
+    monkeypatch.setattr(lexicons, "read_word_list", pytest.fail)
+    copy = tmp_path / "copy.txt"
+    shutil.copy(word_list, copy)
+    assert same(first, lexicon_from_file(str(copy)))
+    assert first.find("BOARD") == 1
+
+
+def test_a_word_list_that_changes_is_another_lexicon(word_list):
+    first = lexicon_from_file(word_list)
+    word_list.write_text("board\nboa\nword\nlist\n")
+    assert lexicon_from_file(word_list).lexicon_id != first.lexicon_id
+    word_list.write_text("WORD\nboa\nboard\n")
+    assert lexicon_from_file(word_list) is first
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "No such file or directory"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b"x" * 11), "more than 10 bytes"),
+        (lambda path: path.write_bytes(b"a b 3"), "line 1: 'a b 3' may be a phrase"),
+    ],
+)
+def test_what_is_no_word_list_is_refused_by_name(tmp_path, monkeypatch, make, message):
+    monkeypatch.setattr(lexicons, "WORD_LIST_MAX_BYTES", 10)
+    path = tmp_path / "odd.txt"
+    make(path)
+    with pytest.raises(PermanentError) as caught:
+        lexicon_from_file(path)
+    assert str(caught.value).startswith(f"word list {path}")
+    assert message in str(caught.value)
+
+
+def test_a_lexicon_travels_by_id_through_the_lake(word_list, lake, other_machine):
+    here = lexicon_from_file(word_list)
+    keep_lexicon(lake, here)
+    assert lake.read_bytes(f"lexicons/{here.lexicon_id}.txt") == b"BOA\t0\nBOARD\t0\nWORD\t0\n"
+    other_machine("elsewhere")
+    there = open_lexicon(lake, here.lexicon_id)
+    assert same(here, there)
+    assert mapped(there.letters)
+    other_machine("elsewhere")
+    lake.delete(lake_path(here.lexicon_id))
+    assert same(here, open_lexicon(lake, here.lexicon_id))
+
+
+def test_a_lexicon_is_written_to_the_lake_once(word_list, lake, monkeypatch):
+    here = lexicon_from_file(word_list)
+    keep_lexicon(lake, here)
+    monkeypatch.setattr(lake, "write_bytes", pytest.fail)
+    keep_lexicon(lake, here)
+    assert lake.list("lexicons") == [lake_path(here.lexicon_id)]
+
+
+def test_a_text_that_is_kept_beside_the_arrays_is_not_spelled_again_unless_it_is_damaged(
+    word_list, tmp_path, cache, monkeypatch
+):
+    here = lexicon_from_file(word_list)
+    lakes = [Lake.open(str(tmp_path / name)) for name in ("first", "second", "third")]
+    spelled = []
+    spell = lexicons.text_of
+    monkeypatch.setattr(lexicons, "text_of", lambda it: spelled.append(it) or spell(it))
+
+    keep_lexicon(lakes[0], here)
+    keep_lexicon(lakes[1], here)
+    assert len(spelled) == 1
+    (cache / here.lexicon_id / lexicon_cache.TEXT).write_bytes(b"BOARD")
+    keep_lexicon(lakes[2], here)
+
+    assert len(spelled) == 2
+    path = lake_path(here.lexicon_id)
+    assert {digest_of(lake.read_bytes(path)) for lake in lakes} == {here.lexicon_id}
+
+
+def test_the_default_needs_no_lake(small_default, lake, other_machine):
+    wanted = default_lexicon().lexicon_id
+    other_machine("elsewhere")
+    assert open_lexicon(lake, wanted).lexicon_id == wanted
+    assert lake.list() == []
+
+
+def test_a_lexicon_that_is_nowhere_is_refused(small_default, lake):
+    with pytest.raises(PermanentError, match=r"neither in the cache.*nor in the lake.*default"):
+        open_lexicon(lake, "0" * 32)
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a/b", ".", "ä"])
+def test_an_id_that_could_be_a_path_is_refused(lake, name):
+    with pytest.raises(PermanentError, match="expected hexadecimal digits"):
+        open_lexicon(lake, name)
+
+
+@pytest.mark.parametrize("text", [b"BOA\t0\nBOARD\t1\n", b"", b"BOA"])
+def test_a_damaged_text_in_the_lake_is_refused(word_list, lake, other_machine, text):
+    here = lexicon_from_file(word_list)
+    lake.write_bytes(lake_path(here.lexicon_id), text)
+    other_machine("elsewhere")
+    with pytest.raises(PermanentError, match="is damaged: its text has the id"):
+        open_lexicon(lake, here.lexicon_id)
+
+
+@pytest.mark.parametrize("text", [b"no lexicon", b"B\t0\nA\t0\n", b"\xff\n"])
+def test_a_text_that_has_its_id_but_is_no_lexicon_is_refused(lake, text):
+    lake.write_bytes(lake_path(digest_of(text)), text)
+    with pytest.raises(PermanentError, match="is no lexicon: "):
+        open_lexicon(lake, digest_of(text))
+
+
+def cut(folder: Path) -> None:
+    path = folder / "node_word.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+def flip(folder: Path) -> None:
+    path = folder / "letters.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def other_version(folder: Path) -> None:
+    contents = json.loads((folder / "contents.json").read_text())
+    contents["compile_version"] += 1
+    (folder / "contents.json").write_text(json.dumps(contents))
+
+
+def lose_an_array(folder: Path) -> None:
+    contents = json.loads((folder / "contents.json").read_text())
+    del contents["crc32"]["offsets"]
+    (folder / "contents.json").write_text(json.dumps(contents))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        cut,
+        flip,
+        other_version,
+        lose_an_array,
+        lambda folder: (folder / "offsets.npy").unlink(),
+        lambda folder: (folder / "offsets.npy").write_bytes(b""),
+        lambda folder: (folder / "contents.json").unlink(),
+        lambda folder: (folder / "contents.json").write_bytes(b"\xff{"),
+        lambda folder: (folder / "contents.json").write_text("[]"),
+        lambda folder: (folder / "contents.json").write_text(
+            json.dumps({"compile_version": COMPILE_VERSION, "crc32": 3})
+        ),
+        shutil.rmtree,
+    ],
+)
+def test_a_damaged_copy_is_made_anew_and_never_used(small_default, cache, other_machine, damage):
+    sound = compile_lexicon(WORDS, PHRASES)
+    folder = cache / default_lexicon().lexicon_id
+    other_machine("cache")
+    damage(folder)
+    assert lexicon_cache.cached(sound.lexicon_id) is None
+    assert same(sound, default_lexicon())
+    other_machine("cache")
+    assert same(sound, default_lexicon())
+    assert len(small_default) == 2
+    assert sorted(path.name for path in cache.iterdir()) == sorted([folder.name, "sources"])
+
+
+@pytest.mark.parametrize("text", ["", "../../x", "\n"])
+def test_a_damaged_note_of_a_source_is_written_anew(small_default, cache, other_machine, text):
+    wanted = default_lexicon().lexicon_id
+    (note,) = (cache / "sources").iterdir()
+    note.write_text(text)
+    other_machine("cache")
+    assert default_lexicon().lexicon_id == wanted
+    assert note.read_text() == wanted
+
+
+def test_a_machine_without_room_for_a_cache_works_without(
+    small_default, tmp_path, monkeypatch, lake
+):
+    blocked = tmp_path / "a file"
+    blocked.write_text("")
+    monkeypatch.setattr(lexicon_cache, "cache_base", lambda: blocked)
+    lexicon = default_lexicon()
+    assert same(lexicon, compile_lexicon(WORDS, PHRASES))
+    assert not mapped(lexicon.letters)
+    assert not lexicon.letters.flags.writeable
+    assert open_lexicon(lake, lexicon.lexicon_id) is lexicon
+
+
+def test_a_write_that_fails_half_way_leaves_nothing_behind(cache, monkeypatch):
+    def full(*_arguments: object, **_options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    lexicon = compile_lexicon(WORDS)
+    monkeypatch.setattr(np, "save", full)
+    assert lexicon_cache.keep(lexicon) is lexicon
+    assert list(cache.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_swept_by_a_later_one(cache):
+    lexicon = compile_lexicon(WORDS)
+    old, young = (cache / f"{lexicon.lexicon_id}.{name}" for name in ("1-old", "2-young"))
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+    long_ago = time.time() - lexicon_cache.STAGED_KEPT_S - 60
+    os.utime(old, (long_ago, long_ago))
+    lexicon_cache.keep(lexicon)
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_writers_at_the_same_time_leave_one_sound_copy(cache):
+    lexicon = compile_lexicon((f"{a}{b}{c}", 100) for a in "ABCDE" for b in "ABCDE" for c in "XYZ")
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lexicon_cache.keep, [lexicon] * 24))
+    assert all(same(lexicon, one) for one in kept)
+    assert mapped(kept[-1].letters)
+    assert [path.name for path in cache.iterdir()] == [lexicon.lexicon_id]
+
+
+OPEN_AND_SHOW_MAPPINGS = """
+import sys
+from nightgrid.archive.words.lexicons import lexicon_from_file
+lexicon = lexicon_from_file(sys.argv[1])
+print(lexicon.lexicon_id, "pyarrow" in sys.modules, "wordfreq" in sys.modules)
+for line in open("/proc/self/maps"):
+    if "/lexicons/" in line:
+        fields = line.split()
+        print(fields[1], fields[3], fields[4], fields[5])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux shows mappings")
+def test_processes_map_the_same_files_read_only_and_load_no_library_of_the_lake(word_list, cache):
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", OPEN_AND_SHOW_MAPPINGS, str(word_list)],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        for _ in range(2)
+    ]
+    assert shown[0] == shown[1]
+    head, *mappings = shown[0]
+    assert head.split()[1:] == ["False", "False"]
+    assert len(mappings) == len(compile_lexicon(WORDS).arrays())
+    assert all(line.startswith("r--") for line in mappings)
+
+
+def test_the_english_default_opens_and_survives_the_way_through_the_lake(lake, other_machine):
+    here = default_lexicon()
+    assert here.find("PUNCTUATION") >= 0
+    keep_lexicon(lake, here)
+    other_machine("elsewhere")
+    there = open_lexicon(lake, here.lexicon_id)
+    assert same(here, there)
+
+
+def test_a_lake_that_fails_is_not_taken_for_a_lexicon_that_is_missing(monkeypatch, lake: Lake):
+    def fail(_path: str) -> bool:
+        raise TransientError("the lake failed")
+
+    monkeypatch.setattr(lake, "exists", fail)
+    with pytest.raises(TransientError):
+        open_lexicon(lake, "0" * 32)

@@ -1,0 +1,270 @@
+"""One night over several games: whatever ails one of them, the others are done."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.sources import Politeness
+from nightgrid.flows.cluster import batch_is_served
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import NightFailedError, NightReport
+from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
+from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.start import run_night
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.driver.progress import Progress
+from tests.archive.games.letterboxed.letter_days import write_days
+from tests.flows.nights import results, run_one
+
+Night = Callable[..., NightSettings]
+Three = Callable[[str], NightSettings]
+LETTER_DAYS = 3
+DAY = dt.date(2025, 8, 18)
+
+
+@pytest.fixture
+def three(night: Night, source: Callable[[int], Path], tmp_path: Path) -> Three:
+    """Settings of a night over Pips, Strands and Letter Boxed, of which Strands has the source
+    that is given.
+    """
+
+    def settings(strands: str) -> NightSettings:
+        letters = write_days(tmp_path / "letters", LETTER_DAYS)
+        pips = night(source(1))
+        others = (
+            NightGame(source=strands, game="strands"),
+            NightGame(source=str(letters), game="letterboxed"),
+        )
+        return dataclasses.replace(pips, games=pips.games + others)
+
+    return settings
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that answers 500 to everything."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(500)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(
+        "nightgrid.archive.sources.web.Politeness",
+        lambda: Politeness(interval_s=0.0, backoff_s=0.001),
+    )
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def two(three: Three) -> NightSettings:
+    """Settings of a night over Pips and Letter Boxed."""
+    night = three("x")
+    return dataclasses.replace(night, games=(night.games[0], night.games[2]))
+
+
+def failed_night(night: NightSettings) -> NightReport:
+    with pytest.raises(NightFailedError) as caught:
+        run_night(night, prefect=False)
+    return caught.value.report
+
+
+def assert_only_strands_failed(report: NightReport, why: str) -> None:
+    assert [section.game for section in report.games] == ["pips", "strands", "letterboxed"]
+    assert [section.failed for section in report.games] == [False, True, False]
+    assert (report.of("pips").solved, report.of("letterboxed").solved) == (3, LETTER_DAYS)
+    strands = report.of("strands")
+    assert why in strands.failure + strands.source_trouble
+    assert report.sentence().startswith("strands failed; pips, letterboxed are done")
+    told = json.loads(json.dumps(report.to_json()))
+    assert told["failed"] is True
+    assert told["games"]["letterboxed"]["solved"] == LETTER_DAYS
+    assert "## strands" in report.to_markdown()
+
+
+def test_a_folder_that_is_missing_costs_its_game_alone(three: Three, tmp_path: Path) -> None:
+    report = failed_night(three(str(tmp_path / "nowhere")))
+    assert_only_strands_failed(report, "is not a folder")
+
+
+def test_a_server_that_fails_costs_its_game_alone(three: Three, refusing: str) -> None:
+    night = three(refusing)
+    pips, strands, letters = night.games
+    day = dataclasses.replace(strands, since=DAY, until=DAY)
+    report = failed_night(dataclasses.replace(night, games=(pips, day, letters)))
+    assert_only_strands_failed(report, "gave nothing: the date asked for failed")
+
+
+def test_payloads_that_are_all_broken_cost_their_game_alone_every_night(
+    three: Three, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "2026-01-01.json").write_text("[not json")
+    for _ in range(2):
+        report = failed_night(three(str(broken)))
+        assert report.of("strands").source_failed
+        assert "in quarantine" in report.of("strands").source_trouble
+    assert report.of("strands").fetched == 1
+    assert report.of("letterboxed").already_known == LETTER_DAYS
+
+
+def test_a_reader_that_raises_costs_its_game_alone(
+    three: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_payload(*_: object) -> None:
+        raise RuntimeError("the reader is broken")
+
+    monkeypatch.setattr("nightgrid.archive.games.strands.payload.read_payload", read_payload)
+    folder = write_days(tmp_path / "strands", 1)
+    report = failed_night(three(str(folder)))
+    assert_only_strands_failed(report, "RuntimeError: the reader is broken")
+    filed = json.loads(Lake.open(three("x").workers.lake).read_bytes("gold/nightly-strands.json"))
+    assert filed["failure"] == "RuntimeError: the reader is broken"
+
+
+def test_games_that_all_go_well_are_what_each_alone_would_be(
+    two: NightSettings, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+    watch = Watch(on_report=lambda section: seen.append(section.game))
+    report = run_night(two, watch, prefect=False)
+    assert seen == ["pips", "letterboxed"]
+    assert not report.failed
+    workers = two.workers.model_copy(update={"lake": str(tmp_path / "alone")})
+    alone = [dataclasses.replace(two, games=(game,), workers=workers) for game in two.games]
+    for settings in alone:
+        run_one(settings)
+    assert results(two).equals(results(alone[0]))
+    gold = two.lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    boxed = [row for row in gold if row["game"] == "letterboxed"]
+    assert [(row["value"], row["official_solution_best"]) for row in boxed] == [(2, True)] * 3
+    assert {row["value"] for row in gold if row["game"] == "pips"} == {None}
+
+
+def test_a_night_that_fails_midway_is_ended_by_the_next(two: NightSettings) -> None:
+    seen = set()
+
+    def die(progress: Progress) -> None:
+        seen.add(progress.run_id)
+        if progress.chunks_done and len(seen) > 1:
+            raise MemoryError
+
+    with pytest.raises(NightFailedError) as caught:
+        run_night(two, Watch(on_progress=die), prefect=False)
+    assert "MemoryError" in caught.value.report.of("letterboxed").failure
+    report = run_night(two, prefect=False)
+    assert report.of("letterboxed").resumed
+    assert report.of("letterboxed").solved == LETTER_DAYS
+    assert run_night(two, prefect=False).of("letterboxed").planned == 0
+
+
+def test_a_signal_stops_the_whole_night(two: NightSettings) -> None:
+    def stop(*_: object) -> None:
+        raise StoppedError("asked to stop")
+
+    with pytest.raises(StoppedError):
+        work_night(two, as_step=lambda name, step: stop if name == "solve" else step)
+
+
+def test_a_night_without_a_game_or_with_one_twice_is_refused(two: NightSettings) -> None:
+    for games, why in (
+        ((), "needs a game"),
+        ((*two.games, two.games[0]), "pips has two sources"),
+    ):
+        with pytest.raises(PermanentError, match=why):
+            dataclasses.replace(two, games=games)
+
+
+@pytest.mark.parametrize("name", ["fetch", "normalise", "solve", "aggregate", "report"])
+def test_an_error_in_any_step_costs_its_game_alone_but_ends_a_night_of_one(
+    two: NightSettings, name: str
+) -> None:
+    def broken(what: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(night: NightSettings, game: NightGame, *given: Any) -> Any:
+            if what == name and game.game == "pips":
+                raise OSError(f"no {name}")
+            return step(night, game, *given)
+
+        return run
+
+    with pytest.raises(NightFailedError, match=rf"pips: .*OSError: no {name}") as caught:
+        work_night(two, as_step=broken)
+    report = caught.value.report
+    assert [section.failed for section in report.games] == [True, False]
+    assert report.of("letterboxed").solved == LETTER_DAYS
+    with pytest.raises(OSError, match=f"no {name}"):
+        work_night(dataclasses.replace(two, games=two.games[:1]), as_step=broken)
+
+
+@pytest.mark.parametrize(("game", "ask"), [("tiles", "count"), ("pips", "best(3)")])
+def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask: str) -> None:
+    with pytest.raises(PermanentError, match=rf"^{ask[:4]}.* is (not )?for "):
+        NightGame(source="x", game=game, asks=(Ask.parse(ask),))
+
+
+def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
+    tasks = pytest.importorskip("nightgrid.flows.prefect.tasks")
+    night = three(str(tmp_path / "none"))
+    seen = []
+
+    def begin_another(_: object) -> None:
+        for games in (night.games, night.games[:1]):
+            other = dataclasses.replace(night, games=games)
+            with pytest.raises(TransientError, match="another night is at work"):
+                tasks.nightly_flow.fn(**tasks.night_parameters(other))
+            seen.append(games)
+
+    with pytest.raises(NightFailedError):
+        work_night(night, Watch(on_report=begin_another))
+    assert len(seen) == 6
+
+
+def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path) -> None:
+    for name in ("strands", "letterboxed", "other"):
+        (tmp_path / name).mkdir()
+    strands, letters = str(tmp_path / "strands"), str(tmp_path / "letterboxed")
+    assert night_sources([str(tmp_path)]) == {"strands": strands, "letterboxed": letters}
+    assert night_sources([str(tmp_path)], "letterboxed") == {"letterboxed": letters}
+    assert night_sources([strands]) == {"pips": strands}
+    assert night_sources(["strands=x", "https://example.org/a=b"], "tiles") == {
+        "strands": "x",
+        "tiles": "https://example.org/a=b",
+    }
+    with pytest.raises(PermanentError, match="strands has two sources"):
+        night_sources(["strands=x", str(tmp_path)])
+
+
+@pytest.mark.cluster
+def test_a_celery_night_over_three_games_survives_one_broken_source(
+    three: Three, tmp_path: Path
+) -> None:
+    inline = three(str(tmp_path / "nowhere"))
+    failed_night(inline)
+    workers = inline.workers.model_copy(
+        update={"lake": str(tmp_path / "celery" / "lake"), "batch_processes": 1}
+    )
+    celery = dataclasses.replace(inline, executor="celery", workers=workers)
+    report = failed_night(celery)
+    assert_only_strands_failed(report, "is not a folder")
+    assert results(celery).equals(results(inline))
+    assert not batch_is_served(workers)

@@ -1,0 +1,63 @@
+"""Nights of Letter Boxed: the published archive, and words of one's own."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
+from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.words.dictionaries import ARCHIVE_PATH
+from nightgrid.flows.night.settings import NightSettings
+from tests.archive.games.letterboxed.letter_days import WORDS, write_days
+from tests.flows.nights import run_one
+
+Night = Callable[..., NightSettings]
+
+
+def test_on_every_published_day_the_official_answer_is_among_the_shortest_chains(
+    published: Path, night: Night
+) -> None:
+    settings = night(published / "letterboxed", game="letterboxed")
+    report = run_one(settings)
+    assert (report.editions, report.quarantined, report.observations) == (332, 0, 0)
+    assert (report.planned, report.solved) == (332, 332)
+    lake = Lake.open(settings.workers.lake)
+    rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    assert {row["official_solution_valid"] for row in rows} == {True}
+    assert {row["official_solution_best"] for row in rows} == {True}
+    assert Counter(row["value"] for row in rows) == {2: 332}
+    counts = sorted(int(row["count"]) for row in rows)
+    assert counts[0] == 1
+    raw_bytes = sum(path.stat().st_size for path in (published / "letterboxed").glob("*.json"))
+    assert len(lake.read_bytes(ARCHIVE_PATH)) < raw_bytes / 7
+
+
+def test_a_word_list_takes_the_place_of_all_dictionaries(tmp_path: Path, night: Night) -> None:
+    folder = write_days(tmp_path / "days", 2)
+    words = tmp_path / "words.txt"
+    words.write_text("".join(f"{word}\n" for word in WORDS if word != "ENTROPY") + "ENTOPY\n")
+    settings = night(folder, game="letterboxed", lexicon=str(words))
+    report = run_one(settings)
+    assert (report.solved, report.unsolvable) == (1, 1)
+    assert report.lexicon_id
+    lake = Lake.open(settings.workers.lake)
+    rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    told = {row["date"].day: (row["value"], row["official_solution_valid"]) for row in rows}
+    assert told == {1: (2, False), 2: (None, False)}
+    (row,) = lake.read_table("solutions", SOLUTIONS).to_pylist()
+    assert "ENTOPY" in row["solution"]
+
+
+def test_payloads_of_days_to_come_are_drafts(tmp_path: Path, night: Night) -> None:
+    ahead = {0: {"printDate": "2199-01-01"}}
+    folder = write_days(tmp_path / "days", 1, ahead)
+    (path,) = folder.iterdir()
+    path.rename(path.with_name("2199-01-01.json"))
+    settings = night(folder, game="letterboxed", until=dt.date(2199, 1, 1))
+    assert run_one(settings).solved == 1
+    lake = Lake.open(settings.workers.lake)
+    assert lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).num_rows == 0

@@ -1,0 +1,196 @@
+"""Many boards in one call say the same as each board by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import LOOSE
+from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.solvers.pips.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
+
+COUNT = Ask(kind="count")
+BUDGET = Budget()
+LIST_COLUMNS = (
+    "cell_row",
+    "cell_col",
+    "cell_region",
+    "region_type",
+    "region_target",
+    "domino_a",
+    "domino_b",
+)
+SMALL_BUDGET = Budget(nodes=10**6, table_bytes=64 * 1024**2, seconds=20)
+
+LARGE = generate(replace(LOOSE, dominoes=((24, 1.0),), rows=4, cols=12), 1)[0].to_json()
+WIDE = unconstrained(rectangle(2, 60), [(0, 1), (2, 3), (4, 5)] * 20)
+TINY = unconstrained(rectangle(1, 2), [(0, 1)])
+
+
+def expect_rows(
+    pips: Game[Any, Any],
+    puzzles: Sequence[Puzzle],
+    arrays: dict[str, npt.NDArray[Any]],
+    ask: Ask,
+    budget: Budget,
+) -> None:
+    """Compare each row of a batch with the same board solved alone."""
+    columns = pips.solve_batch(arrays, ask, budget)
+    for name in ("status", "count_hi", "count_lo", "states", "nodes", "kernel_ns", "table_bytes"):
+        assert len(columns[name]) == len(puzzles)
+    for row, puzzle in enumerate(puzzles):
+        alone = pips.solve(puzzle, ask, None, budget)
+        assert STATUS_CODES[columns["status"][row]] is alone.status
+        if alone.count is not None:
+            assert count_of(columns["count_hi"][row], columns["count_lo"][row]) == alone.count
+            assert columns["reason"][row] == 0
+        else:
+            assert columns["reason"][row] != 0
+        assert columns["states"][row] == alone.statistics.states
+        assert columns["nodes"][row] == alone.statistics.nodes
+
+
+@settings(max_examples=30, deadline=None)
+@given(drawn=st.lists(payloads(), min_size=1, max_size=12))
+def test_a_row_equals_the_board_solved_alone(pips: Game[Any, Any], drawn: list[Payload]) -> None:
+    puzzles = [puzzle_of(payload) for payload in drawn]
+    expect_rows(pips, puzzles, pips.to_arrays(puzzles), COUNT, BUDGET)
+
+
+@settings(max_examples=30, deadline=None)
+@given(drawn=st.lists(payloads(), min_size=1, max_size=6))
+def test_columns_give_the_boards_back(pips: Game[Any, Any], drawn: list[Payload]) -> None:
+    puzzles = [puzzle_of(payload) for payload in drawn]
+    arrays = pips.to_arrays(puzzles)
+    assert [pips.from_arrays(arrays, row) for row in range(len(puzzles))] == puzzles
+
+
+def test_a_board_beyond_the_budget_leaves_its_neighbours_alone(pips: Game[Any, Any]) -> None:
+    puzzles = [puzzle_of(payload) for payload in (TINY, LARGE, TINY, WIDE, TINY)]
+    arrays = pips.to_arrays(puzzles)
+    expect_rows(pips, puzzles, arrays, COUNT, SMALL_BUDGET)
+    columns = pips.solve_batch(arrays, COUNT, Budget(nodes=1000))
+    assert STATUS_CODES[columns["status"][1]] is Status.OVER_BUDGET
+    assert [int(columns["count_lo"][row]) for row in (0, 2, 4)] == [2, 2, 2]
+
+
+def test_only_counts_are_asked_of_many_boards_at_once(pips: Game[Any, Any]) -> None:
+    with pytest.raises(PermanentError, match="first"):
+        pips.solve_batch(pips.to_arrays([puzzle_of(TINY)]), Ask(kind="first"), BUDGET)
+
+
+@settings(max_examples=15, deadline=None)
+@given(drawn=st.lists(payloads(max_dominoes=4), min_size=3, max_size=8), data=st.data())
+def test_rows_may_be_a_slice_of_longer_columns(
+    pips: Game[Any, Any], drawn: list[Payload], data: st.DataObject
+) -> None:
+    puzzles = [puzzle_of(payload) for payload in drawn]
+    begin = data.draw(st.integers(0, len(puzzles) - 1))
+    end = data.draw(st.integers(begin, len(puzzles)))
+    arrays = dict(pips.to_arrays(puzzles))
+    for name in LIST_COLUMNS:
+        arrays[f"{name}.offsets"] = arrays[f"{name}.offsets"][begin : end + 1]
+    arrays["size"] = arrays["size"][begin:end]
+    expect_rows(pips, puzzles[begin:end], arrays, COUNT, BUDGET)
+
+
+def test_no_rows_give_no_rows(pips: Game[Any, Any]) -> None:
+    columns = pips.solve_batch(pips.to_arrays([]), COUNT, BUDGET)
+    assert len(columns["status"]) == 0
+
+
+def test_columns_that_may_not_be_written_are_enough(pips: Game[Any, Any]) -> None:
+    puzzles = [puzzle_of(TINY)] * 3
+    arrays = dict(pips.to_arrays(puzzles))
+    for values in arrays.values():
+        values.setflags(write=False)
+    expect_rows(pips, puzzles, arrays, COUNT, BUDGET)
+
+
+def test_rows_follow_one_another_without_a_trace(pips: Game[Any, Any]) -> None:
+    puzzles = [puzzle_of(payload) for payload in (TINY, WIDE, TINY, LARGE, TINY)]
+    forwards = pips.solve_batch(pips.to_arrays(puzzles), COUNT, SMALL_BUDGET)
+    backwards = pips.solve_batch(pips.to_arrays(puzzles[::-1]), COUNT, SMALL_BUDGET)
+    for name in ("status", "count_hi", "count_lo", "states", "nodes"):
+        assert forwards[name].tolist() == backwards[name].tolist()[::-1]
+
+
+def damaged(name: str, value: int, pips: Game[Any, Any]) -> dict[str, npt.NDArray[Any]]:
+    """Three small boards, the middle one with its first item of a column overwritten."""
+    board = puzzle_of(unconstrained(rectangle(2, 2), [(0, 1), (2, 3)]))
+    arrays = dict(pips.to_arrays([board] * 3))
+    values = arrays[f"{name}.values"].copy()
+    values[arrays[f"{name}.offsets"][1]] = value
+    arrays[f"{name}.values"] = values
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cell_region", 1),
+        ("cell_region", -1),
+        ("cell_region", 2_000_000_000),
+        ("region_type", 6),
+        ("region_type", 255),
+        ("cell_row", 3),
+        ("domino_a", -1),
+        ("domino_a", 5),
+    ],
+)
+def test_a_row_that_is_no_board_is_invalid_and_harms_no_other(
+    pips: Game[Any, Any], name: str, value: int
+) -> None:
+    columns = pips.solve_batch(damaged(name, value, pips), COUNT, BUDGET)
+    assert STATUS_CODES[columns["status"][1]] is Status.INVALID
+    assert columns["reason"][1] != 0
+    for row in (0, 2):
+        assert STATUS_CODES[columns["status"][row]] is Status.SOLVED
+        assert int(columns["count_lo"][row]) == 2 * 2 * 4
+
+
+@pytest.mark.parametrize("name", ["cell_row", "region_type", "domino_a"])
+def test_a_row_without_items_is_invalid(pips: Game[Any, Any], name: str) -> None:
+    board = puzzle_of(unconstrained(rectangle(2, 2), [(0, 1), (2, 3)]))
+    arrays = dict(pips.to_arrays([board] * 2))
+    groups = (("cell_row", "cell_col", "cell_region"), ("region_type", "region_target"))
+    for group in (*groups, ("domino_a", "domino_b")):
+        if name in group:
+            for column in group:
+                offsets = arrays[f"{column}.offsets"].copy()
+                offsets[1] = 0
+                arrays[f"{column}.offsets"] = offsets
+    columns = pips.solve_batch(arrays, COUNT, BUDGET)
+    assert STATUS_CODES[columns["status"][0]] is Status.INVALID
+
+
+def test_counts_beyond_64_bits_come_in_two_halves(pips: Game[Any, Any]) -> None:
+    wide = puzzle_of(unconstrained(rectangle(2, 30), [(0, 1), (2, 3), (4, 5)] * 10))
+    columns = pips.solve_batch(pips.to_arrays([wide]), COUNT, BUDGET)
+    assert int(columns["count_hi"][0]) > 0
+    expected = pips.solve(wide, COUNT).count
+    assert count_of(columns["count_hi"][0], columns["count_lo"][0]) == expected
+
+
+def test_the_columns_have_the_types_of_the_contract(pips: Game[Any, Any]) -> None:
+    columns = pips.solve_batch(pips.to_arrays([puzzle_of(TINY)]), COUNT, BUDGET)
+    assert {name: column.dtype for name, column in columns.items()} == {
+        "status": np.dtype(np.uint8),
+        "count_hi": np.dtype(np.uint64),
+        "count_lo": np.dtype(np.uint64),
+        "states": np.dtype(np.int64),
+        "nodes": np.dtype(np.int64),
+        "kernel_ns": np.dtype(np.int64),
+        "table_bytes": np.dtype(np.int64),
+        "reason": np.dtype(np.uint8),
+    }

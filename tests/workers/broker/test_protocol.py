@@ -1,0 +1,133 @@
+"""docs/protocol.md says what the code does: its examples are read as the code reads them."""
+
+import json
+import re
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import pytest
+import toy_game as toy
+
+from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
+from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.broker.demand import Demand
+from nightgrid.workers.broker.redis_keys import parse_announcement
+from nightgrid.workers.broker.status import QueueStatus
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
+from nightgrid.workers.queue_names import NAMES
+from nightgrid.workers.runs.attempts import Attempts, write_attempts
+from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.stages import Carried, stage_part
+from tests.workers.conftest import COUNT, plan
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+
+
+def example(*keys):
+    """The first example that has all of these keys."""
+    return next(e for e in EXAMPLES if set(keys) <= set(e))
+
+
+def read(lake, path):
+    return json.loads(lake.read_bytes(path))
+
+
+@pytest.fixture
+def run_folder(lake, settings):
+    run_id = plan(lake, toy.boards(10))
+    (ref,) = open_run(lake, run_id).chunks()
+    solve_chunk(lake, ref, settings, "batch-33fd63d1de7e")
+    write_attempts(lake, ref, Attempts(attempt=2, failures=(Reason(code=ReasonCode.WORKER_LOST),)))
+    finish_run(lake, run_id)
+    return f"runs/run={run_id}"
+
+
+def test_files_of_a_run_have_the_keys_of_their_examples(lake, run_folder):
+    assert set(example("answered_count")) == set(read(lake, f"{run_folder}/plan.json"))
+    asked = next(e for e in EXAMPLES if "puzzle_count" in e and "answered_count" not in e)
+    assert set(asked) == set(read(lake, f"{run_folder}/asked.json"))
+    metadata = lake.schema(f"{run_folder}/manifest/seg-00000.parquet").metadata
+    assert set(example("kind")) == set(json.loads(metadata[b"nightgrid.segment"]))
+    assert set(example("result_count")) == set(read(lake, f"{run_folder}/DONE.json"))
+    name = "seg-00000-chunk-00000"
+    assert set(example("interruptions")) == set(read(lake, f"{run_folder}/attempts/{name}.json"))
+    start = read(lake, f"{run_folder}/started/{name}-attempt-1.json")
+    assert {"worker", "started_at"} == set(start)
+    assert start.keys() in [e.keys() for e in EXAMPLES]
+
+
+def test_every_file_of_a_run_is_on_the_page(lake, run_folder):
+    for path in lake.list(run_folder):
+        name = path.removeprefix(f"{run_folder}/").split("/")[0]
+        assert f"`{name}" in PAGE
+
+
+def test_table_rows_have_the_columns_of_their_schemas():
+    rows = [e for e in EXAMPLES if "part_path" in e and "status" not in e]
+    assert len(rows) == 4
+    for row in rows:
+        assert list(row) == [field.name for field in MANIFEST_HEAD]
+    assert json.loads(rows[1]["part"])
+    stage = stage_part(rows[3]["part"])
+    assert stage is not None
+    assert canonical_json(stage.to_json()) == rows[3]["part"]
+    assert set(json.loads(rows[2]["part"])) == {"under", "from", "to"}
+    parts = [e for e in EXAMPLES if "children" in e]
+    assert [row["status"] for row in parts] == ["solved", "split", "carried"]
+    assert Carried.from_json(parts[2]["children"]).to_json() == parts[2]["children"]
+    for row in parts:
+        assert list(row) == PARTS.names
+
+
+def test_rules_of_strands_are_on_the_page_as_they_are_written():
+    assert f'"{Rules()}"' in PAGE
+
+
+def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
+    sent = []
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
+    submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
+    message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
+    assert set(message) == set(sent[0])
+    puzzle = PIPS.puzzle_from_json(message["puzzle"])
+    assert message["job_id"] == Question.from_json(message).job_id(PIPS.puzzle_id(puzzle))
+    assert asdict(Budget()) == message["budget"]
+    (record,) = lake.list("runs/ondemand")
+    assert record == record_path(read(lake, record)["job_id"])
+    assert set(read(lake, record)) | {"started_at"} == set(example("puzzle", "worker"))
+    chunk = next(e for e in EXAMPLES if "segment" in e and "event" not in e)
+    assert asdict(ChunkRef(**chunk)) == chunk
+
+
+def test_announcements_and_states_are_read_as_the_code_reads_them():
+    announcement = parse_announcement(json.dumps(example("event")))
+    assert announcement.event == "lost"
+    assert announcement.reason is not None
+    assert announcement.reason.code is ReasonCode.PROCESS_LOST
+    status = example("state", "chunks_total")
+    assert set(status) == {field.name for field in fields(JobStatus)}
+    queues = example("interactive")
+    assert set(queues) == set(NAMES)
+    for figures in queues.values():
+        assert asdict(QueueStatus(**figures)) == figures
+
+
+def test_every_task_and_queue_is_on_the_page():
+    for name in (SOLVE_CHUNK, SOLVE_ONDEMAND, *NAMES):
+        assert f"`{name}`" in PAGE
+
+
+def test_the_demand_is_on_the_page_as_it_is_told():
+    assert list(example("chunks_waiting")) == [field.name for field in fields(Demand)]

@@ -1,0 +1,205 @@
+"""One chunk: what its part says, row by row."""
+
+import numpy as np
+import pytest
+import toy_game as toy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks import solve as chunks
+from nightgrid.workers.chunks.solve import AGAIN, decimals, solve_chunk, solve_rows
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.settings import Settings
+from tests.workers.conftest import COUNT, plan
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+
+def rows_of(lake, run_id, chunk=0):
+    run = open_run(lake, run_id)
+    return run, lake.read_row_group(f"runs/run={run_id}/manifest/seg-00000.parquet", chunk)
+
+
+@given(st.lists(st.tuples(st.integers(0, MAX_COUNT), st.booleans()), max_size=20))
+def test_counts_of_any_size_pass_exactly_and_invalid_ones_are_null(counts):
+    hi = np.array([c >> 64 for c, _ in counts], np.uint64)
+    lo = np.array([c & (2**64 - 1) for c, _ in counts], np.uint64)
+    column = decimals(hi, lo, np.array([valid for _, valid in counts], bool))
+    column.validate(full=True)
+    found = [None if value is None else int(value) for value in column.to_pylist()]
+    assert found == [count if valid else None for count, valid in counts]
+
+
+def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
+    run, rows = rows_of(lake, plan(lake, toy.boards(30, {4: toy.UNSOLVABLE})))
+    part = solve_rows(toy.TOY, run, rows, settings)
+    assert part.schema.equals(PARTS, check_metadata=True)
+    for name in ("job_no", "job_id", "part_path"):
+        assert part.column(name).to_pylist() == rows.column(name).to_pylist()
+
+
+def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, monkeypatch):
+    run_id = plan(lake, toy.boards(30))
+    (ref,) = open_run(lake, run_id).chunks()
+    read = []
+
+    def noted(game, run, rows, settings):
+        read.append(rows.column_names)
+        return solve_rows(game, run, rows, settings)
+
+    monkeypatch.setattr(chunks, "solve_rows", noted)
+    assert solve_chunk(lake, ref, settings, "w").state == "solved"
+    everything = set(lake.schema(ref.manifest_path).names)
+    assert [everything - set(columns) for columns in read] == [{"ask", "game", "puzzle_id"}]
+
+
+@pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
+def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask):
+    run, rows = rows_of(lake, plan(lake, toy.boards(20, {7: toy.LARGE}), ask))
+    part = solve_rows(toy.TOY, run, rows, settings)
+    split = [row for row in part.to_pylist() if row["status"] == "split"]
+    assert [row["children"] for row in split] == [AGAIN]
+    assert split[0]["reason_code"] == ReasonCode.NODES
+    assert split[0]["reason"] == ReasonCode.NODES.sentence
+
+
+def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    assert row["status"] == "split"
+    assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
+
+
+@pytest.mark.parametrize("code", [code for code in ReasonCode if not code.is_budget])
+def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch, code):
+    # Whatever the sentence says: only the code counts.
+    reason = Reason(code=code, sentence="the budget of nodes ran out")
+    monkeypatch.setattr(toy.TOY, "reasons", (None, reason), raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    assert (row["status"], row["count"]) == ("over_budget", None)
+    assert (row["reason_code"], row["reason"]) == (code, "the budget of nodes ran out")
+
+
+def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, monkeypatch):
+    def refuse(*_):
+        raise PermanentError("the board has too many cells to be split")
+
+    monkeypatch.setattr(toy.TOY, "split", refuse, raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
+    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    assert (row["status"], row["reason_code"]) == ("over_budget", ReasonCode.NODES)
+
+
+def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, settings, monkeypatch):
+    read = toy.TOY.from_arrays
+
+    def refuse_one(arrays, row):
+        puzzle = read(arrays, row)
+        if puzzle.number == 3:
+            raise InvalidPuzzleError("odd-cells", "regions", "the board has 3 cells")
+        return puzzle
+
+    monkeypatch.setattr(toy.TOY, "from_arrays", refuse_one, raising=False)
+    run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
+    statuses = {
+        r["status"]: r["reason"] for r in solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    }
+    assert statuses == {"solved": "", "invalid": "regions: the board has 3 cells"}
+
+
+def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monkeypatch):
+    seen = []
+    solve = toy.TOY.solve_batch
+
+    def spy(arrays, ask, budget):
+        seen.append(budget)
+        return solve(arrays, ask, budget)
+
+    monkeypatch.setattr(toy.TOY, "solve_batch", spy, raising=False)
+    budget = Budget(nodes=500, table_bytes=2**40, seconds=80.0)
+    run, rows = rows_of(lake, plan(lake, toy.boards(10), COUNT, budget))
+    solve_rows(toy.TOY, run, rows, settings)
+    solve_rows(toy.TOY, run, rows.slice(0, 1), settings)
+    assert seen == [
+        Budget(
+            nodes=500,
+            table_bytes=settings.batch_row_table_bytes,
+            seconds=settings.batch_row_seconds,
+        ),
+        budget,
+    ]
+
+
+def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkeypatch):
+    seen = []
+    solve = toy.TOY.solve
+
+    def spy(puzzle, ask, part, budget):
+        seen.append(budget)
+        return solve(puzzle, ask, part, budget)
+
+    run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
+    monkeypatch.setattr(toy.TOY, "cost_s", lambda arrays, ask: np.full(10, 0.3), raising=False)
+    monkeypatch.setattr(toy.TOY, "solve", spy, raising=False)
+    solve_rows(toy.TOY, run, rows, settings)
+    (budget,) = set(seen)
+    assert budget.seconds == pytest.approx(3.0)
+    more = budget.seconds / settings.batch_row_seconds
+    assert budget.nodes == pytest.approx(more * settings.batch_row_nodes)
+
+
+def test_no_slice_takes_longer_than_one_of_ordinary_rows():
+    settings = Settings(batch_slice_rows=100, batch_row_seconds=0.2, batch_row_cost_factor=10)
+    assert settings.batch_slice_seconds == 20.0
+    for expected_s, seconds, step in ((0.001, 0.2, 100), (0.1, 1.0, 20), (0.5, 5.0, 4)):
+        budget, rows = settings.batch_share(expected_s)
+        assert (budget.seconds, rows) == (pytest.approx(seconds), step)
+    budget, rows = settings.batch_share(1000.0)
+    assert (budget.seconds, rows) == (20.0, 1)
+
+
+def test_a_game_to_load_that_is_none_is_one_clear_error():
+    assert Settings(games="strands, pips").game_names == ("strands", "pips")
+    assert Settings(games="").game_names == ()
+    with pytest.raises(ValueError, match="unknown game 'chess'"):
+        Settings(games="pips,chess")
+
+
+def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch):
+    def die(*_):
+        raise KeyboardInterrupt
+
+    run_id = plan(lake, toy.boards(5))
+    (ref,) = open_run(lake, run_id).chunks()
+    monkeypatch.setattr(toy.TOY, "solve_batch", die, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        solve_chunk(lake, ref, settings, "worker-7")
+    assert b'"worker":"worker-7"' in lake.read_bytes(ref.started_path)
+    assert not lake.exists(ref.part_path)
+
+
+def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, settings, monkeypatch):
+    (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
+    solve = toy.TOY.solve_batch
+
+    def overtaken(*arguments):
+        lake.write_bytes(ref.part_path, b"the faster one")
+        return solve(*arguments)
+
+    monkeypatch.setattr(toy.TOY, "solve_batch", overtaken, raising=False)
+    assert solve_chunk(lake, ref, settings, "slower").state == "done"
+    assert lake.read_bytes(ref.part_path) == b"the faster one"
+
+
+def test_limits_must_nest():
+    with pytest.raises(ValueError, match="hard limit"):
+        Settings(budget_seconds=120.0)
+    with pytest.raises(ValueError, match="hard limit"):
+        Settings(batch_slice_rows=4000)
+    with pytest.raises(ValueError, match="visibility timeout"):
+        Settings(visibility_timeout_seconds=100)

@@ -1,0 +1,541 @@
+"""Counts that go from layer to layer by stages, whatever happens to their chunks."""
+
+import os
+import signal
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toy_game as toy
+import toy_layers
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import Announcement
+from nightgrid.workers.chunks import solve as chunks
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.chunks.stage_part import carry
+from nightgrid.workers.cluster.supervisor import supervisor_state
+from nightgrid.workers.driver import driver, growing_run
+from nightgrid.workers.driver.chunk_counts import DividedJob
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.runs.frontier import frontier_path, frontiers
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.stages import stage_part
+from tests.workers.conftest import (
+    BUDGET,
+    COUNT,
+    children_of,
+    divide_all,
+    quick_settings,
+    result_rows,
+)
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+
+def small_settings(folder, **changes):
+    return quick_settings(folder, poll_seconds=0.01, **changes)
+
+
+def layered(*numbers):
+    return toy.boards(max(numbers) + 1, dict.fromkeys(numbers, toy.LAYERED))
+
+
+def count_in(folder, boards, *, budget=BUDGET, executor=InlineExecutor, **changes):
+    settings = small_settings(folder, **changes)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
+    drive(lake, run_id, executor(lake, settings), settings=settings)
+    return lake, run_id
+
+
+def counts(lake, run_id):
+    return {row["puzzle_id"]: row for row in result_rows(lake, run_id)}
+
+
+def row_of(lake, run_id, number):
+    name = toy.ToyPuzzle(number=number, behaviour=toy.LAYERED).puzzle_id
+    return counts(lake, run_id)[name]
+
+
+def parts_of(lake, run_id):
+    return lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
+
+
+def test_a_count_over_budget_goes_on_by_stages_and_is_what_it_would_be_whole(tmp_path):
+    lake, run_id = count_in(tmp_path, layered(3, 5))
+    for number in (3, 5):
+        row = row_of(lake, run_id, number)
+        assert (row["status"], row["count"]) == ("solved", toy_layers.walks(number))
+        assert row["states"] == toy_layers.states(number)
+    kinds = Counter(segment.kind for segment in open_run(lake, run_id).segments)
+    assert kinds["stage"] > 4
+    statuses = Counter(part["status"] for part in parts_of(lake, run_id))
+    assert statuses["carried"] > 10
+    assert lake.list(f"runs/run={run_id}/frontier") == []
+
+
+@hypothesis_settings(max_examples=8, deadline=None)
+@given(
+    number=st.integers(0, 50),
+    carry_rows=st.integers(1, 100),
+    stage_rows=st.integers(20, 300),
+    parts_min=st.integers(1, 8),
+    stage_layers=st.integers(1, 4),
+)
+def test_stages_of_any_size_give_the_same_count(
+    tmp_path_factory, number, carry_rows, stage_rows, parts_min, stage_layers
+):
+    lake, run_id = count_in(
+        tmp_path_factory.mktemp("sizes"),
+        toy.boards(1, {0: toy.LAYERED}, start=number) if number == 0 else layered(number),
+        stage_carry_rows=carry_rows,
+        stage_rows=stage_rows,
+        stage_parts_min=parts_min,
+        stage_layers=stage_layers,
+    )
+    row = row_of(lake, run_id, number)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(number))
+    least = toy_layers.states(number)
+    assert row["states"] == least if stage_layers == 1 else row["states"] >= least
+
+
+class Killed(BaseException):
+    """Stands for the end of the driver's process."""
+
+
+class DyingExecutor(InlineExecutor):
+    """Works a number of chunks, then takes its process along."""
+
+    def __init__(self, lake, settings, chunks):
+        super().__init__(lake, settings)
+        self.left = chunks
+
+    def poll(self, run_id, timeout_s):
+        if not self.left:
+            raise Killed
+        self.left -= 1
+        return super().poll(run_id, timeout_s)
+
+
+class MeddlingExecutor(InlineExecutor):
+    """Lets somebody meddle after every chunk that it works, or instead of it."""
+
+    meddle = staticmethod(lambda executor, ref: None)
+    """Called with every chunk before it is worked; what it returns, if anything, is announced."""
+
+    def poll(self, run_id, timeout_s):
+        if self._waiting and (event := self.meddle(self, self._waiting[0])) is not None:
+            self._waiting.popleft()
+            return [event]
+        return super().poll(run_id, timeout_s)
+
+
+def meddling(meddle):
+    return type("Meddling", (MeddlingExecutor,), {"meddle": staticmethod(meddle)})
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    lake, run_id = count_in(tmp_path_factory.mktemp("undisturbed"), layered(2))
+    rows = result_rows(lake, run_id)
+    assert row_of(lake, run_id, 2)["parts"] > 15
+    return rows
+
+
+def stage_of(lake, ref):
+    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    path = rows.column("part_path")[0].as_py()
+    return int(path.split(".")[0]) if path else None
+
+
+def test_a_driver_that_dies_anywhere_leaves_the_same_row(tmp_path, undisturbed):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+    deaths = 0
+    while True:
+        try:
+            drive(lake, run_id, DyingExecutor(lake, settings, 3), settings=settings)
+        except Killed:
+            deaths += 1
+        else:
+            break
+    assert deaths > 4
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_driver_that_dies_as_it_plans_a_stage_plans_it_once(tmp_path, undisturbed, monkeypatch):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+    write = Lake.write_row_groups
+    for after in (False, True):
+        left = [2]
+
+        def die(self, path, *args, after=after, left=left, **kwargs):
+            left[0] -= 1
+            if left[0] or after:
+                write(self, path, *args, **kwargs)
+            if not left[0]:
+                raise Killed
+            return True
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Lake, "write_row_groups", die)
+            with pytest.raises(Killed):
+                drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbed):
+    def twice(executor, ref):
+        solve_chunk(executor._lake, ref, executor._settings, "one")
+        once = frontier_bytes(executor._lake, ref)
+        executor._lake.delete(ref.part_path)
+        solve_chunk(executor._lake, ref, executor._settings, "two")
+        assert frontier_bytes(executor._lake, ref) == once
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(twice))
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def frontier_bytes(lake, ref):
+    return lake.read_bytes(frontier_path(ref)) if lake.exists(frontier_path(ref)) else None
+
+
+def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_path, undisturbed):
+    died = set()
+
+    def die(executor, ref):
+        if ref.place in died:
+            return None
+        died.add(ref.place)
+        solve_chunk(executor._lake, ref, executor._settings, "one")
+        executor._lake.delete(ref.part_path)
+        return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(die))
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_path, undisturbed):
+    old, late = [], []
+
+    def come_late(executor, ref):
+        for before in old:
+            part = executor._lake.read_bytes(before.part_path)
+            rows = executor._lake.read_row_group(before.manifest_path, before.chunk)
+            stage = stage_part(rows.column("part")[0].as_py())
+            run = open_run(executor._lake, before.run_id)
+            if stage is not None and stage.layer:
+                # As if it had looked for its part before that was written.
+                made = carry(executor._lake, before, run, toy.TOY, rows, stage)
+                late.append(made is None)
+            assert executor._lake.read_bytes(before.part_path) == part
+        old.append(ref)
+        del old[:-12]
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(come_late))
+    assert set(late) == {False, True}
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_states_that_come_after_the_end_of_the_run_are_taken_away(tmp_path, monkeypatch):
+    lake, run_id = count_in(tmp_path, layered(2))
+    settings = small_settings(tmp_path)
+    monkeypatch.setattr(chunks, "_superseded", lambda *_: None)
+    first = [ref for ref in open_run(lake, run_id).chunks() if stage_of(lake, ref) == 0]
+    assert [solve_chunk(lake, ref, settings, "late").state for ref in first] == ["done"]
+    assert lake.list(f"runs/run={run_id}/frontier") == []
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def blank(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 4
+    path.write_bytes(data)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, truncate, blank, flip, empty])
+def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed, harm):
+    harmed = set()
+
+    def spoil(executor, ref):
+        stage = stage_of(executor._lake, ref)
+        if stage in (3, 5) and stage not in harmed:
+            harmed.add(stage)
+            place = frontiers(executor._lake, ref.run_id)[0]
+            lost = ChunkRef(run_id=ref.run_id, segment=place[0], chunk=place[1])
+            harm(Path(executor._lake.url) / frontier_path(lost))
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(spoil))
+    assert harmed == {3, 5}
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undisturbed):
+    lost = []
+
+    def lose(executor, ref):
+        if stage_of(executor._lake, ref) == 5 and not lost:
+            for path in executor._lake.list(f"runs/run={ref.run_id}/frontier"):
+                executor._lake.delete(path)
+                lost.append(path)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    assert lost
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_first_part_whose_time_was_up_is_halved_and_counts_once(tmp_path, monkeypatch):
+    advance = toy_layers.ToyLayers.advance
+    paused = []
+
+    def stand_still(self, first, last, rows_max=None):
+        if first == 0 and not paused:
+            paused.append(self)
+            return first, "the budget of seconds ran out"
+        return advance(self, first, last, rows_max)
+
+    monkeypatch.setattr(toy_layers.ToyLayers, "advance", stand_still)
+    lake, run_id = count_in(tmp_path, layered(2))
+    row = row_of(lake, run_id, 2)
+    assert paused
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, monkeypatch):
+    widths = (2, 4, 8, 8, 4, 8, 16, 32, 32, 1)
+
+    def children(number, layer, place):
+        # Few states in the middle, which become many again.
+        return [(place * 7 + step * step * 11 + number) % widths[layer] for step in range(2)]
+
+    advance = toy_layers.ToyLayers.advance
+    paused = []
+
+    def stand_still(self, first, last, rows_max=None):
+        if first == 5 and last == toy_layers.LAYERS and not paused:
+            paused.append(self)
+            return first, "the budget of seconds ran out"
+        return advance(self, first, last, rows_max)
+
+    monkeypatch.setattr(toy_layers, "children", children)
+    monkeypatch.setattr(toy_layers.ToyLayers, "advance", stand_still)
+    lake, run_id = count_in(tmp_path, layered(2), stage_carry_rows=5, stage_parts_min=1)
+    row = row_of(lake, run_id, 2)
+    assert paused
+    assert (row["status"], row["count"]) == ("solved", 2**toy_layers.LAYERS)
+
+
+def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
+    tmp_path, undisturbed, monkeypatch
+):
+    add, failures = growing_run.add_segment, []
+
+    def fail(lake, run_id, number, kind, *args):
+        if kind == "stage" and len(failures) < 4:
+            failures.append(number)
+            raise TransientError("no space left on device")
+        return add(lake, run_id, number, kind, *args)
+
+    monkeypatch.setattr(driver, "TRANSIENT_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(growing_run, "add_segment", fail)
+    lake, run_id = count_in(tmp_path, layered(2))
+    assert len(failures) == 4
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
+    deleted = []
+
+    def delete(executor, ref):
+        lake = executor._lake
+        if stage_of(lake, ref) == 6 and not deleted:
+            # As a worker would that stood still since it missed the states of that chunk.
+            done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.part_path)]
+            deleted.append(next(r for r in done if stage_of(lake, r) == 3))
+            lake.delete(deleted[0].part_path)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(delete))
+    assert deleted
+    assert result_rows(lake, run_id) == undisturbed
+
+
+def test_a_chunk_that_is_to_be_worked_again_is_nobodys(tmp_path):
+    lost = []
+
+    def lose(executor, ref):
+        lake = executor._lake
+        if stage_of(lake, ref) == 3 and not lost:
+            sources = [
+                ChunkRef(run_id=ref.run_id, segment=s, chunk=c)
+                for s, c in frontiers(lake, ref.run_id)
+            ]
+            lost.extend(source for source in sources if stage_of(lake, source) == 2)
+            assert all(lake.exists(source.started_path) for source in lost)
+            for source in lost:
+                lake.delete(frontier_path(source))
+            with pytest.raises(TransientError, match=f"{len(lost)} chunks are worked again"):
+                solve_chunk(lake, ref, executor._settings, "one")
+            assert not any(lake.exists(source.started_path) for source in lost)
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    assert lost
+    assert row_of(lake, run_id, 2)["count"] == toy_layers.walks(2)
+
+
+def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
+    seen = []
+
+    def look(executor, ref):
+        lake = executor._lake
+        refs = [
+            ChunkRef(run_id=ref.run_id, segment=s, chunk=c) for s, c in frontiers(lake, ref.run_id)
+        ]
+        stages = {stage_of(lake, r) for r in refs}
+        seen.append(stages)
+
+    count_in(tmp_path, layered(2), executor=meddling(look))
+    assert max(map(len, seen)) == 2
+    assert all(max(stages) - min(stages) <= 1 for stages in seen if stages)
+
+
+def test_a_part_without_room_is_halved_until_it_fits(tmp_path, undisturbed):
+    budget = replace(BUDGET, table_bytes=8 * 3 * 60)
+    lake, run_id = count_in(tmp_path, layered(2), budget=budget, stage_rows=1000)
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+    assert row["states"] == toy_layers.states(2)
+    paths = [part["part_path"] for part in parts_of(lake, run_id) if part["status"] == "split"]
+    assert any(path.count(".") == 1 for path in paths)
+
+
+def test_a_single_bucket_without_room_leaves_the_job_over_budget(tmp_path):
+    budget = replace(BUDGET, table_bytes=8 * 3 * 8)
+    lake, run_id = count_in(tmp_path, layered(2), budget=budget)
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("over_budget", None)
+    assert {p["reason_code"] for p in parts_of(lake, run_id)} >= {ReasonCode.TABLE_BYTES}
+    assert lake.list(f"runs/run={run_id}/frontier") == []
+
+
+def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(tmp_path):
+    def kill(executor, ref):
+        if stage_of(executor._lake, ref) == 3:
+            return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
+        return None
+
+    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(kill))
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("poison", None)
+    run = open_run(lake, run_id)
+    assert sum(segment.kind == "stage" for segment in run.segments) == 3
+
+
+def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
+    alive = toy_layers.children
+    monkeypatch.setattr(
+        toy_layers, "children", lambda n, layer, place: [] if layer == 6 else alive(n, layer, place)
+    )
+    lake, run_id = count_in(tmp_path, layered(2))
+    row = row_of(lake, run_id, 2)
+    assert (row["status"], row["count"]) == ("unsolvable", 0)
+
+
+def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch):
+    monkeypatch.setattr(DividedJob, "is_due", False)
+    with pytest.raises(PermanentError, match="has states that were not carried on"):
+        count_in(tmp_path, layered(2))
+
+
+def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, monkeypatch):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
+    divide_all(monkeypatch, 2)
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
+    (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
+    assert rows.column("part_path").to_pylist() == ["0"]
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_path, monkeypatch):
+    settings = small_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
+    with monkeypatch.context() as patch:
+        patch.setattr(toy.ToyGame, "cost_s", lambda _self, arrays, _ask: np.full(1, 60.0))
+        patch.setattr(planning, "_write_plan", die)
+        with pytest.raises(Killed):
+            plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
+    # Runs have ended meanwhile, and it is known that such boards take little time.
+    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
+    assert open_run(lake, run_id).divided_count == 1
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
+
+
+def die(*_args):
+    raise Killed
+
+
+def test_two_drivers_at_once_count_once(tmp_path, undisturbed):
+    both = [small_settings(tmp_path, var_dir=tmp_path / name) for name in ("one", "other")]
+    lake = Lake.open(both[0].lake)
+    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
+
+    def work(settings):
+        own = Lake.open(settings.lake)
+        return drive(own, run_id, InlineExecutor(own, settings), settings=settings).finished
+
+    with ThreadPoolExecutor(len(both)) as pool:
+        assert list(pool.map(work, both)) == [True, True]
+    assert result_rows(lake, run_id) == undisturbed
+
+
+@pytest.mark.cluster
+def test_real_workers_count_by_stages_though_one_is_killed(cluster, cluster_lake):
+    lake = cluster_lake
+    run_id = plan_run(lake, toy.TOY, layered(4), COUNT, BUDGET)
+    killed = []
+
+    def strike(progress):
+        if not killed and progress.chunks_done > 5:
+            batch = supervisor_state(cluster)["processes"]["batch"]["pid"]
+            killed.append(children_of(batch)[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    drive(lake, run_id, CeleryExecutor(cluster), strike, settings=cluster)
+    row = row_of(lake, run_id, 4)
+    assert killed
+    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(4))
+    assert row["states"] >= toy_layers.states(4)

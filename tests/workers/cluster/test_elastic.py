@@ -1,0 +1,109 @@
+"""Workers join and leave while a run goes on."""
+
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+import toy_game as toy
+
+from nightgrid.workers.broker.demand import demand, publish_demand
+from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_dead, mark_left
+from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
+from nightgrid.workers.queue_names import BATCH, URGENT
+from nightgrid.workers.runs.attempts import Start
+from nightgrid.workers.runs.manifest import ChunkRef
+from tests.workers.cluster.test_survival import drive_celery
+from tests.workers.conftest import plan, quick_settings
+
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
+
+RUN = "0" * 32
+
+
+def flight(chunk, worker):
+    ref = ChunkRef(run_id=RUN, segment=0, chunk=chunk)
+    start = Start(attempt=1, worker=worker, started_at=0.0)
+    return Flight(ref=ref, submitted_at=time.monotonic(), start=start)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    settings = quick_settings(tmp_path_factory.mktemp("elastic"), window_chunks=None)
+    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
+        yield settings, client
+
+
+@pytest.fixture
+def executor(server):
+    settings, _ = server
+    executor = CeleryExecutor(settings)
+    yield executor
+    executor.close()
+
+
+def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
+    settings, client = server
+    mark_dead(client, settings, "died")
+    mark_left(client, settings, "left")
+    flights = [flight(0, "died"), flight(1, "left")]
+    assert executor.status(flights) == {flights[0].ref: MessageStatus.DEAD_WORKER}
+    # Its message is nowhere: sent again, as if nobody had begun.
+    assert executor.status(flights[1:]) == {flights[1].ref: MessageStatus.LOST_MESSAGE}
+
+
+def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone(server, executor):
+    settings, client = server
+    waits, lost = flight(2, "w"), flight(3, "w")
+    for urgent in (executor, CeleryExecutor(settings, URGENT)):
+        unbegun = [replace(one, start=None) for one in (waits, lost)]
+        urgent.status(unbegun)
+        urgent.submit(waits.ref)
+        assert urgent.status(unbegun) == {
+            waits.ref: MessageStatus.WAITING,
+            lost.ref: MessageStatus.LOST_MESSAGE,
+        }
+    urgent.close()
+    assert demand(settings).queued == 2
+    client.delete(*(f"{settings.key_prefix}{queue}" for queue in (BATCH, URGENT)))
+
+
+def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
+    settings, client = server
+    for number in range(5):
+        about = {"queues": ["batch"], "processes": 8}
+        mark_alive(client, settings, f"worker-{number}", about)
+    mark_alive(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
+    assert executor.window == settings.window
+    executor.status([])
+    assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
+    assert demand(settings).processes == 5 * 8
+    for number in range(5):
+        mark_left(client, settings, f"worker-{number}")
+    executor.status([])
+    assert executor.window == settings.window
+
+
+def test_demand_is_what_drivers_still_want_done(server, executor):
+    settings, client = server
+    assert demand(settings).processes_wanted == 0
+    executor.submit(ChunkRef(run_id=RUN, segment=0, chunk=0))
+    publish_demand(client, settings, RUN, 7)
+    publish_demand(client, settings, "1" * 32, 5)
+    found = demand(settings)
+    assert (found.chunks_waiting, found.queued, found.processes_wanted) == (12, 1, 12)
+    assert found.oldest_s > 0.0
+    client.flushall()
+
+
+def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
+    # Whatever the lake has learnt from other tests.
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 20)
+    slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
+    run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
+    seen = []
+    drive_celery(cluster, cluster_lake, run_id, lambda _: seen.append(demand(cluster)))
+    assert max(found.chunks_waiting for found in seen) > 1
+    assert seen[0].processes == 2

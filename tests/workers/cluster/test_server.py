@@ -1,0 +1,250 @@
+"""The embedded server and the processes around it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.app import app, client_app, configuration
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.readiness import LOG_TAIL_LINES
+from nightgrid.workers.cluster.supervisor import child_environment, local_cluster, supervisor_state
+from nightgrid.workers.processes import end_group, spawn
+from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
+from tests.workers.cluster.test_survival import pid_of, wait_for
+from tests.workers.conftest import is_alive, quick_settings
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+
+@pytest.mark.cluster
+def test_the_server_survives_kill_with_what_it_was_told(tmp_path):
+    settings = quick_settings(tmp_path)
+    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
+        assert client.config_get("appendonly", "maxmemory-policy", "port") == {
+            "appendonly": "yes",
+            "maxmemory-policy": "noeviction",
+            "port": "0",
+        }
+        for i in range(200):
+            client.set(f"key-{i}", i)
+        time.sleep(1.2)  # the append-only file is written through every second
+        old = pid_of(settings, "server")
+        os.kill(old, signal.SIGKILL)
+        wait_for(lambda: pid_of(settings, "server") != old and server.is_up(settings))
+        assert client.dbsize() == 200
+        new = pid_of(settings, "server")
+    assert not is_alive(new)
+    assert not server.is_up(settings)
+    assert supervisor_state(settings) is None
+
+
+@pytest.mark.cluster
+def test_data_with_which_the_server_cannot_start_are_set_aside(tmp_path):
+    settings = quick_settings(tmp_path, workers_start_seconds=60.0)
+    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
+        client.set("key", "value")
+    folder = server.data_dir(settings) / "appendonlydir"
+    for path in folder.glob("*.rdb"):
+        path.write_bytes(b"no database at all")
+    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
+        assert client.dbsize() == 0
+    assert list(server.data_dir(settings).parent.glob("data.damaged-*"))
+
+
+@pytest.mark.cluster
+def test_only_the_owner_may_open_the_servers_folders(tmp_path):
+    settings = quick_settings(tmp_path)
+    with local_cluster(settings, roles=("server",)):
+        modes = {
+            path.stat().st_mode & 0o777
+            for path in (server.data_dir(settings), settings.socket_path.parent)
+        }
+        assert modes == {0o700}
+
+
+@pytest.mark.cluster
+def test_a_second_cluster_shares_the_server_of_the_first(tmp_path):
+    settings = quick_settings(tmp_path)
+    with local_cluster(settings, roles=("server",)):
+        first = pid_of(settings, "server")
+        with local_cluster(settings, roles=("server",)):
+            assert server.is_up(settings)
+        assert is_alive(first)
+        assert server.is_up(settings)
+
+
+@pytest.mark.cluster
+def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
+    settings = quick_settings(tmp_path)
+    with local_cluster(settings, roles=("server",)):
+        owner = supervisor_state(settings)["supervisor_pid"]
+        done = subprocess.run(
+            [sys.executable, "-m", "nightgrid.workers.cluster.supervisor", "--roles", "batch"],
+            env=child_environment(settings),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert supervisor_state(settings)["supervisor_pid"] == owner
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"another supervisor, process {owner}, works in {settings.side_dir}; expected a "
+        "NIGHTGRID_VAR_DIR of its own for each on one machine\n"
+    )
+
+
+@pytest.mark.cluster
+def test_a_worker_that_stands_still_for_ever_is_replaced(tmp_path):
+    settings = quick_settings(tmp_path, silent_seconds=2.0)
+    with local_cluster(settings, roles=("server", "batch")):
+        before = pid_of(settings, "batch")
+        os.kill(before, signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while pid_of(settings, "batch") in (before, None):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert not is_alive(before)
+
+
+@pytest.mark.cluster
+def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
+    settings = quick_settings(
+        tmp_path, celery_app="no_such_module", workers_start_seconds=12.0, stop_seconds=1.0
+    )
+    log = settings.side_dir / "logs" / "batch.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("an earlier start\n")
+    with (
+        pytest.raises(TransientError, match="no_such_module") as caught,
+        local_cluster(settings, roles=("server", "batch")),
+    ):
+        pass
+    assert "batch.log" in str(caught.value)
+    assert "an earlier start" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) <= 1 + LOG_TAIL_LINES
+    assert not server.is_up(settings)
+
+
+@pytest.mark.cluster
+def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_path):
+    settings = quick_settings(
+        tmp_path, redis_url="redis://user:secret@127.0.0.1:1/0", broker_patience_seconds=0.5
+    )
+    with (
+        pytest.raises(TransientError) as caught,
+        local_cluster(settings, roles=("server", "batch")),
+    ):
+        pass
+    assert str(caught.value).startswith(
+        "the Redis server at 127.0.0.1:1, which NIGHTGRID_REDIS_URL names, did not answer for 0.5 s"
+    )
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
+    settings = quick_settings(tmp_path / ("x" * 120))
+    assert len(os.fsencode(settings.socket_path)) <= SOCKET_PATH_BYTES
+    assert settings.socket_path == quick_settings(tmp_path / ("x" * 120)).socket_path
+    assert settings.socket_path != quick_settings(tmp_path / ("y" * 120)).socket_path
+
+
+@pytest.mark.parametrize(
+    ("url", "broker"),
+    [
+        ("redis://127.0.0.1:6379/3", "redis://127.0.0.1:6379/3"),
+        ("rediss://example.org:6380/0", "rediss://example.org:6380/0"),
+        ("unix:///run/redis.sock?db=2", "redis+socket:///run/redis.sock?virtual_host=2"),
+    ],
+)
+def test_a_configured_server_is_used_and_never_started(url, broker):
+    settings = Settings(redis_url=url)
+    assert not server.is_embedded(settings)
+    assert settings.broker_url == broker
+
+
+def test_another_kind_of_broker_is_refused():
+    with pytest.raises(PermanentError, match="expected redis://"):
+        _ = Settings(redis_url="amqp://localhost").broker_url
+
+
+def test_no_password_shows():
+    settings = Settings(redis_url="redis://user:secret@127.0.0.1:6379/0")
+    assert "secret" not in repr(settings)
+    assert server.address(settings) == "127.0.0.1:6379"
+
+
+def test_settings_pass_through_the_environment(monkeypatch, tmp_path):
+    settings = quick_settings(tmp_path, redis_url="redis://:secret@127.0.0.1:6379/0")
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+    assert Settings() == settings
+
+
+def test_lakes_have_side_folders_of_their_own(tmp_path):
+    assert Settings(lake=str(tmp_path / "a")).side_dir == tmp_path / "var" / "a"
+    assert Settings(lake=(tmp_path / "b").as_uri()).side_dir == tmp_path / "var" / "b"
+    one, other = (Settings(lake=f"s3://bucket/{name}").side_dir for name in "ab")
+    assert one != other
+
+
+def test_celery_is_configured_as_measured():
+    conf = configuration(Settings())
+    assert conf["accept_content"] == ["json"]
+    assert conf["task_acks_late"]
+    assert conf["task_ignore_result"]
+    assert conf["worker_prefetch_multiplier"] == 1
+    assert not conf["task_create_missing_queues"]
+    transport = conf["broker_transport_options"]
+    assert transport["visibility_timeout"] > conf["task_time_limit"] > Settings().budget_seconds
+    assert transport["unacked_restore_interval"] == 2
+    assert transport["unacked_restore_throttle"] == 1
+    assert transport["global_keyprefix"] == "nightgrid:"
+    assert app.conf.result_backend is None
+    assert client_app(Settings()).conf.result_backend is None
+    app.loader.import_default_modules()
+    ours = {name for name in app.tasks if name.startswith("nightgrid.")}
+    assert ours == {"nightgrid.solve_chunk", "nightgrid.solve_ondemand"}
+    assert all(app.tasks[name].ignore_result for name in ours)
+
+
+def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
+    code = (
+        "import signal, subprocess, sys, time; "
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
+        "print(child.pid, flush=True); time.sleep(60)"
+    )
+    log = tmp_path / "log"
+    process = spawn([sys.executable, "-c", code], log_path=log)
+    wait_for(lambda: log.read_text().strip())
+    grandchild = int(log.read_text())
+    assert end_group(process, (signal.SIGTERM, 0.2)) == -signal.SIGKILL
+    wait_for(lambda: not is_alive(grandchild))
+
+
+def test_workers_import_no_flow_engine():
+    code = (
+        "import sys, nightgrid.workers.tasks, nightgrid.workers.ondemand.keeper; "
+        "import nightgrid.workers.cluster.supervisor, nightgrid.workers.driver.driver; "
+        "names = ('prefect', 'fastapi', 'nightgrid.solvers.pips.game'); "
+        "print([m for m in names if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_child_whose_parent_died_before_it_asked_dies_at_once():
+    code = (
+        "from nightgrid.workers.processes import die_with_parent; die_with_parent(parent=1 << 30)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == (-9 if sys.platform == "linux" else 0)

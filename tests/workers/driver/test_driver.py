@@ -1,0 +1,553 @@
+"""The driver with executors of every kind, without any server."""
+
+import importlib
+import json
+import time
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+import toy_game as toy
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import Announcement
+from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
+from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_start
+from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
+from nightgrid.workers.runs.plan.planner import plan_run
+from tests.workers.conftest import (
+    BUDGET,
+    COUNT,
+    divide_all,
+    plan,
+    quick_settings,
+    result_rows,
+    undisturbed_rows,
+)
+from tests.workers.pending import pending_chunks
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+
+class Killed(BaseException):
+    """Stands for the end of the driver's process."""
+
+
+class DyingExecutor(InlineExecutor):
+    """Works a number of chunks, then takes its process along."""
+
+    def __init__(self, lake, settings, chunks, *, begin=False):
+        super().__init__(lake, settings)
+        self.chunks = chunks
+        self.begin = begin
+        self.worked = []
+
+    def poll(self, run_id, timeout_s):
+        if len(self.worked) == self.chunks:
+            if self.begin:
+                write_start(self._lake, self._waiting[0], "inline", time.time())
+            raise Killed
+        self.worked += [ref.place for ref in list(self._waiting)[:1]]
+        return super().poll(run_id, timeout_s)
+
+
+class DeafExecutor(InlineExecutor):
+    """Loses the first messages, announces nothing, and works the rest."""
+
+    def __init__(self, lake, settings, lost):
+        super().__init__(lake, settings)
+        self.window = 4
+        self.lost = lost
+        self.submitted = []
+
+    def submit(self, ref):
+        self.submitted.append(ref)
+        if len(self.submitted) > self.lost:
+            super().submit(ref)
+
+    def poll(self, run_id, timeout_s):
+        super().poll(run_id, 0.0)
+        return []
+
+    def status(self, flights):
+        return {}
+
+
+class PatientExecutor(InlineExecutor):
+    """Lets messages wait for a second before it works the first."""
+
+    window = 4
+
+    def __init__(self, lake, settings):
+        super().__init__(lake, settings)
+        self.opens_at = time.monotonic() + 1.0
+
+    def poll(self, run_id, timeout_s):
+        if time.monotonic() < self.opens_at:
+            time.sleep(timeout_s)
+            return []
+        return super().poll(run_id, timeout_s)
+
+    def status(self, flights):
+        return dict.fromkeys(self._waiting, MessageStatus.WAITING)
+
+
+KILLED = Reason(code=ReasonCode.PROCESS_LOST, sentence="killed")
+
+
+class FailingExecutor(InlineExecutor):
+    """Tells of every chunk that its process died."""
+
+    def poll(self, run_id, timeout_s):
+        return [Announcement(event="lost", ref=self._waiting.popleft(), reason=KILLED)]
+
+
+def run_inline(lake, settings, boards, ask=COUNT):
+    run_id = plan(lake, boards, ask)
+    return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+
+def test_every_job_ends_in_one_row_with_the_right_count(lake, settings):
+    boards = toy.boards(200, {5: toy.UNSOLVABLE, 9: toy.RAISE, 11: toy.LARGE})
+    summary = run_inline(lake, settings, boards)
+    rows = {row["puzzle_id"]: row for row in result_rows(lake, summary.run_id)}
+    assert len(rows) == summary.job_count == 200
+    for number in range(200):
+        behaviour = {5: toy.UNSOLVABLE, 9: toy.RAISE, 11: toy.LARGE}.get(number, toy.PLAIN)
+        row = rows[toy.ToyPuzzle(number=number, behaviour=behaviour).puzzle_id]
+        if behaviour == toy.UNSOLVABLE:
+            assert (row["status"], row["count"]) == ("unsolvable", 0)
+        elif behaviour == toy.RAISE:
+            assert (row["status"], row["count"]) == ("poison", None)
+            assert "board 9 is too much for the toy (3 attempts)" in row["reason"]
+        elif behaviour == toy.LARGE:
+            # 64 residues, at most 4 to a part: split into 4, and each of these into 4 again.
+            assert (row["status"], row["parts"]) == ("solved", 16)
+            assert row["count"] == sum((11 + i) % 7 + 1 for i in range(64))
+        else:
+            assert (row["status"], row["count"]) == ("solved", toy.count_of(number))
+    assert summary.statuses == {"solved": 198, "unsolvable": 1, "poison": 1}
+
+
+@pytest.mark.parametrize(
+    ("depth", "parts_max"), [(0, 256), (1, 256), (2, 15)], ids=["never", "once", "few parts"]
+)
+def test_a_part_over_budget_beyond_the_caps_leaves_its_job_over_budget(tmp_path, depth, parts_max):
+    settings = quick_settings(tmp_path, split_depth_max=depth, split_parts_max=parts_max)
+    lake = Lake.open(settings.lake)
+    summary = run_inline(lake, settings, toy.boards(40, {3: toy.LARGE}))
+    assert summary.statuses == {"solved": 39, "over_budget": 1}
+    (row,) = [r for r in result_rows(lake, summary.run_id) if r["status"] == "over_budget"]
+    assert row["count"] is None
+    assert "budget" in row["reason"]
+
+
+def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_path):
+    settings = quick_settings(tmp_path, split_depth_max=1)
+    lake = Lake.open(settings.lake)
+    summary = run_inline(lake, settings, toy.boards(1, {0: toy.LARGE}))
+    base = f"runs/run={summary.run_id}"
+    codes = lake.read_table(f"{base}/parts", PARTS).column("reason_code").to_pylist()
+    assert codes.count(ReasonCode.UNRECOVERABLE_JOB) == 3
+    assert len(lake.list(f"{base}/started")) == 2
+    (row,) = result_rows(lake, summary.run_id)
+    assert (row["reason_code"], row["reason"]) == ("nodes", "the budget of nodes ran out")
+
+
+def test_first_and_all_leave_their_solutions_in_canonical_order(lake, settings):
+    boards = toy.boards(50, {3: toy.LARGE})
+    first = run_inline(lake, settings, boards, Ask(kind="first"))
+    limited = run_inline(lake, settings, boards, Ask(kind="all", limit=3))
+    for summary, wanted in ((first, 1), (limited, 3)):
+        table = lake.read_table(f"solutions/{summary.run_id}.parquet", SOLUTIONS)
+        assert {row["count"] for row in result_rows(lake, summary.run_id)} == {wanted}
+        assert table.num_rows == 50 * wanted
+        by_job = {}
+        for row in table.to_pylist():
+            by_job.setdefault(row["job_id"], []).append((row["rank"], json.loads(row["solution"])))
+        large = toy.ToyPuzzle(number=3, behaviour=toy.LARGE).puzzle_id
+        plain = [r["job_id"] for r in table.to_pylist() if r["puzzle_id"] != large]
+        for job in plain:
+            assert by_job[job] == [(i, [i]) for i in range(wanted)]
+
+
+def test_the_best_are_kept_in_order_whether_a_job_was_divided_or_not(lake, settings):
+    summary = run_inline(lake, settings, toy.boards(20, {3: toy.LARGE}), Ask(kind="best", limit=5))
+    assert summary.statuses == {"solved": 20}
+    table = lake.read_table(f"solutions/{summary.run_id}.parquet", SOLUTIONS).to_pylist()
+    for number in range(20):
+        behaviour = toy.LARGE if number == 3 else toy.PLAIN
+        name = toy.ToyPuzzle(number=number, behaviour=behaviour).puzzle_id
+        last = (toy.LARGE_TOTAL if number == 3 else toy.count_of(number)) - 1
+        mine = [(r["rank"], json.loads(r["solution"])) for r in table if r["puzzle_id"] == name]
+        assert mine == [(rank, [last - rank]) for rank in range(5)]
+
+
+def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(
+    lake, settings, tmp_path, monkeypatch
+):
+    boards = toy.boards(5, {3: toy.LARGE})
+    with monkeypatch.context() as patch:
+        divide_all(patch, 16)
+        run_id = plan(lake, boards)
+    assert run_id == plan(Lake.open(str(tmp_path / "other")), boards)
+    run = open_run(lake, run_id)
+    assert (run.job_count, run.segments[0].chunk_rows) == (5, (1,) * (4 + 16))
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert (summary.statuses, summary.chunks_total) == ({"solved": 5}, 20)
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_path, monkeypatch):
+    settings = quick_settings(tmp_path, split_depth_max=1)
+    lake = Lake.open(settings.lake)
+    divide_all(monkeypatch, 4)
+    run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = result_rows(lake, run_id)
+    assert (row["status"], row["parts"]) == ("over_budget", 4)
+    assert len(lake.list(f"runs/run={run_id}/started")) == 1
+
+
+def test_a_second_run_over_the_same_boards_has_nothing_to_do(lake, settings):
+    first = run_inline(lake, settings, toy.boards(30))
+    again = run_inline(lake, settings, toy.boards(30))
+    more = run_inline(lake, settings, toy.boards(31))
+    assert (first.job_count, first.answered_count) == (30, 0)
+    assert (again.job_count, again.answered_count, again.finished) == (0, 30, True)
+    assert (more.job_count, more.answered_count) == (1, 30)
+
+
+def test_over_budget_and_poison_are_worked_again_within_a_larger_budget_only(tmp_path):
+    settings = quick_settings(tmp_path, split_depth_max=0)
+    lake = Lake.open(settings.lake)
+    boards = toy.boards(20, {3: toy.LARGE, 5: toy.RAISE})
+
+    def run(budget):
+        run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
+        return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+    assert run(BUDGET).statuses == {"solved": 18, "over_budget": 1, "poison": 1}
+    assert run(BUDGET).job_count == 0
+    assert run(replace(BUDGET, nodes=BUDGET.nodes // 2)).job_count == 0
+    more = run(replace(BUDGET, seconds=2 * BUDGET.seconds))
+    assert (more.job_count, more.statuses) == (2, {"over_budget": 1, "poison": 1})
+    assert run(replace(BUDGET, seconds=2 * BUDGET.seconds)).job_count == 0
+    assert run(BUDGET).job_count == 0
+
+
+def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
+    boards = toy.boards(400)
+    run_id = plan(lake, boards)
+    dying = DyingExecutor(lake, settings, chunks=5)
+    with pytest.raises(Killed):
+        drive(lake, run_id, dying, settings=settings)
+    rest = DyingExecutor(lake, settings, chunks=1000)
+    summary = drive(lake, plan(lake, boards), rest, settings=settings)
+    assert summary.run_id == run_id
+    assert summary.chunks_resumed == 5
+    assert not set(dying.worked) & set(rest.worked)
+    assert len(dying.worked) + len(rest.worked) == summary.chunks_total
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_new_driver_goes_on_where_parts_came_back_split(lake, settings, tmp_path):
+    boards = toy.boards(60, dict.fromkeys((3, 17, 40), toy.LARGE))
+    expected = undisturbed_rows(tmp_path, boards)
+    run_id = plan(lake, boards)
+    for chunks in (1, 2, 3, 5, 8):
+        with pytest.raises(Killed):
+            drive(lake, run_id, DyingExecutor(lake, settings, chunks=chunks), settings=settings)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == expected
+
+
+def test_a_driver_that_dies_while_it_grows_the_manifest_loses_nothing(
+    lake, settings, tmp_path, monkeypatch
+):
+    boards = toy.boards(20, {3: toy.LARGE})
+    run_id = plan(lake, boards)
+    write = Lake.write_row_groups
+
+    def die(self, path, tables, schema, *, new):
+        raise Killed
+
+    monkeypatch.setattr(Lake, "write_row_groups", die)
+    with pytest.raises(Killed):
+        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    monkeypatch.setattr(Lake, "write_row_groups", write)
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
+    boards = toy.boards(100, {3: toy.LARGE, 4: toy.UNSOLVABLE})
+    run_id = plan(lake, boards)
+    for ref in pending_chunks(lake, open_run(lake, run_id)):
+        solve_chunk(lake, ref, settings, "one")
+        once = lake.read_bytes(ref.part_path)
+        assert solve_chunk(lake, ref, settings, "two").state == "done"
+        lake.delete(ref.part_path)
+        assert solve_chunk(lake, ref, settings, "three").state == "solved"
+        assert lake.read_bytes(ref.part_path) == once
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, settings, tmp_path):
+    # A chunk worked twice may run out of time once and not the other time.
+    boards = toy.boards(20, {3: toy.LARGE})
+    run_id = plan(lake, boards)
+    with pytest.raises(Killed):
+        drive(lake, run_id, DyingExecutor(lake, settings, chunks=2), settings=settings)
+    (ref,) = [r for r in open_run(lake, run_id).chunks() if r.place == (0, 0)]
+    part = lake.read_table(ref.part_path, PARTS)
+    status = ["solved" if s == "split" else s for s in part.column("status").to_pylist()]
+    at = PARTS.get_field_index("status")
+    lake.write_table(ref.part_path, part.set_column(at, PARTS.field(at), [status]))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on(
+    lake, settings, monkeypatch
+):
+    # As on S3: in a folder the first part stands.
+    monkeypatch.setattr(Lake, "is_exclusive", False)
+    run_id = plan(lake, toy.boards(3))
+
+    def mark(path, job):
+        """Write a part as it is where the chunk had no time for one of its jobs."""
+        rows = solve_rows(
+            toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
+        ).to_pylist()
+        rows[job] |= {"status": "split", "children": AGAIN, "count": None}
+        lake.write_table(path, pa.Table.from_pylist(rows, PARTS))
+
+    class Late(InlineExecutor):
+        def poll(self, run_id, timeout_s):
+            events = super().poll(run_id, timeout_s)
+            for event in events:
+                if event.ref.segment < 2:
+                    mark(ref.part_path, event.ref.segment)
+            return events
+
+    run = open_run(lake, run_id)
+    ref = run.chunks()[0]
+    summary = drive(lake, run_id, Late(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": 3}
+    solved = solve_rows(toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
+    expected = {row["job_id"]: row["count"] for row in solved.to_pylist()}
+    assert {row["job_id"]: row["count"] for row in result_rows(lake, run_id)} == expected
+
+
+def test_messages_that_wait_for_their_turn_are_not_sent_again(tmp_path):
+    settings = quick_settings(tmp_path, chunk_overdue_seconds=0.2, reconcile_seconds=0.1)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(200))
+    summary = drive(lake, run_id, PatientExecutor(lake, settings), settings=settings)
+    assert (summary.finished, summary.resubmissions) == (True, 0)
+
+
+def test_lost_messages_are_sent_again_when_overdue_and_parts_found_unannounced(tmp_path):
+    settings = quick_settings(tmp_path, chunk_overdue_seconds=0.5)
+    lake = Lake.open(settings.lake)
+    boards = toy.boards(200)
+    executor = DeafExecutor(lake, settings, lost=3)
+    run_id = plan(lake, boards)
+    summary = drive(lake, run_id, executor, settings=settings)
+    assert summary.finished
+    assert summary.resubmissions == 3
+    assert summary.failures == 0
+    assert len(executor.submitted) == summary.chunks_total + 3
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+def test_attempts_survive_the_driver(tmp_path):
+    settings = quick_settings(tmp_path, attempts_max=3)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(10))
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    for died in (1, 2):
+
+        class FailsOnce(FailingExecutor):
+            def poll(self, run_id, timeout_s):
+                if self.failed:
+                    raise Killed
+                self.failed = True
+                return super().poll(run_id, timeout_s)
+
+            failed = False
+
+        with pytest.raises(Killed):
+            drive(lake, run_id, FailsOnce(lake, settings), settings=settings)
+        assert read_attempts(lake, ref).failures == (KILLED,) * died
+        assert read_attempts(lake, ref).attempt == died + 1
+    summary = drive(lake, run_id, FailingExecutor(lake, settings), settings=settings)
+    # One more for the chunk of ten, then three for each of its rows.
+    assert summary.failures == 1 + 10 * 3
+    assert summary.statuses == {"poison": 10}
+    assert {r["reason"] for r in result_rows(lake, run_id)} == {"killed (3 attempts)"}
+
+
+def test_dying_with_the_driver_is_counted_apart_and_not_taken_for_a_failure(tmp_path):
+    settings = quick_settings(tmp_path, attempts_max=2, interruptions_max=5)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(1))
+    for _ in range(4):
+        executor = DyingExecutor(lake, settings, chunks=0, begin=True)
+        with pytest.raises(Killed):
+            drive(lake, run_id, executor, settings=settings)
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    assert read_attempts(lake, ref) == Attempts(attempt=4, interruptions=3)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": 1}
+
+
+def test_dying_with_the_driver_over_and_over_is_poison(tmp_path):
+    settings = quick_settings(tmp_path, interruptions_max=2)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(1))
+    for _ in range(2):
+        executor = DyingExecutor(lake, settings, chunks=0, begin=True)
+        with pytest.raises(Killed):
+            drive(lake, run_id, executor, settings=settings)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"poison": 1}
+
+
+@pytest.mark.parametrize("step", ["growing_run.single_rows", "reconciler.unfinished_part"])
+def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
+    tmp_path, monkeypatch, step
+):
+    settings = quick_settings(tmp_path, attempts_max=2)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(10, {2: toy.RAISE}))
+    module, name = step.split(".")
+    module = importlib.import_module(f"nightgrid.workers.driver.{module}")
+    do, failed = getattr(module, name), []
+
+    def fail(*arguments):
+        if len(failed) < 3:
+            failed.append(1)
+            raise TransientError("the disk is away")
+        return do(*arguments)
+
+    monkeypatch.setattr(module, name, fail)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert len(failed) == 3
+    assert summary.statuses == {"solved": 9, "poison": 1}
+    assert summary.failures == 2 + 2, "of the chunk of ten, and of its row alone"
+
+
+def test_messages_of_earlier_attempts_are_stale(lake, settings):
+    run_id = plan(lake, toy.boards(10))
+    old = ChunkRef(run_id=run_id, segment=0, chunk=0)
+
+    class FailsThenDies(FailingExecutor):
+        def submit(self, ref):
+            if ref.attempt == 2:
+                raise Killed
+            super().submit(ref)
+
+    with pytest.raises(Killed):
+        drive(lake, run_id, FailsThenDies(lake, settings), settings=settings)
+    assert solve_chunk(lake, old, settings, "late").state == "stale"
+    assert not lake.exists(old.part_path)
+
+
+def test_messages_of_finished_runs_do_nothing(lake, settings):
+    run_id = plan(lake, toy.boards(10))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    lake.delete(ref.part_path)
+    assert solve_chunk(lake, ref, settings, "late").state == "done"
+    assert not lake.exists(ref.part_path)
+
+
+def test_a_lake_that_fails_stops_the_run_and_poisons_nothing(tmp_path):
+    settings = quick_settings(tmp_path, broker_patience_seconds=0.2)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(5, {2: toy.NEVER}))
+    with pytest.raises(TransientError, match="the disk is away"):
+        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert read_done(lake, run_id) is None
+    assert lake.list(f"runs/run={run_id}/attempts") == []
+
+
+def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
+    slow = dict.fromkeys(range(40), toy.SLOW)
+    settings = quick_settings(tmp_path, batch_chunk_seconds=0.1, batch_slice_rows=2)
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(40, slow))
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.chunks_total > len(open_run(lake, run_id).segments[0].chunk_rows)
+    assert summary.statuses == {"solved": 40}
+    assert {row["parts"] for row in result_rows(lake, run_id)} == {1}
+
+
+def test_progress_ends_with_everything_done(lake, settings):
+    seen = []
+    run_id = plan(lake, toy.boards(100, {3: toy.LARGE}))
+    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    assert seen[0].chunks_done == 0
+    assert seen[-1].chunks_done == seen[-1].chunks_total
+    assert (seen[-1].jobs_done, seen[-1].jobs_total) == (100, 100)
+
+
+def run_rows(run):
+    return [run.rows(ref.place) for ref in run.chunks()]
+
+
+@pytest.mark.parametrize("into", [1, 4])
+def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into):
+    behaviours = {2: toy.LAYERED, 3: toy.LARGE, 4: toy.UNSOLVABLE, 5: toy.RAISE, 6: toy.SLOW}
+    settings = quick_settings(tmp_path, attempts_max=2)
+    lake = Lake.open(settings.lake)
+    boards = toy.boards(30, behaviours)
+    divide_all(monkeypatch, into)
+    run_id = plan(lake, boards)
+    seen = []
+
+    def stop_in_the_middle(progress):
+        seen.append(progress)
+        if len(seen) == 12:
+            raise Killed
+
+    with pytest.raises(Killed):
+        drive(lake, run_id, InlineExecutor(lake, settings), stop_in_the_middle, settings=settings)
+    before = seen[-1].jobs_done
+    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    assert seen[12].jobs_done == before, "what was done is found done"
+    done = [progress.jobs_done for progress in seen]
+    assert done == sorted(done)
+    assert 0 < before < 30
+    assert {progress.jobs_total for progress in seen} == {30}
+    assert done[-1] == 30
+    assert sum(run_rows(open_run(lake, run_id))) > 30
+
+
+def test_two_drivers_do_not_work_one_run_at_once(lake, settings):
+    run_id = plan(lake, toy.boards(100))
+
+    def drive_again(_):
+        with pytest.raises(TransientError, match="another driver"):
+            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+    drive(lake, run_id, InlineExecutor(lake, settings), drive_again, settings=settings)
+    assert read_done(lake, run_id) is not None
+
+
+def test_another_solver_version_refuses_the_chunk(lake, settings, monkeypatch):
+    run_id = plan_run(lake, toy.TOY, toy.boards(1), COUNT, BUDGET)
+    monkeypatch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"poison": 1}
+    (row,) = result_rows(lake, run_id)
+    assert "was planned for pips solver toy-1, this worker has toy-2" in row["reason"]

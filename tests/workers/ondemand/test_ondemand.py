@@ -1,0 +1,303 @@
+"""On-demand solves, with a real interactive worker, and without any."""
+
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import toy_game as toy
+
+from nightgrid.archive.lake.storage import STAGING, STAGING_KEPT_S, Lake
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.broker.messages import Traffic, Watch
+from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.status import overview
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.ondemand.jobs import (
+    open_records,
+    record_path,
+    result,
+    solve_message,
+    status,
+    submit,
+)
+from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.queue_names import BATCH, NAMES
+from nightgrid.workers.runs.manifest import open_run
+from tests.workers.cluster.test_survival import drive_celery, slow_boards
+from tests.workers.conftest import COUNT, plan, quick_settings
+from tests.workers.pending import pending_chunks
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
+
+
+@pytest.fixture
+def mailbox(monkeypatch):
+    """Messages that would have gone to the queue `interactive`."""
+    sent = []
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
+    return sent
+
+
+def puzzle(number, behaviour=toy.PLAIN):
+    return toy.ToyPuzzle(number=number, behaviour=behaviour)
+
+
+def test_a_job_goes_from_queue_to_result_and_leaves_no_record(lake, settings, mailbox):
+    job = submit(lake, PLAIN, Ask(kind="all", limit=3), settings=settings)
+    assert status(lake, job).state == "queued"
+    assert result(lake, job) is None
+    (message,) = mailbox
+    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    answer = result(lake, job)
+    assert (answer["status"], answer["count"], answer["solutions"]) == (
+        "solved",
+        3,
+        [[0], [1], [2]],
+    )
+    assert status(lake, job).state == "done"
+    assert open_records(lake) == []
+
+
+def test_an_answer_is_found_without_a_look_at_those_to_other_jobs(lake, settings, mailbox):
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    # Whoever opened it would fail.
+    lake.write_bytes("results/ondemand-other.parquet", b"damaged")
+    lake.write_bytes("solutions/ondemand-other.parquet", b"damaged")
+    assert result(lake, job) is None
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["count"] == toy.count_of(1)
+
+
+def test_a_job_that_the_lake_can_answer_costs_no_message(lake, settings, mailbox):
+    drive(
+        lake,
+        plan(lake, toy.boards(10)),
+        InlineExecutor(lake, settings),
+        settings=settings,
+    )
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    assert mailbox == []
+    assert status(lake, job).state == "done"
+    assert result(lake, job)["count"] == toy.count_of(1)
+
+
+def test_the_same_job_is_sent_once(lake, settings, mailbox):
+    jobs = {submit(lake, PLAIN, COUNT, settings=settings) for _ in range(3)}
+    assert len(jobs) == len(mailbox) == 1
+
+
+def test_a_message_delivered_twice_is_worked_once(lake, settings, mailbox):
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    first = solve_message(lake, mailbox[0], settings, "one")
+    path = f"results/ondemand-{job}.parquet"
+    written = lake.read_bytes(path)
+    assert solve_message(lake, mailbox[0], settings, "two") == {"job_id": job, "state": "done"}
+    assert first["status"] == "solved"
+    assert lake.read_bytes(path) == written
+
+
+def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
+    large = puzzle(9, toy.LARGE)
+    job = submit(lake, large, COUNT, settings=settings)
+    report = solve_message(lake, mailbox[0], settings, "w")
+    assert report["state"] == "run"
+    assert status(lake, job).run_id == report["run_id"]
+    assert status(lake, job).state == "run"
+    assert solve_message(lake, mailbox[0], settings, "w")["state"] == "run"
+    drive(lake, report["run_id"], InlineExecutor(lake, settings), settings=settings)
+    assert status(lake, job).state == "done"
+    assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
+
+
+def test_a_puzzle_too_large_for_a_message_becomes_a_run_at_once(tmp_path, mailbox, monkeypatch):
+    settings = quick_settings(tmp_path, ondemand_message_bytes=256)
+    lake = Lake.open(settings.lake)
+    value = {"number": 5, "behaviour": 0, "padding": "x" * 300}
+    monkeypatch.setattr(toy.TOY, "puzzle_to_json", lambda _: value, raising=False)
+    job = submit(lake, puzzle(5), COUNT, settings=settings)
+    assert mailbox == []
+    run_id = status(lake, job).run_id
+    assert len(pending_chunks(lake, open_run(lake, run_id))) == 1
+
+
+def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox):
+    job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
+    for _ in range(settings.attempts_max):
+        with pytest.raises(TransientError, match="too much for the toy"):
+            solve_message(lake, mailbox[0], settings, "w")
+    solve_message(lake, mailbox[0], settings, "w")
+    answer = result(lake, job)
+    assert answer["status"] == "poison"
+    assert answer["reason"].endswith("(3 attempts)")
+
+
+def test_a_dead_broker_is_reported_within_seconds_and_nothing_stays_behind(lake, settings):
+    with pytest.raises(TransientError, match="does not answer"):
+        submit(lake, PLAIN, COUNT, settings=settings)
+    assert open_records(lake) == []
+
+
+def test_a_message_for_another_solver_is_refused(lake, settings, mailbox):
+    submit(lake, PLAIN, COUNT, settings=settings)
+    with pytest.raises(PermanentError, match="same solver version"):
+        solve_message(lake, {**mailbox[0], "job_id": "0" * 32}, settings, "w")
+    with pytest.raises(PermanentError, match="expected a message with"):
+        solve_message(lake, {"job_id": "0" * 32}, settings, "w")
+
+
+@pytest.mark.parametrize("job", ["../../etc/passwd", "", "A" * 32, "0" * 31])
+def test_a_malformed_job_id_is_refused(lake, job):
+    with pytest.raises(PermanentError, match="expected 32 hexadecimal digits"):
+        status(lake, job)
+
+
+def test_an_unknown_job_is_told_apart_from_one_that_waits(lake):
+    assert status(lake, "0" * 32).state == "unknown"
+    with pytest.raises(PermanentError, match="never submitted"):
+        result(lake, "0" * 32)
+
+
+def test_a_watch_gives_up_messages_that_are_nowhere_twice_or_in_dead_hands():
+    watch = Watch(patience_s=0.05)
+    here = Traffic(waiting=frozenset({"a"}), acquired=frozenset({"b"}))
+    assert watch.gone(["a", "b", "c"], here) == set()
+    assert watch.gone(["a", "b", "c"], here) == {"c"}
+    assert watch.gone(["a", "b", "c"], here) == set()
+    time.sleep(0.06)
+    assert watch.gone(["a", "b"], here) == {"b"}
+
+
+def test_nothing_is_gone_from_a_queue_that_was_not_seen_to_its_end():
+    watch = Watch(patience_s=60.0)
+    part = Traffic(waiting=frozenset({"a"}), acquired=frozenset(), complete=False)
+    assert watch.gone(["a", "b"], part) == set()
+    assert watch.gone(["a", "b"], part) == set()
+
+
+@pytest.mark.cluster
+def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
+    boards = slow_boards(300, 21_000)
+    answers = []
+
+    def ask(progress):
+        if progress.chunks_done == 2 and not answers:
+            job = submit(cluster_lake, puzzle(77_001), COUNT, settings=cluster)
+            answers.append((result(cluster_lake, job, timeout_s=30.0), progress.chunks_total))
+            done = len(cluster_lake.list(f"runs/run={progress.run_id}/parts"))
+            answers.append(done)
+
+    summary = drive_celery(cluster, cluster_lake, plan(cluster_lake, boards), ask)
+    (answer, _), done_when_answered = answers
+    assert answer["count"] == toy.count_of(77_001)
+    assert done_when_answered < summary.chunks_total
+
+
+@pytest.mark.cluster
+def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
+    cluster, cluster_lake, monkeypatch
+):
+    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 10)
+    boards = toy.boards(400, dict.fromkeys(range(22_000, 22_400), toy.SLOW), start=22_000)
+    run_id = plan(cluster_lake, boards)
+    refs = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))
+    # All of it at once: no driver holds anything back.
+    with closing(CeleryExecutor(cluster)) as executor:
+        for ref in refs:
+            executor.submit(ref)
+    job = submit(cluster_lake, puzzle(77_005, toy.LARGE), COUNT, settings=cluster)
+    assert result(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
+    left = len(refs) - len(cluster_lake.list(f"runs/run={run_id}/parts"))
+    assert left > cluster.batch_processes, "whatever was sent before it had been taken by then"
+    with closing(connect(cluster)) as client:
+        client.delete(f"{cluster.key_prefix}{BATCH}")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("number", "behaviour", "expected"),
+    [(77_002, toy.LARGE, "solved"), (77_003, toy.KILL_CHILD, "poison")],
+    ids=["large", "kills its process"],
+)
+def test_the_cluster_brings_every_on_demand_job_to_an_end(
+    cluster, cluster_lake, number, behaviour, expected
+):
+    job = submit(cluster_lake, puzzle(number, behaviour), COUNT, settings=cluster)
+    assert result(cluster_lake, job, timeout_s=60.0)["status"] == expected
+
+
+@pytest.mark.cluster
+def test_a_lost_message_is_sent_again_by_the_keeper(cluster, cluster_lake, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
+        job = submit(cluster_lake, puzzle(77_004), COUNT, settings=cluster)
+    assert result(cluster_lake, job, timeout_s=30.0)["count"] == toy.count_of(77_004)
+    with closing(connect(cluster)) as client:
+        assert list(client.scan_iter("*celery-task-meta*")) == [], "answers lie in the lake alone"
+
+
+@pytest.mark.cluster
+def test_the_overview_tells_what_waits_and_how_old_the_oldest_is(cluster, cluster_lake):
+    run_id = plan(
+        cluster_lake, toy.boards(4, dict.fromkeys(range(31_000, 31_004), toy.SLOW), start=31_000)
+    )
+    executor = CeleryExecutor(cluster)
+    ref = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))[0]
+    for _ in range(20):
+        executor.submit(ref)
+    seen = overview(cluster)["batch"]
+    executor.close()
+    assert seen.queued + seen.acquired > 0
+    assert 0 <= seen.oldest_s < 30
+    assert set(overview(cluster)) == set(NAMES)
+    with closing(connect(cluster)) as client:
+        alive = living(client, cluster).values()
+    serving = {queue for about in alive for queue in about["queues"]}
+    assert serving == set(NAMES)
+
+
+def left_half_written(lake_folder):
+    """Leave two files of killed writers: one two days old, one that may be a living writer's."""
+    staging = lake_folder / STAGING
+    staging.mkdir(parents=True, exist_ok=True)
+    for name, age_s in (("old", 2 * STAGING_KEPT_S), ("young", 0.0)):
+        (staging / name).write_bytes(b"half")
+        written_at = time.time() - age_s
+        os.utime(staging / name, (written_at, written_at))
+    return staging
+
+
+def test_a_keeper_deletes_what_killed_writers_left_half_written(lake, settings):
+    staging = left_half_written(Path(settings.lake))
+    keeper = Keeper(lake, settings)
+    keeper.sweep()
+    assert [path.name for path in staging.iterdir()] == ["young"]
+    left_half_written(Path(settings.lake))
+    keeper.sweep()
+    assert len(list(staging.iterdir())) == 2, "once an hour is enough"
+
+
+def test_a_run_deletes_what_killed_writers_left_half_written(lake, settings):
+    staging = left_half_written(Path(settings.lake))
+    run_id = plan(lake, toy.boards(3))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert [path.name for path in staging.iterdir()] == ["young"]
+
+
+def test_the_keeper_does_nothing_where_nothing_is_open(lake, settings):
+    Keeper(lake, settings).look()
+    assert not lake.exists(record_path("0" * 32))
+
+
+def test_a_budget_below_what_a_task_may_take_is_final(lake, settings, mailbox):
+    small = Budget(nodes=10, table_bytes=1000, seconds=1.0)
+    job = submit(lake, puzzle(9, toy.LARGE), COUNT, budget=small, settings=settings)
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["status"] == "over_budget"

@@ -1,0 +1,511 @@
+"""A run that is worked while it is planned: whoever dies, nothing is planned twice or forgotten."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+import toy_game as toy
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.external_sort import Buckets
+from nightgrid.workers.runs.gathering import SPLIT, Gathering, is_right
+from nightgrid.workers.runs.manifest import (
+    SegmentTakenError,
+    add_segment,
+    has_plan,
+    open_run,
+    segment_path,
+)
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
+from tests.workers.conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+RUN_ID = "c0" * 16
+BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture(autouse=True)
+def _many_segments(monkeypatch):
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 20)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 40)
+
+
+def begin(lake):
+    begin_run(lake, toy.TOY, COUNT, BUDGET, RUN_ID, puzzle_count=len(BOARDS))
+
+
+def extend(lake, boards=BOARDS):
+    extend_run(lake, toy.TOY, lambda: [boards], COUNT, BUDGET, RUN_ID)
+
+
+def before_segments(patch, act):
+    """Let something happen before the planner writes each segment."""
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        act()
+        stream_plan(*arguments)
+
+    patch.setattr(planning, "stream_plan", stream)
+
+
+def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpus(
+    lake, monkeypatch
+):
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    begin(lake)
+    # Tables that no batch ends with.
+    tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
+    extend_run(lake, toy.TOY, lambda: tables, COUNT, BUDGET, RUN_ID)
+    sizes = [sum(s.chunk_rows) for s in open_run(lake, RUN_ID).segments if s.kind == "plan"]
+    assert sizes[:4] == [4, 12, 16, 32]
+    whole = [row["puzzle_id"] for row in planned_jobs(lake) if not row["part_path"]]
+    assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
+
+
+def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monkeypatch):
+    begin(lake)
+    with monkeypatch.context() as patch:
+        written = []
+
+        def die():
+            if len(written) == 3:
+                raise KilledError
+            written.append(1)
+
+        before_segments(patch, die)
+        with pytest.raises(KilledError):
+            extend(lake)
+    assert len(open_run(lake, RUN_ID).segments) == 3
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    extend(lake)
+    jobs = [row for row in planned_jobs(lake) if not row["part_path"]]
+    assert sorted(row["job_no"] for row in jobs) == list(range(len(BOARDS)))
+    assert sorted(row["puzzle_id"] for row in jobs) == sorted(
+        BOARDS.column("puzzle_id").to_pylist()
+    )
+
+
+def test_an_estimate_cuts_as_the_plan_of_a_count_does(lake):
+    estimate = estimate_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
+    begin(lake)
+    extend(lake)
+    assert estimate.chunk_count == len(open_run(lake, RUN_ID).chunks())
+
+
+def planner_beside(lake):
+    """Plan the run in a thread of its own."""
+    planner = threading.Thread(target=extend, args=(lake,))
+    planner.start()
+    return planner
+
+
+def planned_jobs(lake):
+    """The jobs of the plan: number and puzzle of each, as often as it stands there whole."""
+    run = open_run(lake, RUN_ID)
+    rows = [
+        lake.read_row_group(segment_path(RUN_ID, segment.number), chunk).select(
+            ["job_no", "puzzle_id", "part_path"]
+        )
+        for segment in run.segments
+        if segment.kind == "plan"
+        for chunk in range(len(segment.chunk_rows))
+    ]
+    return pa.concat_tables(rows).to_pylist()
+
+
+def check_plan(lake):
+    """Every puzzle is one job, with a number of its own from 0 on."""
+    rows = [row for row in planned_jobs(lake) if row["part_path"] in ("", "0")]
+    run = open_run(lake, RUN_ID)
+    assert run.planned
+    assert sorted(row["job_no"] for row in rows) == list(range(300))
+    assert sorted(row["puzzle_id"] for row in rows) == sorted(
+        BOARDS.column("puzzle_id").to_pylist()
+    )
+    assert (run.job_count, run.answered_count, run.puzzle_count) == (300, 0, 300)
+
+
+def check_results(lake, tmp_path):
+    assert result_rows(lake, RUN_ID) == undisturbed_rows(tmp_path, BOARDS)
+
+
+def test_a_plan_that_is_made_in_segments_has_every_job_once(lake):
+    begin(lake)
+    assert not open_run(lake, RUN_ID).planned
+    extend(lake)
+    check_plan(lake)
+    run = open_run(lake, RUN_ID)
+    assert len(run.segments) > 5
+    assert {segment.kind for segment in run.segments} == {"plan"}
+    assert all(len(s.chunk_cost_s) == len(s.chunk_rows) for s in run.segments)
+    extend(lake)
+    assert open_run(lake, RUN_ID) == run, "what is planned to its end stays as it is"
+
+
+def test_puzzles_that_stand_twice_or_are_answered_are_left_out(lake, settings):
+    first = BOARDS.slice(0, 40)
+    extend_run(lake, toy.TOY, lambda: [first], COUNT, BUDGET, "aa" * 16)
+    executor = InlineExecutor(lake, settings)
+    assert drive(lake, "aa" * 16, executor, settings=settings).finished
+    begin(lake)
+    extend(lake, pa.concat_tables([BOARDS, first, BOARDS.slice(250)]))
+    run = open_run(lake, RUN_ID)
+    assert (run.job_count, run.answered_count) == (260, 40)
+    assert drive(lake, RUN_ID, executor, settings=settings).finished
+
+
+@pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
+def test_a_planner_that_was_killed_is_followed_up(lake, monkeypatch, when):
+    begin(lake)
+    written = []
+
+    def stream(*arguments):
+        if len(written) == when:
+            raise KilledError
+        written.append(stream_plan(*arguments))
+
+    def die(*_):
+        raise KilledError
+
+    stream_plan = planning.stream_plan
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "stream_plan", stream)
+        if when == "before the plan":
+            patch.setattr(planning, "_write_plan", die)
+        with pytest.raises(KilledError):
+            extend(lake)
+    assert not has_plan(lake, RUN_ID)
+    extend(lake)
+    check_plan(lake)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_planners_at_the_same_run_plan_nothing_twice(lake, monkeypatch, seed):
+    begin(lake)
+    gate = threading.Lock()
+    failures = []
+
+    def stream(*arguments):
+        # Who writes the next segment changes every few milliseconds.
+        time.sleep(0.002 * ((seed + threading.get_ident() // 64) % 4))
+        try:
+            stream_plan(*arguments)
+        except SegmentTakenError:
+            with gate:
+                failures.append(1)
+            raise
+
+    stream_plan = planning.stream_plan
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    planners = [threading.Thread(target=extend, args=(lake,)) for _ in range(3)]
+    for planner in planners:
+        planner.start()
+    for planner in planners:
+        planner.join()
+    check_plan(lake)
+    assert failures, "nobody ever came second"
+
+
+def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, monkeypatch):
+    begin(lake)
+    streamed = []
+
+    def stream(given, chunks, *others):
+        def with_driver():
+            yield from chunks
+            if len(streamed) == 3:
+                (row,) = planned_jobs(lake)[:1]
+                rows = lake.read_row_group(segment_path(RUN_ID, 0), 0).slice(0, 1)
+                assert rows.column("job_no").to_pylist() == [row["job_no"]]
+                add_segment(lake, RUN_ID, 2, "split", [(0, 0)], [rows])
+
+        streamed.append(1)
+        stream_plan(given, with_driver(), *others)
+
+    stream_plan = planning.stream_plan
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    extend(lake)
+    kinds = [segment.kind for segment in open_run(lake, RUN_ID).segments]
+    assert Counter(kinds)["split"] == 1
+    assert kinds[2] == "split"
+    assert len(streamed) == len(kinds) - 1, "no segment was written twice"
+
+
+def test_a_segment_that_was_lost_is_planned_again(lake, monkeypatch):
+    monkeypatch.setattr(Lake, "is_exclusive", False)
+    begin(lake)
+
+    def stream(*arguments):
+        stream_plan(*arguments)
+        if not lost and len(lake.list(f"runs/run={RUN_ID}/manifest")) == 3:
+            # As when another upload ends within this one, with less in it.
+            rows = lake.read_row_group(segment_path(RUN_ID, 2), 0)
+            schema = lake.schema(segment_path(RUN_ID, 2))
+            lost.append(1)
+            lake.write_row_groups(segment_path(RUN_ID, 2), [rows.slice(0, 1)], schema)
+
+    lost = []
+    stream_plan = planning.stream_plan
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    extend(lake)
+    rows = [row["puzzle_id"] for row in planned_jobs(lake) if row["part_path"] in ("", "0")]
+    assert lost
+    check_plan(lake)
+    assert sorted(rows) == sorted(BOARDS.column("puzzle_id").to_pylist())
+
+
+def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
+    monkeypatch.setattr(plan_pass, "DIVIDE_S", 0.0)
+    begin(lake)
+    extend(lake)
+    run = open_run(lake, RUN_ID)
+    assert run.divided_count
+    homes = {}
+    for segment in run.segments:
+        for chunk in range(len(segment.chunk_rows)):
+            rows = lake.read_row_group(segment_path(RUN_ID, segment.number), chunk)
+            for job in rows.column("job_no").to_pylist():
+                homes.setdefault(job, set()).add(segment.number)
+    assert all(len(home) == 1 for home in homes.values())
+    estimate = estimate_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
+    assert estimate.divided_count == run.divided_count
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.03])
+def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_path, pause_s):
+    begin(lake)
+    before_segments(monkeypatch, lambda: time.sleep(pause_s))
+    planner = planner_beside(lake)
+    shares = []
+    summary = drive(
+        lake,
+        RUN_ID,
+        InlineExecutor(lake, settings),
+        lambda progress: shares.append((progress.planned_share, progress.chunks_done)),
+        settings=settings,
+        check_planner=lambda: None,
+    )
+    planner.join()
+    assert summary.finished
+    assert summary.job_count == 300
+    assert shares == sorted(shares)
+    if pause_s:
+        assert any(share < 1.0 and done for share, done in shares), "nothing was worked before"
+        kinds = [segment.kind for segment in open_run(lake, RUN_ID).segments]
+        assert "plan" in kinds[kinds.index("split") :], "no row came back split before"
+    check_results(lake, tmp_path)
+
+
+def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
+    lake, settings, monkeypatch, tmp_path
+):
+    begin(lake)
+
+    def die():
+        if lake.exists(segment_path(RUN_ID, 2)):
+            raise KilledError
+
+    with monkeypatch.context() as patch:
+        before_segments(patch, die)
+        with pytest.raises(KilledError):
+            extend(lake)
+
+    def check():
+        raise TransientError("the process that planned was killed")
+
+    executor = InlineExecutor(lake, settings)
+    with pytest.raises(TransientError, match="was killed"):
+        drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
+    with pytest.raises(PermanentError, match="not planned to its end, and nobody is at it"):
+        drive(lake, RUN_ID, executor, settings=settings)
+    extend(lake)
+    assert drive(lake, RUN_ID, executor, settings=settings).finished
+    check_results(lake, tmp_path)
+
+
+def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch):
+    # Several buckets and row groups, as in a large run.
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.gathering.BATCH_CHUNKS", 3)
+    monkeypatch.setattr("nightgrid.workers.driver.collector.HELD_PARTS", 2)
+    take = Gathering.take
+
+    def every_other(self, refs, parts):
+        take(self, [ref for ref in refs if ref.chunk % 2], parts)
+
+    def failing(self, refs, parts):
+        take(self, refs[:2], parts)
+        raise TransientError("the lake went away in between")
+
+    def no_room(self, refs, parts):
+        raise OSError(28, "No space left on device")
+
+    found = []
+    hows = {"way": take, "end": no_room, "both": every_other, "fails": failing}
+    for name, how in hows.items():
+        monkeypatch.setattr(Gathering, "take", how)
+        settings = quick_settings(tmp_path / name)
+        lake = Lake.open(settings.lake)
+        begin(lake)
+        extend(lake)
+        assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+        found.append((result_rows(lake, RUN_ID), lake.row_groups(f"results/{RUN_ID}.parquet")))
+    assert found == [found[0]] * len(hows)
+    assert len(found[0][1]) > 5
+
+
+def test_a_driver_reads_every_part_once(lake, settings, monkeypatch):
+    begin(lake)
+    extend(lake, toy.boards(300))
+    read, reads = Lake.read_table, Counter()
+
+    def counted(self, path, *others):
+        reads[path] += "/parts/" in path
+        return read(self, path, *others)
+
+    monkeypatch.setattr(Lake, "read_table", counted)
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    parts = [ref.part_path for ref in open_run(lake, RUN_ID).chunks()]
+    assert len(parts) > 10
+    assert {path: reads[path] for path in parts if reads[path] != 1} == {}
+
+
+def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lake, settings):
+    begin(lake)
+    extend(lake)
+    run = open_run(lake, RUN_ID)
+    same = [ref for ref in run.chunks() if ref.segment == 3]
+    for ref in run.chunks():
+        solve_chunk(lake, ref, settings, "w")
+    wrong = next(r for r in same[1:] if SPLIT not in statuses(lake, r))
+    part = lake.read_table(wrong.part_path, PARTS)
+    at = part.schema.get_field_index("job_id")
+    others = pa.array(["0" * 32] * len(part))
+    lake.write_table(wrong.part_path, part.set_column(at, part.schema.field(at), others))
+    with (
+        Gathering(lake, run) as gathered,
+        pytest.raises(PermanentError, match=f"{wrong.name} answers other jobs"),
+    ):
+        gathered.take(same)
+
+
+def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
+    begin(lake)
+    extend(lake)
+    run = open_run(lake, RUN_ID)
+    stale = run.chunks()[3]
+    with Gathering(lake, run) as gathered:
+        solve_chunk(lake, stale, settings, "early")
+        gathered.take([stale])
+        assert gathered.places == {stale.place}
+        # The same chunk came back split to somebody who was slower.
+        rows = lake.read_row_group(stale.manifest_path, stale.chunk)
+        add_segment(lake, RUN_ID, len(run.segments), "split", [stale.place], [rows.slice(0, 1)])
+        assert not is_right(lake, open_run(lake, RUN_ID), gathered.places)
+        for ref in open_run(lake, RUN_ID).chunks():
+            solve_chunk(lake, ref, settings, "late")
+        again = open_run(lake, RUN_ID)
+        large = [r for r in again.chunks() if SPLIT in statuses(lake, r)]
+        assert large, "the large boards came back split"
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    check_results(lake, tmp_path)
+
+
+def statuses(lake, ref):
+    return lake.read_table(ref.part_path, PARTS).column("status").to_pylist()
+
+
+def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_complete(
+    lake, settings, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(Lake, "is_exclusive", False)
+    begin(lake)
+    gate = threading.Event()
+
+    def stop():
+        if lake.exists(segment_path(RUN_ID, 3)):
+            gate.wait(5.0)
+
+    before_segments(monkeypatch, stop)
+    planner = planner_beside(lake)
+    seen = []
+
+    def check():
+        seen.append(len(lake.list(f"runs/run={RUN_ID}/parts")))
+        if len(seen) == 3:
+            gate.set()
+
+    executor = InlineExecutor(lake, settings)
+    summary = drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
+    planner.join()
+    assert summary.finished
+    assert len(seen) >= 3
+    assert not any(seen)
+    check_results(lake, tmp_path)
+
+
+def test_a_disk_that_stays_full_costs_the_early_answers_alone(
+    lake, settings, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.external_sort.SPREAD_ROWS", 40)
+    full = []
+
+    class Full:
+        def __init__(self, writer):
+            self._writer = writer
+
+        def write_table(self, table):
+            full.append(1)
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            self._writer.close()
+            raise OSError(28, "No space left on device")
+
+    opened = Buckets.__init__
+
+    def open_full(self, *arguments):
+        opened(self, *arguments)
+        if not full:
+            self._writers = [Full(writer) for writer in self._writers]
+
+    monkeypatch.setattr(Buckets, "__init__", open_full)
+    begin(lake)
+    extend(lake)
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    assert full
+    assert not list(settings.side_dir.glob("answers-*"))
+    check_results(lake, tmp_path)
+
+
+def test_what_a_killed_driver_has_gathered_is_deleted_by_the_next(lake, settings):
+    begin(lake)
+    extend(lake)
+    left = settings.side_dir / f"answers-{RUN_ID}" / "bucket-7.arrow"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"what was there")
+    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
+    assert not left.parent.exists()

@@ -1,0 +1,151 @@
+"""Runs and messages of Letter Boxed: words lie in the lake, values go all the way."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.words.binding import bind_game, open_game
+from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import record_path, result, solve_message, submit
+from nightgrid.workers.runs.plan.planner import plan_run
+from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
+from tests.workers.conftest import divide_all, quick_settings
+
+DAYS = 4
+OWN = Puzzle(sides=SIDES, dictionary=WORDS)
+
+
+@pytest.fixture(autouse=True)
+def real_games(toy_in_place_of_pips, monkeypatch):
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
+
+
+@pytest.fixture
+def mailbox(monkeypatch):
+    """Messages that would have gone to the queue `interactive`."""
+    sent = []
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
+    return sent
+
+
+def days():
+    return [
+        Puzzle(
+            sides=tuple(turned(side, day) for side in SIDES),
+            dictionary=tuple(turned(word, day) for word in WORDS[: len(WORDS) - day]),
+        )
+        for day in range(DAYS)
+    ]
+
+
+def run_of(lake, settings, ask, rules=""):
+    puzzles = days()
+    add_dictionaries(lake, words_of(puzzles))
+    game = bind_game("letterboxed", rules, None, lake)
+    table = puzzles_table(game, puzzles)
+    run_id = plan_run(lake, game, table, Ask.parse(ask), Budget())
+    return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+
+@pytest.mark.parametrize("into", [1, 3])
+@pytest.mark.parametrize("ask", ["count", "best(3)", "first"])
+@pytest.mark.parametrize("rules", ["", "chains=fewest-letters", "chains=4"])
+def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, into, monkeypatch):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    divide_all(monkeypatch, into)
+    run_id, summary = run_of(lake, settings, ask, rules)
+    assert summary.statuses == {"solved": DAYS}
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank")
+    game = bind_game("letterboxed", rules)
+    for puzzle in days():
+        (row,) = [r for r in rows if r["puzzle_id"] == puzzle.puzzle_id]
+        found = [
+            json.loads(r["solution"])
+            for r in table.to_pylist()
+            if r["puzzle_id"] == puzzle.puzzle_id
+        ]
+        whole = game.solve(puzzle, Ask.parse(ask))
+        assert (row["rules"], row["lexicon_id"]) == (game.rules, "")
+        if ask == "first":
+            assert len(found) == 1
+        else:
+            assert (int(row["count"]), row["value"]) == (whole.count, whole.value)
+            assert found == [game.solution_to_json(chain) for chain in whole.solutions]
+
+
+def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    puzzles = days()
+    game = bind_game("letterboxed", "", None, lake)
+    add_dictionaries(lake, words_of(puzzles[:-1]))
+    run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse("best(2)"), Budget())
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": DAYS - 1, "poison": 1}
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    (lost,) = [row for row in rows if row["status"] == "poison"]
+    assert lost["puzzle_id"] == puzzles[-1].puzzle_id
+    assert puzzles[-1].dictionary_id in lost["reason"]
+
+
+def test_a_worker_that_is_open_finds_dictionaries_that_came_later(tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    first, second = days()[:2]
+    for puzzle in (first, second):
+        add_dictionaries(lake, words_of([puzzle]))
+        game = open_game(lake, "letterboxed")
+        arrays = game.to_arrays([puzzle])
+        assert game.from_arrays(arrays, 0) == puzzle
+
+
+def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path, mailbox):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    job = submit(lake, OWN, Ask.parse("best(1)"), game="letterboxed", settings=settings)
+    (message,) = mailbox
+    assert message["lexicon_id"] == ""
+    assert message["puzzle"] == {
+        "game": "letterboxed",
+        "sides": list(SIDES),
+        "dictionary_id": OWN.dictionary_id,
+    }
+    page = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
+    assert message["puzzle"].keys() in [example.keys() for example in shown]
+    assert lake.list(SINGLES)
+    assert not lake.exists(ARCHIVE_PATH)
+    assert b"RADICLE" not in lake.read_bytes(record_path(job))
+    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    answer = result(lake, job)
+    assert (answer["status"], answer["count"], answer["value"]) == ("solved", 1, 2)
+    assert [chain["words"] for chain in answer["solutions"]] == [["RADICLE", "ENTROPY"]]
+
+
+def test_a_board_too_large_for_a_message_is_a_run_with_its_words(tmp_path, mailbox):
+    settings = quick_settings(tmp_path, ondemand_message_bytes=256)
+    lake = Lake.open(settings.lake)
+    sides = ("QZ" * 150, *SIDES)
+    puzzle = Puzzle(sides=sides, dictionary=WORDS)
+    submit(lake, puzzle, Ask.parse("count"), game="letterboxed", settings=settings)
+    assert mailbox == []
+    (path,) = [p for p in lake.list("runs") if p.endswith("plan.json")]
+    run_id = path.split("/")[1].removeprefix("run=")
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.statuses == {"unsolvable": 1}

@@ -1,0 +1,524 @@
+"""Planning and finishing runs, without any worker."""
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
+from nightgrid.workers.runs.finish import child_path, finish_run, path_key
+from nightgrid.workers.runs.manifest import (
+    ChunkRef,
+    SegmentTakenError,
+    add_segment,
+    open_run,
+    read_done,
+)
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from tests.workers.pending import pending_chunks
+
+
+def game(**other):
+    """What a planner needs of a game: its names, and what its boards cost."""
+    names = {"name": "pips", "solver_version": "test-1", "rules": "", "lexicon_id": ""}
+    return SimpleNamespace(cost_s=cost_s, features=features, **names | other)
+
+
+def cost_s(arrays, _ask):
+    return 0.25e-3 * np.exp2(np.clip(arrays["size"] - 16.0, 0.0, 32.0))
+
+
+def features(arrays):
+    return ("size",), arrays["size"][:, None].astype(np.float64)
+
+
+GAME = game()
+COUNT = Ask(kind="count")
+BUDGET = Budget()
+
+
+def puzzles(sizes):
+    rows = len(sizes)
+    lists = ("cell_row", "cell_col", "cell_region", "region_type", "region_target")
+    return pa.table(
+        {
+            "puzzle_id": [f"{i:032x}" for i in range(rows)],
+            "game": ["pips"] * rows,
+            **{name: [[i % 7, 1] for i in range(rows)] for name in lists},
+            "domino_a": [[i % 7] for i in range(rows)],
+            "domino_b": [[1] for _ in range(rows)],
+            "size": sizes,
+        },
+        schema=PIPS_PUZZLES,
+    )
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def manifest_of(lake, run):
+    return [lake.read_row_group(ref.manifest_path, ref.chunk) for ref in run.chunks()]
+
+
+def part_of(rows, status="solved", count=1):
+    return pa.Table.from_pylist(
+        [
+            {
+                "job_no": row["job_no"],
+                "job_id": row["job_id"],
+                "part_path": row["part_path"],
+                "status": status,
+                "count": count,
+                "truncated": False,
+                "reason": "",
+                "states": 1,
+                "nodes": 1,
+                "kernel_ns": 1,
+                "table_bytes": 1,
+            }
+            for row in rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+        ],
+        PARTS,
+    )
+
+
+def work(lake, run_id, status="solved"):
+    for ref in pending_chunks(lake, open_run(lake, run_id)):
+        rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+        lake.write_table(ref.part_path, part_of(rows, status))
+
+
+def test_every_puzzle_stands_in_exactly_one_chunk(lake):
+    table = puzzles([8] * 1000)
+    run = open_run(lake, plan_run(lake, GAME, table, COUNT, BUDGET))
+    rows = pa.concat_tables(manifest_of(lake, run))
+    assert rows.schema.equals(manifest_schema(PIPS_PUZZLES))
+    assert rows.column("job_no").to_pylist() == list(range(1000))
+    assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
+    named = [question_of(GAME, COUNT).job_id(name) for name in rows.column("puzzle_id").to_pylist()]
+    assert rows.column("job_id").to_pylist() == named
+    assert set(rows.column("part").to_pylist()) == set(rows.column("part_path").to_pylist()) == {""}
+    assert run.job_count == 1000
+    assert len(run.segments[0].chunk_cost_s) == len(run.segments[0].chunk_rows)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=1, max_size=300),
+    worker_count=st.integers(1, 64),
+)
+def test_expensive_jobs_come_first_and_alone_and_cheap_ones_share(
+    tmp_path_factory, sizes, worker_count
+):
+    lake = Lake.open(str(tmp_path_factory.mktemp("plan")))
+    run_id = plan_run(lake, GAME, puzzles(sizes), COUNT, BUDGET, worker_count=worker_count)
+    run = open_run(lake, run_id)
+    chunks = manifest_of(lake, run)
+    costs = [cost_s(arrays_of(chunk), COUNT) for chunk in chunks]
+    assert np.allclose(run.segments[0].chunk_cost_s, [cost.sum() for cost in costs], atol=1e-3)
+    jobs = np.concatenate(costs)
+    assert len(jobs) == len(sizes)
+    assert (np.diff(jobs) <= 0).all()
+    left = jobs.sum()
+    for cost in costs:
+        wanted = chunk_s(left, worker_count)
+        assert len(cost) == 1 or (cost.max() < wanted and cost[:-1].sum() < 1.001 * wanted)
+        left -= cost.sum()
+
+
+def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
+    table = puzzles([8 + i % 12 for i in range(1000)])
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    planned = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 64)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 64)
+
+    def again():
+        return (table.slice(start, 90) for start in range(0, 1000, 70))
+
+    before = {name: lake.read_bytes(name) for name in lake.list()}
+    assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id
+    assert {name: lake.read_bytes(name) for name in lake.list()} == before
+    for name in before:
+        lake.delete(name)
+    assert plan_run(lake, GAME, again, COUNT, BUDGET) == run_id
+    assert len(open_run(lake, run_id).segments) > 1
+    rows = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
+    assert rows.column("job_no").to_pylist() == list(range(1000))
+    assert sorted(rows.column("job_id").to_pylist()) == sorted(planned.column("job_id").to_pylist())
+
+
+def test_an_estimate_says_what_a_plan_would_be_and_writes_nothing(lake):
+    table = puzzles([8] * 50)
+    work(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
+    finish_run(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
+    before = lake.list()
+    said = estimate_run(lake, GAME, pa.concat_tables([table, table]), COUNT, BUDGET)
+    assert (said.job_count, said.answered_count, said.repeated_count) == (30, 20, 50)
+    assert lake.list() == before
+    run = open_run(lake, plan_run(lake, GAME, table, COUNT, BUDGET))
+    assert said.chunk_count == len(run.chunks())
+    assert said.cost_s == pytest.approx(sum(run.segments[0].chunk_cost_s), abs=1e-3)
+
+
+@given(
+    costs=st.lists(st.floats(1e-4, 3.0), min_size=2, max_size=300),
+    worker_count=st.integers(1, 16),
+    seed=st.integers(0, 99),
+)
+def test_the_end_of_a_run_is_not_ragged_though_every_estimate_is_off(costs, worker_count, seed):
+    cost = np.sort(np.array(costs))[::-1]
+    taken = cost * np.exp2(np.random.default_rng(seed).normal(0.0, 1.0, len(cost)))
+    chunks = [(taken[a:b].sum(), cost[a:b].sum()) for a, b in cut(cost, 0.0, worker_count)]
+    free_at = np.zeros(worker_count)
+    for seconds, _ in sorted(chunks, key=lambda chunk: -chunk[1]):
+        free_at[free_at.argmin()] += seconds
+    # Nobody waits at the end for longer than a job or a chunk that was not expected to be small.
+    idle = free_at.max() - taken.sum() / worker_count
+    share = taken.sum() / worker_count / SHARES_PER_WORKER
+    assert idle <= max(taken.max(), 4 * share, 8 * CHUNK_MIN_S)
+
+
+def test_the_same_question_is_the_same_run_and_another_one_is_not(lake):
+    table = puzzles([8] * 20)
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    shuffled = table.take(pa.array(list(reversed(range(20)))))
+    assert plan_run(lake, GAME, shuffled, COUNT, BUDGET) == run_id
+    others = [
+        plan_run(lake, GAME, table, Ask(kind="first"), BUDGET),
+        plan_run(lake, GAME, table, COUNT, Budget(nodes=5)),
+        plan_run(lake, GAME, table.slice(1), COUNT, BUDGET),
+        plan_run(lake, game(solver_version="test-2"), table, COUNT, BUDGET),
+        plan_run(lake, game(rules="words=any"), table, COUNT, BUDGET),
+        plan_run(lake, game(lexicon_id="abc"), table, COUNT, BUDGET),
+    ]
+    assert len({run_id, *others}) == 7
+
+
+def test_planning_again_leaves_the_work_done_as_it_is(lake):
+    table = puzzles([8] * 200)
+    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    first = pending_chunks(lake, open_run(lake, run_id))
+    rows = lake.read_row_group(first[0].manifest_path, first[0].chunk)
+    lake.write_table(first[0].part_path, part_of(rows))
+    before = {name: lake.read_bytes(name) for name in lake.list()}
+    plan_run(lake, GAME, table, COUNT, BUDGET)
+    assert {name: lake.read_bytes(name) for name in lake.list()} == before
+    assert pending_chunks(lake, open_run(lake, run_id)) == first[1:]
+
+
+def test_answered_jobs_and_repeated_puzzles_are_not_planned(lake):
+    table = puzzles([8] * 50)
+    run_id = plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET)
+    work(lake, run_id)
+    finish_run(lake, run_id)
+    twice = pa.concat_tables([table, table])
+    run = open_run(lake, plan_run(lake, GAME, twice, COUNT, BUDGET))
+    assert (run.job_count, run.answered_count) == (30, 20)
+    nothing = open_run(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
+    assert (nothing.job_count, nothing.answered_count) == (0, 20)
+    assert pending_chunks(lake, nothing) == []
+    assert finish_run(lake, nothing.run_id)["result_count"] == 0
+
+
+def test_an_unplanned_or_half_planned_run_is_refused(lake):
+    with pytest.raises(PermanentError, match="expected a planned run"):
+        open_run(lake, "0" * 32)
+    with pytest.raises(PermanentError, match="expected 32 hexadecimal digits"):
+        open_run(lake, "../secrets")
+
+
+def test_a_foreign_puzzle_is_refused(lake):
+    table = puzzles([8]).set_column(1, "game", pa.array(["strands"]))
+    with pytest.raises(PermanentError, match="expected puzzles of game 'pips' only"):
+        plan_run(lake, GAME, table, COUNT, BUDGET)
+
+
+def test_results_are_one_row_a_job_sorted_and_the_same_bytes_whoever_finishes(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 100), COUNT, BUDGET)
+    with pytest.raises(PermanentError, match="chunks are not done"):
+        finish_run(lake, run_id)
+    work(lake, run_id)
+    done = finish_run(lake, run_id)
+    path = f"results/{run_id}.parquet"
+    written = lake.read_bytes(path)
+    table = lake.read_table(path, RESULTS)
+    assert done["statuses"] == {"solved": 100}
+    assert table.column("job_id").to_pylist() == sorted(table.column("job_id").to_pylist())
+    assert set(table.column("parts").to_pylist()) == {1}
+    assert finish_run(lake, run_id) == done == read_done(lake, run_id)
+    lake.delete(f"runs/run={run_id}/DONE.json")
+    finish_run(lake, run_id)
+    assert lake.read_bytes(path) == written
+
+
+def test_a_job_that_another_run_has_answered_meanwhile_keeps_that_answer(lake):
+    table = puzzles([8] * 40)
+    one = plan_run(lake, GAME, table.slice(0, 30), COUNT, BUDGET)
+    other = plan_run(lake, GAME, table.slice(20, 20), COUNT, BUDGET)
+    for run_id in (one, other):
+        work(lake, run_id)
+        finish_run(lake, run_id)
+    ids = lake.read_table("results", RESULTS, ["job_id"]).column("job_id").to_pylist()
+    assert len(ids) == len(set(ids)) == 40
+    assert read_done(lake, other)["result_count"] == 10
+
+
+def test_a_part_that_came_back_split_and_went_nowhere_is_refused(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    work(lake, run_id, status="split")
+    with pytest.raises(PermanentError, match="nothing went on"):
+        finish_run(lake, run_id)
+    assert read_done(lake, run_id) is None
+
+
+def test_two_outcomes_for_one_job_are_refused(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    run = open_run(lake, run_id)
+    (rows,) = manifest_of(lake, run)
+    add_segment(lake, run_id, 1, "split", [(5, 5)], [rows.slice(0, 1)])
+    work(lake, run_id)
+    with pytest.raises(PermanentError, match="two outcomes"):
+        finish_run(lake, run_id)
+
+
+def test_a_segment_is_never_written_over(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    (rows,) = manifest_of(lake, open_run(lake, run_id))
+    chunks = [rows.slice(i, 1) for i in range(10)]
+    add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks)
+    run = open_run(lake, run_id)
+    with pytest.raises(SegmentTakenError, match="somebody else has added segment 1"):
+        add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1])
+    assert open_run(lake, run_id) == run
+    places = [ref.place for ref in pending_chunks(lake, run)]
+    assert places == [(1, i) for i in range(10)]
+
+
+def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeypatch):
+    boards = puzzles([8] * 200)
+    run_id = plan_run(lake, GAME, boards, COUNT, BUDGET, worker_count=1)
+    run = open_run(lake, run_id)
+    lake.delete(f"runs/run={run_id}/plan.json")
+    assert plan_run(lake, GAME, boards, COUNT, BUDGET, worker_count=50) == run_id
+    assert open_run(lake, run_id).segments == run.segments
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture
+def small_segments(monkeypatch):
+    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS", 16)
+    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 32)
+
+
+def check_whole(lake, run_id, table):
+    """Every puzzle is one job, with a number of its own, of a run that is planned to its end."""
+    run = open_run(lake, run_id)
+    rows = pa.concat_tables(manifest_of(lake, run))
+    assert run.planned
+    assert (run.job_count, run.puzzle_count) == (len(table), len(table))
+    assert sorted(rows.column("job_no").to_pylist()) == list(range(len(table)))
+    assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
+
+
+@pytest.mark.parametrize("storage", ["exclusive", "not exclusive"])
+@pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
+def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
+    lake, monkeypatch, small_segments, when, storage
+):
+    monkeypatch.setattr(Lake, "is_exclusive", storage == "exclusive")
+    table = puzzles([8] * 150)
+    written = []
+
+    def stream(*arguments):
+        if len(written) == when:
+            raise KilledError
+        written.append(stream_plan(*arguments))
+
+    def die(*_):
+        raise KilledError
+
+    stream_plan = planning.stream_plan
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "stream_plan", stream)
+        if when == "before the plan":
+            patch.setattr(planning, "_write_plan", die)
+        with pytest.raises(KilledError):
+            plan_run(lake, GAME, table, COUNT, BUDGET)
+    (asked,) = [name for name in lake.list("runs") if name.endswith("/asked.json")]
+    run_id = plan_run(lake, GAME, table.take(pa.array(range(149, -1, -1))), COUNT, BUDGET)
+    assert asked == f"runs/run={run_id}/asked.json"
+    assert len(open_run(lake, run_id).segments) > 3
+    check_whole(lake, run_id, table)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_planners_at_once_name_and_plan_one_run(lake, monkeypatch, small_segments, seed):
+    table = puzzles([8] * 150)
+    gate = threading.Lock()
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        # Who writes the next segment changes every few milliseconds.
+        with gate:
+            time.sleep(0.001 * seed)
+        stream_plan(*arguments)
+
+    monkeypatch.setattr(planning, "stream_plan", stream)
+    with ThreadPoolExecutor(3) as pool:
+        planners = [pool.submit(plan_run, lake, GAME, table, COUNT, BUDGET) for _ in range(3)]
+        (run_id,) = {planner.result() for planner in planners}
+    check_whole(lake, run_id, table)
+
+
+def test_a_whole_plan_that_an_earlier_version_has_left_half_way_is_gone_on_with(
+    lake, monkeypatch, small_segments
+):
+    table = puzzles([8] * 150)
+    with monkeypatch.context() as patch:
+        # It wrote one segment of all jobs, and what is asked with the plan alone.
+        patch.setattr(planning, "SEGMENT_ROWS_MAX", 1_000)
+        patch.setattr(planning, "SEGMENT_ROWS", 1_000)
+        run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    segments = open_run(lake, run_id).segments
+    assert len(segments) == 1
+    for name in ("asked", "plan", "sample"):
+        lake.delete(f"runs/run={run_id}/{name}.json")
+    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
+    assert open_run(lake, run_id).segments == segments
+    check_whole(lake, run_id, table)
+    # One that it planned to the end stays as it is, without a word of what was asked.
+    lake.delete(f"runs/run={run_id}/asked.json")
+    before = {name: lake.read_bytes(name) for name in lake.list()}
+    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
+    assert {name: lake.read_bytes(name) for name in lake.list()} == before
+
+
+def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
+    lake, monkeypatch, small_segments
+):
+    table = puzzles([8] * 150)
+    other = plan_run(lake, GAME, table.slice(140), COUNT, BUDGET)
+    stream_plan = planning.stream_plan
+
+    def stream(*arguments):
+        work(lake, other)
+        finish_run(lake, other)
+        stream_plan(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(planning, "stream_plan", stream)
+        run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
+    check_whole(lake, run_id, table)
+
+
+def test_a_run_without_jobs_tells_what_is_answered_now(lake):
+    table = puzzles([8] * 50)
+    for rows in (20, 30):
+        run_id = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
+        work(lake, run_id)
+        finish_run(lake, run_id)
+        nothing = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
+        run = open_run(lake, nothing)
+        assert (run.job_count, run.answered_count, run.segments) == (0, rows, ())
+
+
+def test_segments_of_earlier_versions_say_beside_them_why_they_exist(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    run = open_run(lake, run_id)
+    path = f"runs/run={run_id}/manifest/seg-00000"
+    (rows,) = manifest_of(lake, run)
+    schema = rows.schema.with_metadata(
+        {k: v for k, v in rows.schema.metadata.items() if k != b"nightgrid.segment"}
+    )
+    lake.write_row_groups(f"{path}.parquet", [rows.cast(schema)], schema)
+    with pytest.raises(PermanentError, match="does not say why"):
+        open_run(lake, run_id)
+    about = {"kind": "plan", "origins": [], "cost_s": [0.0025]}
+    lake.write_bytes(f"{path}.json", json.dumps(about).encode())
+    assert open_run(lake, run_id) == run
+
+
+def test_attempts_are_kept_and_give_pending_chunks_their_number(lake):
+    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    assert read_attempts(lake, ref) == Attempts()
+    kept = Attempts(
+        attempt=3,
+        failures=(Reason(code=ReasonCode.WORKER_LOST), Reason(code=ReasonCode.OVERDUE)),
+        interruptions=1,
+    )
+    write_attempts(lake, ref, kept)
+    assert read_attempts(lake, ref) == kept
+    assert [r.attempt for r in pending_chunks(lake, open_run(lake, run_id))] == [3]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"run_id": "../../x"},
+        {"segment": -1},
+        {"chunk": 100_000},
+        {"attempt": 0},
+    ],
+)
+def test_a_chunk_reference_names_no_file_outside_of_its_run(wrong):
+    right = {"run_id": "0" * 32, "segment": 0, "chunk": 0}
+    with pytest.raises(PermanentError):
+        ChunkRef(**{**right, **wrong})
+
+
+def test_part_paths_are_ordered_by_number():
+    paths = ["10", "2.10", "", "2.9", "2"]
+    assert sorted(paths, key=path_key) == ["", "2", "2.9", "2.10", "10"]
+    assert child_path("", 3) == "3"
+    assert child_path("3", 1) == "3.1"
+
+
+@settings(max_examples=60, deadline=None)
+@given(lists=st.lists(st.lists(st.integers(-9, 9), max_size=4), max_size=12), data=st.data())
+def test_columns_hold_what_the_table_holds_whatever_is_cut_out(lists, data):
+    table = pa.table(
+        {
+            "a": pa.array(lists, pa.list_(pa.int32())),
+            "size": pa.array([len(item) for item in lists], pa.int32()),
+            "name": ["x"] * len(lists),
+        }
+    )
+    start = data.draw(st.integers(0, len(lists)))
+    stop = data.draw(st.integers(start, len(lists)))
+    for arrays in (
+        slice_arrays(arrays_of(table), start, stop),
+        arrays_of(table.slice(start, stop - start)),
+    ):
+        offsets, values = arrays["a.offsets"], arrays["a.values"]
+        assert offsets[0] == 0
+        rows = [values[i:j].tolist() for i, j in pairwise(offsets)]
+        assert rows == lists[start:stop]
+        assert arrays["size"].tolist() == [len(row) for row in rows]
+        assert set(arrays) == {"a.values", "a.offsets", "size"}
