@@ -65,7 +65,7 @@ TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
         "land": dict.fromkeys((State.READY, *IN_FLIGHT, State.FAILED), State.DONE),
         "read": {State.DONE: State.READ},
         "read_again": {State.READ: State.DONE},
-        "reopen": dict.fromkeys(HAS_RESULT, State.READY),
+        "reopen": dict.fromkeys((State.DONE, State.READ), State.READY),
     }
 )
 """By the name of each transition: the state that it leads to, by the state that it begins in."""
