@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench chaos lock clean
+.PHONY: help demo check test lint format docs bench chaos lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
@@ -35,6 +35,10 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY) ## install, run the nightly job over the bundled archive, show where the results lie
 	$(BIN)/nightgrid demo
+
+check: lint ## lint, and the quick tests of solvers and archive, in less than a minute
+	$(BIN)/python -m pytest tests/solvers tests/archive -m "not slow" --numprocesses 2 \
+	  --dist loadscope $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
 test: $(READY) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
 	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadscope \

@@ -83,6 +83,7 @@ some_irrelevant = st.one_of(
 ).filter(lambda r: r.normal() != r)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     instance=st.one_of(

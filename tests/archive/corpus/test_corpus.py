@@ -102,6 +102,7 @@ def test_a_spec_that_is_none_is_refused_in_one_sentence(lake: Lake, spec: str, w
     assert lake.list() == []
 
 
+@pytest.mark.slow
 def test_the_largest_boards_of_a_spec_are_made(lake: Lake):
     sizes = {"dominoes=300": 300, "dominoes=3000,mix=loose": 3_000}
     for options, size in sizes.items():
@@ -135,6 +136,7 @@ def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
     assert snapshot(tmp_path / "whole") == snapshot(tmp_path / "killed")
 
 
+@pytest.mark.slow
 def test_several_processes_make_what_one_makes(tmp_path: Path, snapshot: Snapshot):
     table = boards(12)
     folder = tmp_path / "tables"

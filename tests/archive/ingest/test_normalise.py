@@ -236,6 +236,7 @@ class Killed(BaseException):
     """Stands for kill -9 between two writes."""
 
 
+@pytest.mark.slow
 def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
     tmp_path: Path,
     write_archive: Callable[..., Path],
@@ -278,6 +279,7 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
         assert found == expected, f"killed after {survived} of {writes} writes"
 
 
+@pytest.mark.slow
 def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     tmp_path: Path,
     write_archive: Callable[..., Path],

@@ -17,6 +17,9 @@ from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError
 
+# Starting the server takes 2 s.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:

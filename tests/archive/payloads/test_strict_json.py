@@ -21,6 +21,7 @@ def told(data: bytes) -> list[tuple[str | None, str]]:
     return [(m.key, m.fault.rule if m.fault else "") for m in read_members(data)]
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=6), JSON, max_size=5), st.sampled_from([None, 1]))
 def test_whatever_json_writes_is_read_as_it_was(value: dict[str, Any], indent: int | None) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)

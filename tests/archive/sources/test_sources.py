@@ -406,6 +406,7 @@ def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
         open_source(str(tmp_path / "nowhere"))
 
 
+@pytest.mark.slow
 def test_a_folder_needs_no_http_library():
     program = (
         "import sys; from nightgrid.archive.sources import open_source; open_source('.');"

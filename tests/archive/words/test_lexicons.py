@@ -375,6 +375,7 @@ def test_processes_map_the_same_files_read_only_and_load_no_library_of_the_lake(
     assert all(line.startswith("r--") for line in mappings)
 
 
+@pytest.mark.slow
 def test_the_english_default_opens_and_survives_the_way_through_the_lake(lake, other_machine):
     here = default_lexicon()
     assert here.find("PUNCTUATION") >= 0

@@ -37,6 +37,7 @@ def test_a_kernel_lies_under_its_path_inside_the_solvers():
     assert re.fullmatch(r"pips-layers-count-[0-9a-f]{16}", name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "stays"),
     [
@@ -79,6 +80,7 @@ def test_functions_from_elsewhere_lie_under_their_whole_path(tmp_path: Path):
     assert len(names) == 2
 
 
+@pytest.mark.slow
 def test_a_second_copy_of_the_source_compiles_nothing(tmp_path: Path):
     def hits_and_misses(folder: Path) -> str:
         return subprocess.run(

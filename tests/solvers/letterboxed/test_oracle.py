@@ -37,6 +37,7 @@ def words_of(outcome: Outcome[Chain]) -> list[tuple[str, ...]]:
     return [chain.words for chain in outcome.solutions]
 
 
+@pytest.mark.slow
 @FEW
 @given(ANY_BOARD)
 def test_chains_of_few_words_are_those_of_the_definition(puzzle: Puzzle):
@@ -74,6 +75,7 @@ def test_chains_of_the_fewest_letters_are_those_of_the_definition(puzzle: Puzzle
     assert (counted.count, counted.value) == (outcome.count, outcome.value)
 
 
+@pytest.mark.slow
 @FEW
 @given(ANY_BOARD, st.sampled_from([2, 4, "fewest-words", "fewest-letters"]), st.integers(0, 2**32))
 def test_parts_merge_to_the_whole(puzzle: Puzzle, chains: Chains, seed: int):

@@ -45,6 +45,7 @@ def word_list(published: Path, name: str) -> Lexicon:
     return compile_lexicon((word.upper(), 0) for word in path.read_text("ascii").split())
 
 
+@pytest.mark.slow
 def test_every_day_is_solved_in_two_words_and_the_official_answer_is_one_of_them(
     days: Mapping[str, dict[str, Any]],
 ):

@@ -12,6 +12,9 @@ from nightgrid.solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LE
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.lexicon.phrases import english_phrases
 
+# Building the vocabulary of all tests takes 2.5 s.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def english() -> Lexicon:

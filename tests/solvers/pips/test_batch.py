@@ -60,6 +60,7 @@ def expect_rows(
         assert columns["nodes"][row] == alone.statistics.nodes
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(drawn=st.lists(payloads(), min_size=1, max_size=12))
 def test_a_row_equals_the_board_solved_alone(pips: Game[Any, Any], drawn: list[Payload]) -> None:

@@ -47,6 +47,7 @@ def test_count_equals_brute_force(pips: Game[Any, Any], payload: Payload) -> Non
     expect_count(pips, payload, len(enumerate_solutions(payload)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(payload=payloads(min_dominoes=6, max_dominoes=9, min_regions_per_domino=1.0))
 def test_count_equals_cp_sat_on_larger_boards(pips: Game[Any, Any], payload: Payload) -> None:
@@ -59,6 +60,7 @@ def test_count_equals_cp_sat_on_larger_boards(pips: Game[Any, Any], payload: Pay
         assert outcome.count >= oracle.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mix",
     [

@@ -223,6 +223,7 @@ def test_no_json_value_raises_anything_else(value: Any) -> None:
     read(value)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(payload=payloads(max_dominoes=3), data=st.data())
 def test_no_damaged_board_raises_anything_else(payload: Payload, data: st.DataObject) -> None:

@@ -57,6 +57,7 @@ def leaves_of(
     return [leaf for p in parts for leaf in leaves_of(pips, puzzle, ask, p, rng, depth - 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ASKS, ids=str)
 @settings(max_examples=20, deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), data=st.data())
@@ -111,6 +112,7 @@ def test_a_board_with_many_tilings_splits_into_about_as_many_parts_as_wanted(
     assert answer(pips.merge(puzzle, COUNT, outcomes)) == answer(whole)
 
 
+@pytest.mark.slow
 def test_splitting_on_and_on_ends_with_single_tilings(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(2, 5), [(0, 1), (1, 2), (2, 3), (0, 0), (1, 1)]))
     pending, done = [None], []

@@ -109,6 +109,7 @@ def test_pips_counted_from_the_top_swap_less_and_greater(
     assert count_of(pips, changed) == count_of(pips, payload)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(payload=BOARDS, seed=st.integers(0, 2**32))
 def test_pips_renamed_where_no_sum_matters_have_the_same_count(

@@ -184,6 +184,7 @@ def test_enlarging_keeps_solvable_and_unsolvable() -> None:
     assert seen == {Status.SOLVED, Status.UNSOLVABLE}
 
 
+@pytest.mark.slow
 def test_random_formulas_are_laid_out_without_touching() -> None:
     """Covers of larger boards than brute force takes are checked as the assignment lays them."""
     for seed in range(2):

@@ -82,6 +82,7 @@ def answers(instance: Instance, engine: Engine, part: Any = None) -> list[Any]:
     ] + [parts]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(instances(all_rules.map(lambda r: replace(r, compound_parts=min(2, r.compound_parts)))))
 def test_both_searches_answer_alike_whole_and_in_parts(instance: Instance) -> None:
@@ -138,6 +139,7 @@ def test_boards_side_by_side_have_the_product_of_their_covers(
     assert game.solve(beside, COUNT).count == single.count**8
 
 
+@pytest.mark.slow
 def test_a_board_of_thousands_of_cells_is_counted_and_listed() -> None:
     one = Puzzle(board=("ABBA", "BAAB", "ABAB"))
     words = ["AB", "BA", "ABBA", "."]

@@ -158,6 +158,7 @@ def by_splitting(
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=160, deadline=None)
 @given(instance=either)
 def test_covers_are_those_of_brute_force(instance: Instance) -> None:
@@ -170,6 +171,7 @@ def test_covers_are_those_of_brute_force(instance: Instance) -> None:
         assert set(identities(strands.solve(instance.puzzle, ALL))) == covers
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(instance=either)
 def test_every_ask_sees_the_same_covers(instance: Instance) -> None:
@@ -178,6 +180,7 @@ def test_every_ask_sees_the_same_covers(instance: Instance) -> None:
     assert_all_asks_agree(strands, instance, count)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(instance=either, seed=st.integers(0, 2**32))
 def test_every_split_merges_to_the_whole(instance: Instance, seed: int) -> None:
@@ -225,6 +228,7 @@ def test_mirrored_and_turned_boards_have_as_many_covers(instance: Instance) -> N
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(instance=either)
 def test_what_rules_forbid_is_forbidden_and_nothing_else(instance: Instance) -> None:

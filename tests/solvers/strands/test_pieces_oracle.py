@@ -69,6 +69,7 @@ def test_pieces_are_those_of_brute_force(instance: Instance) -> None:
     hold_to(expected, instance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_pieces_are_those_of_brute_force_on_boards_wider_than_a_mask(seed: int) -> None:
     rng = random.Random(seed)

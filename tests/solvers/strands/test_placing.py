@@ -23,6 +23,7 @@ SPANGRAM = "WEATHERREPORT"
 WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
 def test_generated_board_is_covered_by_its_words_and_none_cross(seed: int) -> None:
@@ -67,6 +68,7 @@ def test_spangram_that_reaches_no_other_side_is_refused() -> None:
         generate("AB", ["CDEFGHI"], 1, rows=3, columns=3)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20, deadline=None)
 def test_words_alone_give_their_cells_back(seed: int) -> None:

@@ -93,12 +93,14 @@ def assert_solved_as_by_cp_sat(instance: Instance) -> None:
     assert [cover.score for cover in best] == ranked[:5]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=MIDDLE, alphabets=FEW, longest=6, more_words=12))
 def test_zones_give_the_covers_of_cp_sat(instance: Instance) -> None:
     assert_solved_as_by_cp_sat(instance)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=LARGE, alphabets=MANY, longest=7, more_words=20))
 def test_zones_give_the_covers_of_cp_sat_on_boards_of_the_game_s_size(instance: Instance) -> None:
@@ -106,6 +108,7 @@ def test_zones_give_the_covers_of_cp_sat_on_boards_of_the_game_s_size(instance: 
     assert_solved_as_by_cp_sat(instance)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     instance=zoned(
@@ -126,6 +129,7 @@ def test_boards_beyond_a_mask_give_the_covers_of_cp_sat(instance: Instance) -> N
     assert_solved_as_by_cp_sat(instance)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=MIDDLE + LARGE, alphabets=FEW, more_words=25))
 def test_zones_and_sweep_agree(instance: Instance) -> None:

@@ -172,6 +172,7 @@ def test_nothing_makes_the_reader_raise(noise: bytes, at: int) -> None:
             assert isinstance(found, Published | Fault)
 
 
+@pytest.mark.slow
 def test_every_published_payload_is_sound(published: Path) -> None:
     pars = set()
     days = sorted((published / "letterboxed").glob("*.json"))

@@ -318,6 +318,7 @@ def assert_every_level_ends_somewhere(found: list[Published | Fault]) -> None:
     pa.array([text for f in found if isinstance(f, Fault) for text in (f.place, f.message)])
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 20))
 def test_a_change_inside_one_level_never_touches_another(
@@ -340,6 +341,7 @@ def test_a_change_inside_one_level_never_touches_another(
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 20))
 def test_no_change_of_any_bytes_raises_or_loses_a_level(
