@@ -109,7 +109,10 @@ def test_every_path_that_a_page_names_is_there(page: str):
     named = set(re.findall(rf"`((?:{floors}|tests)/[\w/<>.]*)`", text))
     assert named
     # Pips has no rules to switch; every other game has all files.
-    paths = {name: ROOT / name.replace("<game>", "strands") for name in named}
+    stands_for = {"<game>": "strands", "<floor>": "solvers", "<room>": "kernel"}
+    for placeholder, name in stands_for.items():
+        named = {path.replace(placeholder, name) for path in named}
+    paths = {path: ROOT / path for path in sorted(named)}
     assert [
         n for n, p in paths.items() if not (p.exists() or p.with_name(f"{p.name}.py").exists())
     ] == []
