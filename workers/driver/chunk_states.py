@@ -42,7 +42,7 @@ class State(StrEnum):
 
 IN_FLIGHT = (State.SENT, State.STARTED, State.ADOPTED)
 """States of a chunk that has a flight."""
-HAS_RESULT = frozenset({State.DONE, State.READ})
+HAS_RESULT = (State.DONE, State.READ)
 """States of a chunk whose result is in the lake."""
 OPEN = (State.READY, *IN_FLIGHT, State.FAILED, State.DONE)
 """States that a chunk has to leave before its run is at its end."""
@@ -65,7 +65,7 @@ TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
         "land": dict.fromkeys((State.READY, *IN_FLIGHT, State.FAILED), State.DONE),
         "read": {State.DONE: State.READ},
         "read_again": {State.READ: State.DONE},
-        "reopen": dict.fromkeys((State.DONE, State.READ), State.READY),
+        "reopen": dict.fromkeys(HAS_RESULT, State.READY),
     }
 )
 """By the name of each transition: the state that it leads to, by the state that it begins in."""
