@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+import numpy.typing as npt
 from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
 
@@ -21,6 +22,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Int = int | np.int64
 """An int64 in a kernel: Numba has one type for what Python and NumPy tell apart."""
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(

@@ -25,10 +25,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel
+from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel
 
 Index = npt.NDArray[np.uint32]
-Words = npt.NDArray[np.uint64]
 
 NUMBER_BITS = 28
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
@@ -65,7 +64,7 @@ def mix_last(h: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
-def hash_row(width: tuple[int, ...], keys: Words, at: Int) -> np.uint64:
+def hash_row(width: tuple[int, ...], keys: U64, at: Int) -> np.uint64:
     """Hash the key in the first len(width) words of row `at` of uint64[rows, words]."""
     h = mix_first(keys[at, 0])
     for i in range(1, len(width)):
@@ -74,7 +73,7 @@ def hash_row(width: tuple[int, ...], keys: Words, at: Int) -> np.uint64:
 
 
 @inlined_kernel
-def hash_span(seed: np.uint64, words: Words, begin: Int, length: Int) -> np.uint64:
+def hash_span(seed: np.uint64, words: U64, begin: Int, length: Int) -> np.uint64:
     """Hash the key words[begin : begin + length] of uint64[words], and a seed with it."""
     h = mix_first(seed)
     for i in range(begin, begin + length):
@@ -147,7 +146,7 @@ def enter_new(index: Index, bits: Int, mixed: np.uint64, number: Int) -> None:
 
 
 @inlined_kernel
-def is_same_row(width: tuple[int, ...], rows: Words, row: Int, keys: Words, at: Int) -> bool:
+def is_same_row(width: tuple[int, ...], rows: U64, row: Int, keys: U64, at: Int) -> bool:
     """Tell whether the keys in a row of one array and in a row of another are the same."""
     for i in range(len(width)):
         if rows[row, i] != keys[at, i]:
@@ -157,9 +156,8 @@ def is_same_row(width: tuple[int, ...], rows: Words, row: Int, keys: Words, at: 
 
 @inlined_kernel
 def find_row(
-    width: tuple[int, ...], rows: Words, index: Index, bits: Int, mixed: np.uint64, keys: Words,
-    at: Int,
-) -> tuple[Int, Int]:  # fmt: skip
+    width: tuple[int, ...], rows: U64, index: Index, bits: Int, mixed: np.uint64, keys: U64, at: Int
+) -> tuple[Int, Int]:
     """Look up a key whose hash is `mixed` among rows whose numbers are those of their keys.
 
     Returns its slot and its row, or the slot that is free for it and -1.

@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.clock import monotonic_ns
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.pips.columns import Columns
 from nightgrid.solvers.pips.layers.count import count_board
 from nightgrid.solvers.pips.layers.endings import SOLVING, is_capacity
-from nightgrid.solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, prepare
+from nightgrid.solvers.pips.layers.prepare import prepare
 from nightgrid.solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
-from nightgrid.solvers.pips.layers.space import Limits, Space, Work
+from nightgrid.solvers.pips.layers.space import (
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
+    READY,
+    Limits,
+    Space,
+    Work,
+)
 from nightgrid.solvers.pips.parts import PartArrays
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
@@ -25,10 +31,10 @@ CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
 class Counts(NamedTuple):
     """What is known of boards after counting them, by row."""
 
-    costs: npt.NDArray[np.int64]
+    costs: I64
     """int64[rows, 5]: a CODE and what it took. Codes below SOLVING are those of `prepare`, the
     others SOLVING plus those of `count_board`."""
-    counts: npt.NDArray[np.uint64]
+    counts: U64
     """uint64[rows, 2]: high half and low half."""
 
     @classmethod

@@ -13,7 +13,6 @@ from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
 from nightgrid.solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
 from nightgrid.solvers.pips.layers.board import MOST_TYPES
 from nightgrid.solvers.pips.layers.endings import SOLVING, ending, is_refusal
-from nightgrid.solvers.pips.layers.prepare import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from nightgrid.solvers.pips.layers.scratch import (
     NARROW,
     NODE_BYTES,
@@ -34,6 +33,7 @@ from nightgrid.solvers.pips.layers.search import (
     begin,
     search_board,
 )
+from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from nightgrid.solvers.pips.parts import Part, part_arrays
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
 from nightgrid.solvers.pips.solution import Placement, Solution

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
-from nightgrid.solvers.pips.general.board import FREE, GeneralBoard
-from nightgrid.solvers.pips.general.budget import Purse
+from nightgrid.solvers.pips.general.board import FREE, GeneralBoard, Purse
 from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of
 from nightgrid.solvers.pips.general.tiles import State, TileSearch
 from nightgrid.solvers.pips.parts import Part, part_arrays
@@ -149,9 +148,7 @@ def count_generally(puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcom
     statistics = search.purse.statistics()
     if count > MAX_COUNT:
         return Outcome(
-            status=Status.OVER_BUDGET,
-            reason_code=ReasonCode.COUNT_TOO_LARGE,
-            statistics=statistics,
+            status=Status.OVER_BUDGET, reason_code=ReasonCode.COUNT_TOO_LARGE, statistics=statistics
         )
     return Outcome(
         status=Status.SOLVED if count else Status.UNSOLVABLE, count=count, statistics=statistics

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT
-from nightgrid.solvers.pips.general.board import FREE, GeneralBoard, Open
-from nightgrid.solvers.pips.general.budget import Purse
+from nightgrid.solvers.pips.general.board import FREE, GeneralBoard, Open, Purse
 
 State = tuple[int, int, int, tuple[Open, ...]]
 """First free position, covered positions behind it as bits, used dominoes, open regions."""
@@ -39,7 +38,7 @@ class TileSearch:
             self.position[cell] = p
         self.later = []
         for p, cell in enumerate(order):
-            # A cell with a choice has none that takes another's forced partner: nobody would
+            # A cell with a choice has none that takes another's forced partner: no tile would
             # look at that one again where the rest of the order is forced.
             partners = [c for c in board.near[cell] if board.partner[c] < 0]
             if board.partner[cell] >= 0:

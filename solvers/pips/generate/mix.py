@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
@@ -49,10 +49,9 @@ class Mix:
     """How often a region avoids what makes dominoes interchangeable, as designers do: whole tiles
     inside of it that can be turned round, and two tiles to the same other region."""
     freedom_bits: float | None = None
-    """Bound on the estimate of nightgrid.solvers.pips.generate.freedom: boards above it are drawn
-    again a
-    few times.
-    None: whatever comes."""
+    """Bound on the freedom that a board's constraints leave, as
+    nightgrid.solvers.pips.generate.generator estimates it: boards above it are drawn again a few
+    times. None: no bound."""
     shape: Shape = "blob"
     """`blob`: grown at random; `rectangle`: rows x cols; `scattered`: no two dominoes touch."""
     compactness: int = 2
@@ -88,12 +87,9 @@ def _check_mix(mix: Mix) -> None:
         _check_weights(f"sizes of {kind}", weights, 1)
     if any(kind == RegionType.EMPTY for kind, _ in mix.kinds):
         raise PermanentError("mix kinds: give 'empty' through unconstrained, not as a kind")
-    if not 0 <= mix.unconstrained <= 1:
-        raise PermanentError(f"mix unconstrained: expected 0 to 1, got {mix.unconstrained}")
-    if not 0 <= mix.extremes <= 1:
-        raise PermanentError(f"mix extremes: expected 0 to 1, got {mix.extremes}")
-    if not 0 <= mix.curation <= 1:
-        raise PermanentError(f"mix curation: expected 0 to 1, got {mix.curation}")
+    for share in ("unconstrained", "extremes", "curation"):
+        if not 0 <= getattr(mix, share) <= 1:
+            raise PermanentError(f"mix {share}: expected 0 to 1, got {getattr(mix, share)}")
     if mix.max_pip < 0 or mix.compactness < 1:
         raise PermanentError("mix: expected max_pip of 0 or more and compactness of 1 or more")
     if any(2 * n > MAX_CELLS for n, _ in mix.dominoes):
@@ -117,24 +113,24 @@ def _check_mix(mix: Mix) -> None:
         )
 
 
-def _preset(
-    dominoes: Weights[int],
+def _published(
+    fewest: int,
+    boards: Sequence[int],
     kinds: Mapping[RegionType, float],
     sizes: Mapping[RegionType, Weights[int]],
     unconstrained: float,
     components: Weights[int],
-    compactness: int,
-    extremes: float,
     freedom_bits: float,
 ) -> Mix:
+    """Make a mix like published boards: `boards` of them have `fewest` dominoes, one more, ..."""
     return Mix(
-        dominoes=dominoes,
+        dominoes=tuple(enumerate(boards, fewest)),
         kinds=tuple(kinds.items()),
         sizes=tuple(sizes.items()),
         unconstrained=unconstrained,
         components=components,
-        compactness=compactness,
-        extremes=extremes,
+        compactness=3,
+        extremes=0.6,
         curation=1.0,
         freedom_bits=freedom_bits,
     )
@@ -147,8 +143,9 @@ def _preset(
 _SUM, _LESS, _GREATER = RegionType.SUM, RegionType.LESS, RegionType.GREATER
 _EQUALS, _UNEQUAL, _EMPTY = RegionType.EQUALS, RegionType.UNEQUAL, RegionType.EMPTY
 
-EASY = _preset(
-    dominoes=((3, 1), (4, 59), (5, 18), (6, 9), (7, 1)),
+EASY = _published(
+    fewest=3,
+    boards=(1, 59, 18, 9, 1),
     kinds={_SUM: 194, _LESS: 24, _GREATER: 22, _EQUALS: 92, _UNEQUAL: 18},
     sizes={
         _SUM: ((1, 50), (2, 88), (3, 26), (4, 6), (6, 1)),
@@ -160,23 +157,11 @@ EASY = _preset(
     },
     unconstrained=0.164,
     components=((1, 86), (2, 2)),
-    compactness=3,
-    extremes=0.6,
     freedom_bits=13.0,
 )
-MEDIUM = _preset(
-    dominoes=(
-        (4, 2),
-        (5, 9),
-        (6, 17),
-        (7, 25),
-        (8, 14),
-        (9, 5),
-        (10, 10),
-        (11, 3),
-        (12, 2),
-        (13, 1),
-    ),
+MEDIUM = _published(
+    fewest=4,
+    boards=(2, 9, 17, 25, 14, 5, 10, 3, 2, 1),
     kinds={_SUM: 273, _LESS: 51, _GREATER: 49, _EQUALS: 153, _UNEQUAL: 45},
     sizes={
         _SUM: ((1, 62), (2, 122), (3, 45), (4, 10), (5, 5), (7, 1)),
@@ -188,24 +173,11 @@ MEDIUM = _preset(
     },
     unconstrained=0.129,
     components=((1, 82), (2, 5), (4, 1)),
-    compactness=3,
-    extremes=0.6,
     freedom_bits=17.5,
 )
-HARD = _preset(
-    dominoes=(
-        (6, 2),
-        (7, 2),
-        (8, 7),
-        (9, 10),
-        (10, 23),
-        (11, 7),
-        (12, 10),
-        (13, 6),
-        (14, 5),
-        (15, 5),
-        (16, 11),
-    ),
+HARD = _published(
+    fewest=6,
+    boards=(2, 2, 7, 10, 23, 7, 10, 6, 5, 5, 11),
     kinds={_SUM: 521, _LESS: 60, _GREATER: 52, _EQUALS: 190, _UNEQUAL: 78},
     sizes={
         _SUM: ((1, 145), (2, 206), (3, 52), (4, 37), (5, 13), (6, 1), (16, 1)),
@@ -217,8 +189,6 @@ HARD = _preset(
     },
     unconstrained=0.087,
     components=((1, 78), (2, 7), (3, 1), (4, 2)),
-    compactness=3,
-    extremes=0.6,
     freedom_bits=21.0,
 )
 LOOSE = Mix(

@@ -7,10 +7,8 @@ from typing import Annotated, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int
+from nightgrid.solvers.kernel.compiling import I64, U64, Int
 
-I64 = npt.NDArray[np.int64]
-U64 = npt.NDArray[np.uint64]
 F64 = npt.NDArray[np.float64]
 
 MOST_CELLS = 1024

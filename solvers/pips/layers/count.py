@@ -19,8 +19,8 @@ from nightgrid.solvers.kernel.codes import (
     OUT_OF_NODES,
     OUT_OF_SECONDS,
 )
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import Words, clear, enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import clear, enter, hash_row, is_crowded
 from nightgrid.solvers.kernel.wide import add, over_limit, times_over
 from nightgrid.solvers.pips.layers.board import Board
 from nightgrid.solvers.pips.layers.expand import (
@@ -35,15 +35,13 @@ from nightgrid.solvers.pips.layers.space import (
     CHILD,
     EDGE,
     FREE,
+    PREFETCH_BITS,
+    SMALLEST_BITS,
     Children,
     Limits,
     Space,
     Table,
     Work,
-)
-from nightgrid.solvers.pips.layers.table import (
-    PREFETCH_BITS,
-    SMALLEST_BITS,
     ask_ahead,
     bits_for,
     find_state,
@@ -98,7 +96,7 @@ class Counted(NamedTuple):
 
 @search_kernel
 def _settle(
-    board: Board, width: tuple[int, ...], keys: Words, at: Int, hi: np.uint64, lo: np.uint64
+    board: Board, width: tuple[int, ...], keys: U64, at: Int, hi: np.uint64, lo: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
     # Nothing constrains what is left: any domino on any tile in any direction. Take them all
     # out of the key, so that states which differ in nothing else become one.
@@ -121,9 +119,7 @@ def _settle(
 
 
 @search_kernel
-def _follow_tilings(
-    space: Space, keys: Words, at: Int, layer: Int, node: Int, children: Words
-) -> Int:
+def _follow_tilings(space: Space, keys: U64, at: Int, layer: Int, node: Int, children: U64) -> Int:
     # Children of a settled state: only the tiles differ.
     board, forest = space.board, space.forest
     count = 0

@@ -12,7 +12,7 @@ from nightgrid.solvers.kernel.codes import (
     OUT_OF_NODES,
     OUT_OF_SECONDS,
 )
-from nightgrid.solvers.pips.layers.prepare import (
+from nightgrid.solvers.pips.layers.space import (
     BAD_ROW,
     BOARD_TOO_LARGE,
     FOREST_TOO_LARGE,
@@ -27,57 +27,44 @@ SOLVING = 16
 """Codes of count and search follow those of prepare from here on."""
 CODES = 2 * SOLVING
 
-_BEFORE: dict[int, tuple[Status, Reason | None]] = {
+_BEFORE: dict[int, tuple[Status, ReasonCode | None, str]] = {
     BAD_ROW: (
         Status.INVALID,
-        Reason(
-            code=ReasonCode.INVALID_PUZZLE,
-            sentence="the row is not a Pips board in canonical order",
-        ),
+        ReasonCode.INVALID_PUZZLE,
+        "the row is not a Pips board in canonical order",
     ),
-    UNTILEABLE: (Status.UNSOLVABLE, None),
+    UNTILEABLE: (Status.UNSOLVABLE, None, ""),
     BOARD_TOO_LARGE: (
         Status.OVER_BUDGET,
-        Reason(
-            code=ReasonCode.CAPACITY,
-            sentence="the board is too large: at most 1024 cells, 128 distinct dominoes and 256"
-            " distinct pips",
-        ),
+        ReasonCode.CAPACITY,
+        "the board is too large: at most 1024 cells, 128 distinct dominoes and 256 distinct pips",
     ),
     ORDER_TOO_WIDE: (
         Status.OVER_BUDGET,
-        Reason(
-            code=ReasonCode.CAPACITY,
-            sentence="the board is too wide: its frontier of partly covered cells exceeds 62"
-            " positions",
-        ),
+        ReasonCode.CAPACITY,
+        "the board is too wide: its frontier of partly covered cells exceeds 62 positions",
     ),
     FOREST_TOO_LARGE: (
         Status.OVER_BUDGET,
-        Reason(
-            code=ReasonCode.TABLE_BYTES,
-            sentence="the budget of table bytes ran out: the tilings of the frontier exceed it",
-        ),
+        ReasonCode.TABLE_BYTES,
+        "the budget of table bytes ran out: the tilings of the frontier exceed it",
     ),
     KEY_TOO_LONG: (
         Status.OVER_BUDGET,
-        Reason(
-            code=ReasonCode.CAPACITY,
-            sentence="the board is too loose: dominoes left and open regions exceed a key of 256"
-            " bits",
-        ),
+        ReasonCode.CAPACITY,
+        "the board is too loose: dominoes left and open regions exceed a key of 256 bits",
     ),
-    TIME_IS_UP: (Status.OVER_BUDGET, Reason(code=ReasonCode.SECONDS)),
+    TIME_IS_UP: (Status.OVER_BUDGET, ReasonCode.SECONDS, ""),
 }
-"""What `prepare` ends with."""
+"""What making a board ready ends with: status, code of the reason, and a sentence of its own."""
 # Solved or not: the count tells.
-_ENDINGS = _BEFORE | {
-    SOLVING + DONE: (Status.SOLVED, None),
-    **{
-        SOLVING + code: (Status.OVER_BUDGET, Reason(code=reason_code_of(code)))
-        for code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE)
-    },
+_ENDINGS: dict[int, tuple[Status, Reason | None]] = {
+    code: (status, Reason(code=reason, sentence=sentence) if reason else None)
+    for code, (status, reason, sentence) in _BEFORE.items()
 }
+_ENDINGS[SOLVING + DONE] = Status.SOLVED, None
+for _code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE):
+    _ENDINGS[SOLVING + _code] = Status.OVER_BUDGET, Reason(code=reason_code_of(_code))
 
 REASONS: tuple[Reason | None, ...] = tuple(
     dict.fromkeys([None, *(reason for _, reason in _ENDINGS.values())])

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import Words
-from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, I64, LESS, SUM, UNEQUAL, Board
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, LESS, SUM, UNEQUAL, Board
 from nightgrid.solvers.pips.layers.layout import bit_length
 from nightgrid.solvers.pips.layers.space import (
     CHILD,
@@ -34,7 +33,7 @@ ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @inlined_kernel
-def node_of(board: Board, keys: Words, at: Int, layer: Int) -> Int:
+def node_of(board: Board, keys: U64, at: Int, layer: Int) -> Int:
     """Read the node in the forest of tilings out of a key of this layer."""
     word = keys[at, board.node_word] >> np.uint64(board.node_shift)
     return board.layer[layer] + np.int64(word & np.uint64(board.node_mask))
@@ -52,7 +51,7 @@ def type_mask(types: Int, word: Int) -> np.uint64:
 
 
 @inlined_kernel
-def progress(board: Board, keys: Words, at: Int, g: Int) -> Int:
+def progress(board: Board, keys: U64, at: Int, g: Int) -> Int:
     """Read a region's progress out of a key."""
     bits = board.field_bits[g]
     word = keys[at, board.field_word[g]] >> np.uint64(board.field_shift[g])
@@ -60,7 +59,7 @@ def progress(board: Board, keys: Words, at: Int, g: Int) -> Int:
 
 
 @inlined_kernel
-def started(board: Board, keys: Words, at: Int, g: Int, rest: Int) -> Int:
+def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
     """Read a region's progress, 0 for none or for a region of which every cell is free.
 
     An untouched region may share its bits with one that is about to be full.
@@ -71,7 +70,7 @@ def started(board: Board, keys: Words, at: Int, g: Int, rest: Int) -> Int:
 
 
 @search_kernel
-def examine(space: Space, keys: Words, at: Int, node: Int) -> bool:
+def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
     """Count the pips left into board.supply, low and high; return whether they may suffice.
 
     The rules are the article's (002, "Pruning") over all open regions at once: enough equal pips
@@ -128,7 +127,7 @@ def examine(space: Space, keys: Words, at: Int, node: Int) -> bool:
 
 
 @search_kernel
-def _add_extras(board: Board, keys: Words, at: Int) -> None:
+def _add_extras(board: Board, keys: U64, at: Int) -> None:
     for t in range(board.types):
         if board.copies[t] > 1:
             extra = extra_copies(board, keys, at, t)
@@ -141,7 +140,7 @@ def _add_extras(board: Board, keys: Words, at: Int) -> None:
 
 
 @search_kernel
-def extra_copies(board: Board, keys: Words, at: Int, t: Int) -> Int:
+def extra_copies(board: Board, keys: U64, at: Int, t: Int) -> Int:
     """Read how many copies of a domino type are left beyond the first; only for such types."""
     bits = bit_length(board.copies[t] - 1)
     word = keys[at, board.extra_word[t]] >> np.uint64(board.extra_shift[t])
@@ -229,7 +228,7 @@ def _field_clear(board: Board, g: Int) -> np.uint64:
 
 @search_kernel
 def _allow(
-    board: Board, g: Int, done: Int, rest: Int, at: Int, allow: I64, after: Words
+    board: Board, g: Int, done: Int, rest: Int, at: Int, allow: I64, after: U64
 ) -> tuple[Int, Int]:
     # Which pips may lie on the cell at position `at`, and the region's progress in place. Only
     # what lies in the half-open range of indices that is returned is filled in.
@@ -265,7 +264,7 @@ def _allow(
 
 @search_kernel
 def expand(
-    space: Space, keys: Words, at: Int, layer: Int, node: Int, into: Children, base: Int
+    space: Space, keys: U64, at: Int, layer: Int, node: Int, into: Children, base: Int
 ) -> Int:
     """Write every child of an examined state from row `base` on; return how many there are.
 
@@ -349,7 +348,7 @@ def expand(
 
 
 @inlined_kernel
-def _take(board: Board, children: Words, at: Int, t: Int, w: Int, bit: np.uint64) -> None:
+def _take(board: Board, children: U64, at: Int, t: Int, w: Int, bit: np.uint64) -> None:
     # The copies beyond the first go first, so that a type's bit says whether any is left.
     if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
         children[at, board.extra_word[t]] -= ONE << np.uint64(board.extra_shift[t])
@@ -358,7 +357,7 @@ def _take(board: Board, children: Words, at: Int, t: Int, w: Int, bit: np.uint64
 
 
 @search_kernel
-def write_root(board: Board, width: tuple[int, ...], keys: Words, at: Int) -> None:
+def write_root(board: Board, width: tuple[int, ...], keys: U64, at: Int) -> None:
     """Write the key of the empty board: every domino left, nothing filled."""
     types = board.types
     for i in range(len(width)):

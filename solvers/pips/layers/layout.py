@@ -6,8 +6,8 @@ filled region. Regions that are never open at the same time share their bits.
 
 from __future__ import annotations
 
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
-from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, I64, LESS, SUM, Board
+from nightgrid.solvers.kernel.compiling import I64, Int, search_kernel
+from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, SUM, Board
 
 WORD_BITS = 64
 

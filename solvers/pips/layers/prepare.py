@@ -23,29 +23,19 @@ from nightgrid.solvers.pips.layers.board import (
 )
 from nightgrid.solvers.pips.layers.layout import lay_out
 from nightgrid.solvers.pips.layers.order import choose_order
-from nightgrid.solvers.pips.layers.space import Children, Space, Table, Work
-from nightgrid.solvers.pips.layers.tilings import (
-    NO_TILING,
-    TOO_MANY,
-    TOO_SLOW,
-    TOO_WIDE,
-    build_tilings,
-)
-from nightgrid.solvers.pips.parts import PartArrays
-from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
-
-LOADED, NO_BOARD, TOO_LARGE = range(3)
-
-(
-    READY,
+from nightgrid.solvers.pips.layers.space import (
     BAD_ROW,
     BOARD_TOO_LARGE,
-    UNTILEABLE,
-    ORDER_TOO_WIDE,
-    FOREST_TOO_LARGE,
     KEY_TOO_LONG,
-    TIME_IS_UP,
-) = range(8)
+    READY,
+    Children,
+    Space,
+    Table,
+    Work,
+)
+from nightgrid.solvers.pips.layers.tilings import build_tilings
+from nightgrid.solvers.pips.parts import PartArrays
+from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 
 
 @search_kernel
@@ -60,10 +50,8 @@ def prepare(
     """
     board = space.board
     code = load(board, columns, row)
-    if code == NO_BOARD:
-        return BAD_ROW
-    if code == TOO_LARGE:
-        return BOARD_TOO_LARGE
+    if code != READY:
+        return code
     choose_order(space, table, children, deadline_ns)
     tiles, halves = part.tiles, part.halves
     if len(tiles) > 0:
@@ -95,14 +83,8 @@ def prepare_work(work: Work, columns: Columns, row: Int, part: PartArrays, deadl
 @search_kernel
 def _fold(space: Space, deadline_ns: Int) -> Int:
     code = build_tilings(space.board, space.forest, deadline_ns)
-    if code == NO_TILING:
-        return UNTILEABLE
-    if code == TOO_WIDE:
-        return ORDER_TOO_WIDE
-    if code == TOO_MANY:
-        return FOREST_TOO_LARGE
-    if code == TOO_SLOW:
-        return TIME_IS_UP
+    if code != READY:
+        return code
     return READY if lay_out(space.board, space.width) else KEY_TOO_LONG
 
 
@@ -110,9 +92,9 @@ def _fold(space: Space, deadline_ns: Int) -> Int:
 def load(board: Board, columns: Columns, row: Int) -> Int:
     """Read one row into the board's order-independent arrays.
 
-    Returns LOADED, NO_BOARD when the row is none (cells unsorted or odd in number, a region out of
-    range, a wrong number of dominoes), or TOO_LARGE when it has more cells, distinct dominoes or
-    distinct pips than a board has room for.
+    Returns READY, BAD_ROW when the row is none (cells unsorted or odd in number, a region out of
+    range, a wrong number of dominoes), or BOARD_TOO_LARGE when it has more cells, distinct dominoes
+    or distinct pips than a board holds.
     """
     cell_at, region_at, domino_at = (
         columns.cell_offsets,
@@ -124,9 +106,9 @@ def load(board: Board, columns: Columns, row: Int) -> Int:
     regions = region_at[row + 1] - r0
     dominoes = domino_at[row + 1] - d0
     if n <= 0 or dominoes * 2 != n or regions <= 0 or regions > n:
-        return NO_BOARD
+        return BAD_ROW
     if n > MOST_CELLS:
-        return TOO_LARGE
+        return BOARD_TOO_LARGE
     board.cells = n
     board.regions = regions
     board.dominoes = dominoes
@@ -135,32 +117,31 @@ def load(board: Board, columns: Columns, row: Int) -> Int:
         board.kind[g] = columns.region_type[r0 + g]
         board.target[g] = columns.region_target[r0 + g]
         if board.kind[g] < 0 or board.kind[g] > UNEQUAL:
-            return NO_BOARD
+            return BAD_ROW
         if board.target[g] < 0 or board.target[g] > MAX_TARGET:
-            return NO_BOARD
+            return BAD_ROW
     for i in range(n):
         board.row[i] = columns.cell_row[c0 + i]
         board.col[i] = columns.cell_col[c0 + i]
         if min(board.row[i], board.col[i]) < 0 or max(board.row[i], board.col[i]) > MAX_COORDINATE:
-            return NO_BOARD
+            return BAD_ROW
         g = columns.cell_region[c0 + i]
         if g < 0 or g >= regions:
-            return NO_BOARD
+            return BAD_ROW
         if i > 0 and (
             board.row[i] < board.row[i - 1]
             or (board.row[i] == board.row[i - 1] and board.col[i] <= board.col[i - 1])
         ):
-            return NO_BOARD
+            return BAD_ROW
         board.cell_region[i] = g
         board.size[g] += 1
         board.tile[i] = -1
         board.fixed[i] = -1
     _find_neighbours(board, n)
     code = _index_dominoes(board, columns, d0, dominoes)
-    if code != LOADED:
-        return code
-    _drop_vacuous(board, regions)
-    return LOADED
+    if code == READY:
+        _drop_vacuous(board, regions)
+    return code
 
 
 @search_kernel
@@ -189,14 +170,14 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
     for k in range(2 * dominoes):
         v = halves_a[d0 + k // 2] if k % 2 == 0 else halves_b[d0 + k // 2]
         if v < 0 or v > MAX_PIP:
-            return NO_BOARD
+            return BAD_ROW
         at = values
         while at > 0 and board.pips[at - 1] >= v:
             at -= 1
         if at < values and board.pips[at] == v:
             continue
         if values == MOST_PIPS:
-            return TOO_LARGE
+            return BOARD_TOO_LARGE
         for j in range(values, at, -1):
             board.pips[j] = board.pips[j - 1]
         board.pips[at] = v
@@ -211,7 +192,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
     for k in range(dominoes):
         a, b = halves_a[d0 + k], halves_b[d0 + k]
         if a > b or a < last_a or (a == last_a and b < last_b):
-            return NO_BOARD
+            return BAD_ROW
         ia = np.searchsorted(board.pips[:values], a)
         ib = np.searchsorted(board.pips[:values], b)
         board.halves[ia] += 1
@@ -222,7 +203,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
             board.copies[types - 1] += 1
             continue
         if types == MOST_TYPES:
-            return TOO_LARGE
+            return BOARD_TOO_LARGE
         last_a, last_b = a, b
         board.index_sum[types] = ia + ib
         board.copies[types] = 1
@@ -234,7 +215,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
         types += 1
     board.types = types
     board.multiples = multiples
-    return LOADED
+    return READY
 
 
 @search_kernel

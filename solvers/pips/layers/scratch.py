@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
-from nightgrid.solvers.pips.layers.board import BOARD, I64, MOST_TYPES
+from nightgrid.solvers.pips.layers.board import BOARD, MOST_TYPES
 from nightgrid.solvers.pips.layers.order import PROBE_NODES
 from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
 from nightgrid.solvers.pips.layers.space import Children, Table, Work, allocate_forest

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import (
@@ -20,9 +19,8 @@ from nightgrid.solvers.kernel.codes import (
     OUT_OF_NODES,
     OUT_OF_SECONDS,
 )
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import (
-    Words,
     clear,
     enter,
     enter_new,
@@ -31,12 +29,19 @@ from nightgrid.solvers.kernel.hash_table import (
     is_crowded,
 )
 from nightgrid.solvers.pips.columns import Columns
-from nightgrid.solvers.pips.layers.board import I64
 from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
 from nightgrid.solvers.pips.layers.expand import examine, expand, node_of, write_root
-from nightgrid.solvers.pips.layers.prepare import READY, prepare
-from nightgrid.solvers.pips.layers.space import POSITION, Children, Limits, Space, Table, Work
-from nightgrid.solvers.pips.layers.table import SMALLEST_BITS
+from nightgrid.solvers.pips.layers.prepare import prepare
+from nightgrid.solvers.pips.layers.space import (
+    POSITION,
+    READY,
+    SMALLEST_BITS,
+    Children,
+    Limits,
+    Space,
+    Table,
+    Work,
+)
 from nightgrid.solvers.pips.parts import PartArrays
 
 MORE = KERNEL_CODES
@@ -65,9 +70,9 @@ class Walk(NamedTuple):
 class Found(NamedTuple):
     """Solutions, one a row."""
 
-    pips: npt.NDArray[np.int32]
+    pips: I32
     """int32[rows, cells]"""
-    partners: npt.NDArray[np.int32]
+    partners: I32
     """int32[rows, cells]: the cell with which each cell shares a tile."""
 
 
@@ -106,15 +111,13 @@ def begin(
 
 
 @search_kernel
-def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: Words, at: Int) -> tuple[Int, Int]:
+def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: U64, at: Int) -> tuple[Int, Int]:
     mixed = hash_row(width, keys, at)
     return find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
 
 
 @search_kernel
-def _remember_dead(
-    width: tuple[int, ...], dead: Table, walk: Walk, keys: Words, depth: Int
-) -> bool:
+def _remember_dead(width: tuple[int, ...], dead: Table, walk: Walk, keys: U64, depth: Int) -> bool:
     # False without room.
     run, stack = walk.run, walk.stack
     held, bits = run[DEAD], run[BITS]

@@ -18,15 +18,20 @@ from nightgrid.solvers.pips.layers.board import EMPTY, Board
 from nightgrid.solvers.pips.layers.space import (
     CHILD,
     EDGE,
+    FOREST_TOO_LARGE,
     FREE,
     LIVE,
     OPEN,
     OPEN_REGION,
     OPEN_REST,
+    ORDER_TOO_WIDE,
     PARTNER,
     POSITION,
+    READY,
     REST_A,
     REST_B,
+    TIME_IS_UP,
+    UNTILEABLE,
     WINDOW,
     Forest,
 )
@@ -37,8 +42,6 @@ CLOCK_NODES = 256
 """Nodes from which on a layer takes long enough to look at the clock before it."""
 MAX_WINDOW = 62
 """How far after the first free position a covered one may lie: a window is one word."""
-
-BUILT, NO_TILING, TOO_WIDE, TOO_MANY, TOO_SLOW = range(5)
 
 
 @search_kernel
@@ -85,8 +88,8 @@ def place_cells(board: Board) -> Int:
 def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     """Build the graph layer by layer, then drop every node from which no tiling is left.
 
-    Returns BUILT, NO_TILING, TOO_WIDE (the order's reach exceeds a window), TOO_MANY (nodes exceed
-    the forest's capacity) or TOO_SLOW (the deadline is over).
+    Returns READY, UNTILEABLE, ORDER_TOO_WIDE (the order's reach exceeds a window),
+    FOREST_TOO_LARGE (nodes exceed the forest's capacity) or TIME_IS_UP (the deadline is over).
     """
     n = board.cells
     layers = board.dominoes
@@ -100,7 +103,7 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     for k in range(layers):
         start, stop = board.layer[k], board.layer[k + 1]
         if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
-            return TOO_SLOW
+            return TIME_IS_UP
         bits = SMALLEST_BITS
         while 1 << bits < 8 * (stop - start) and 1 << bits < len(forest.slots):
             bits += 1
@@ -115,7 +118,7 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
                 if board.tile[p] != q and (board.tile[p] >= 0 or board.tile[q] >= 0):
                     continue
                 if far > MAX_WINDOW:
-                    return TOO_WIDE
+                    return ORDER_TOO_WIDE
                 bit = np.uint64(1) << np.uint64(far)
                 if window & bit:
                     continue
@@ -128,20 +131,20 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
                 if child == nodes:
                     nodes += 1
                     if nodes >= capacity:
-                        return TOO_MANY
+                        return FOREST_TOO_LARGE
                 if edges >= len(forest.edges):
-                    return TOO_MANY
+                    return FOREST_TOO_LARGE
                 forest.edges[edges, PARTNER] = q
                 forest.edges[edges, CHILD] = child
                 edges += 1
         board.layer[k + 2] = nodes
         if nodes == stop:
-            return NO_TILING
+            return UNTILEABLE
     # The last layer holds the one node with every cell covered, or was never reached.
     forest.nodes[board.layer[layers], EDGE] = edges
     forest.nodes[nodes, EDGE] = edges
     if forest.nodes[board.layer[layers], POSITION] != n:
-        return NO_TILING
+        return UNTILEABLE
     return _keep_live(board, forest, nodes, layers)
 
 
@@ -175,7 +178,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
                 if forest.nodes[forest.edges[e, CHILD], LIVE] >= 0:
                     forest.nodes[node, LIVE] = 0
     if forest.nodes[0, LIVE] < 0:
-        return NO_TILING
+        return UNTILEABLE
     # Number the live nodes anew, then move nodes and edges down over the dead ones.
     live = 0
     start = 0
@@ -203,7 +206,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
         forest.nodes[to, OPEN] = opens
         opens = _count_rest(board, forest, to, opens)
         if opens < 0:
-            return TOO_MANY
+            return FOREST_TOO_LARGE
         a = board.region[p]
         for e in range(first_edge, last_edge):
             child = forest.nodes[forest.edges[e, CHILD], LIVE]
@@ -218,7 +221,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
             edges += 1
     forest.nodes[live, EDGE] = edges
     forest.nodes[live, OPEN] = opens
-    return BUILT
+    return READY
 
 
 @search_kernel

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import Words, hash_row
-from nightgrid.solvers.pips.layers.board import I64
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.hash_table import hash_row
 from nightgrid.solvers.pips.layers.expand import node_of
 from nightgrid.solvers.pips.layers.space import (
     CHILD,
@@ -44,7 +43,7 @@ class Buckets(NamedTuple):
     group: I64
     """int64[nodes]: the first node of its layer with which a node shares a child, directly or
     through others."""
-    kept: Words
+    kept: U64
     """uint64[nodes, words]: the progress that no step from a node of its group changes."""
     word: Int
     """The key word with the last domino types,"""
@@ -110,7 +109,7 @@ def _first(group: I64, node: Int) -> Int:
 
 
 @search_kernel
-def _keep(space: Space, node: Int, kept: Words) -> None:
+def _keep(space: Space, node: Int, kept: U64) -> None:
     board, forest = space.board, space.forest
     for w in range(len(space.width)):
         kept[node, w] = np.uint64(0)
@@ -126,7 +125,7 @@ def _keep(space: Space, node: Int, kept: Words) -> None:
 
 
 @inlined_kernel
-def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: Words, at: Int) -> Int:
+def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: U64, at: Int) -> Int:
     """Tell the bucket of a state in this layer."""
     node = node_of(space.board, keys, at, layer)
     h = np.uint64(buckets.group[node]) * _MIX_A
@@ -146,7 +145,7 @@ def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: Words, at: Int) 
 
 @search_kernel
 def sort_by_bucket(
-    work: Work, buckets: Buckets, layer: Int, rows: Words, heads: I64, ends: I64
+    work: Work, buckets: Buckets, layer: Int, rows: U64, heads: I64, ends: I64
 ) -> None:
     """Sort states of a layer by bucket, in place.
 

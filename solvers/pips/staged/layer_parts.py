@@ -12,7 +12,7 @@ from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistic
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.general.search import is_first_choice
 from nightgrid.solvers.pips.layers.endings import ending, is_refusal
-from nightgrid.solvers.pips.layers.prepare import UNTILEABLE
+from nightgrid.solvers.pips.layers.space import UNTILEABLE
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.pips.staged.buckets import BUCKETS

@@ -1,9 +1,9 @@
 """A count carried on layer by layer, whose states can be handed out in between.
 
-All states with k dominoes laid form layer k. Whoever has some of them can carry their counts on to
-a later layer without the others; states of that layer which several have reached are one state
-again when they are gathered. So buckets of states can be carried on by different processes, each
-with a table of its own, and no process needs memory for a whole layer.
+All states with k dominoes laid form layer k. A process that has some of them can carry their counts
+on to a later layer without the others; states of that layer which several processes have reached
+are one state again when they are gathered. So each process carries buckets of states on with a
+table of its own, and none needs memory for a whole layer.
 """
 
 from __future__ import annotations
@@ -12,24 +12,15 @@ import hashlib
 import time
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget, Statistics, count_of
 from nightgrid.solvers.kernel.codes import DONE
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
-from nightgrid.solvers.kernel.hash_table import Words, enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.hash_table import enter, hash_row, is_crowded
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
-from nightgrid.solvers.pips.layers.board import I64
 from nightgrid.solvers.pips.layers.count import Span, begin_count, carry
-from nightgrid.solvers.pips.layers.prepare import (
-    FOREST_TOO_LARGE,
-    KEY_TOO_LONG,
-    READY,
-    TIME_IS_UP,
-    UNTILEABLE,
-    prepare_work,
-)
+from nightgrid.solvers.pips.layers.prepare import prepare_work
 from nightgrid.solvers.pips.layers.scratch import (
     MOST_NODES,
     NARROW,
@@ -40,9 +31,15 @@ from nightgrid.solvers.pips.layers.scratch import (
     allocate,
     allocate_table,
 )
-from nightgrid.solvers.pips.layers.space import Table, Work
-from nightgrid.solvers.pips.layers.table import (
+from nightgrid.solvers.pips.layers.space import (
+    FOREST_TOO_LARGE,
+    KEY_TOO_LONG,
     PREFETCH_BITS,
+    READY,
+    TIME_IS_UP,
+    UNTILEABLE,
+    Table,
+    Work,
     ask_ahead,
     bits_for,
     find_state,
@@ -53,7 +50,7 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
 from nightgrid.solvers.reasons import ReasonCode, reason_code_of
 
-Rows = npt.NDArray[np.uint64]
+Rows = U64
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
 
 AHEAD_ROWS = 32
@@ -62,7 +59,7 @@ AHEAD_ROWS = 32
 
 @search_kernel
 def gather(
-    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: Words, runs: I64
+    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, runs: I64
 ) -> tuple[Int, Int]:
     """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
 
@@ -110,33 +107,27 @@ class LayeredCount:
     The budget holds for everything that it does together.
     """
 
-    def __init__(self, work: Work | None, layers: int, budget: Budget, taken_ns: int) -> None:
-        self.layers = layers if work is not None else 0
+    def __init__(self, work: Work, layers: int, budget: Budget, taken_ns: int) -> None:
+        self.layers = layers
         """Number of the layer that holds the one state of the full board; 0 if no tiling exists."""
         self.buckets = BUCKETS
-        self.row_words = len(NARROW if work is None else work.width) + 2
+        self.row_words = len(work.width) + 2
         self.layout = ""
         """Names what the words of a row mean; rows of different layouts have nothing in common."""
         self._budget = budget
         self._work = work
-        self._spent = Statistics(kernel_ns=taken_ns, engine="layers")
+        self.statistics = Statistics(kernel_ns=taken_ns, engine="layers")
+        """What everything together has cost so far."""
         self._size = self._side = self._bits = self._layer = 0
-        self._held: list[npt.NDArray[np.int64]] = []
+        self._held: list[I64] = []
         self._held_rows = 0
-        if work is not None:
+        if layers:
             self._of = Buckets.of(work)
             self.layout = _layout(work)
 
     @property
-    def statistics(self) -> Statistics:
-        """What everything together has cost so far."""
-        return self._spent
-
-    @property
     def rows(self) -> Rows:
         """States of the present layer, as a view that is good until the next call."""
-        if self._work is None:
-            return np.empty((0, self.row_words), np.uint64)
         arena = self._work.table.rows
         begin = 0 if self._side == 0 else len(arena) - self._size
         return arena[begin : begin + self._size]
@@ -144,7 +135,7 @@ class LayeredCount:
     def begin(self) -> None:
         """Make the one state of the empty board the present layer."""
         self.clear()
-        if self._work is not None:
+        if self.layers:
             begin_count(self._work)
             self._size = 1
 
@@ -156,20 +147,18 @@ class LayeredCount:
     def renew(self) -> None:
         """Forget every state and what was spent, as if the board had just been taken up."""
         self.clear()
-        self._spent = Statistics(engine="layers")
+        self.statistics = Statistics(engine="layers")
 
     def gather(self, rows: Rows) -> bool:
         """Add states of one layer to those gathered since `clear`; False if the table is full."""
         return self._gather(rows, np.array([[0, len(rows)]]), 0)
 
-    def hold(self, rows: Rows, begins: npt.NDArray[np.int64]) -> bool:
+    def hold(self, rows: Rows, begins: I64) -> bool:
         """Keep states that are sorted by bucket for `gather_held`; False if the table is full.
 
         `begins` tells where each bucket begins, and where the last one ends; it says so of the same
         buckets in every call.
         """
-        if self._work is None:
-            return True
         arena = self._work.table.rows
         if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
             if not self.gather_held():
@@ -189,20 +178,18 @@ class LayeredCount:
         What lies together leads to states that lie together: carrying a layer on in this order
         finds more of what it needs in the cache.
         """
-        work, held, held_rows = self._work, self._held, self._held_rows
+        held, held_rows = self._held, self._held_rows
         self._held, self._held_rows = [], 0
-        if work is None or not held_rows:
+        if not held_rows:
             return True
-        arena = work.table.rows
+        arena = self._work.table.rows
         begins = np.array(held) - (len(arena) - held_rows)
         runs = np.stack([begins[:, :-1].T.ravel(), begins[:, 1:].T.ravel()], axis=1)
         runs = np.ascontiguousarray(runs[runs[:, 0] < runs[:, 1]])
         return self._gather(arena[-held_rows:], runs, held_rows)
 
-    def _gather(self, rows: Rows, runs: npt.NDArray[np.int64], beside: int) -> bool:
+    def _gather(self, rows: Rows, runs: I64, beside: int) -> bool:
         work = self._work
-        if work is None:
-            return True
         begun = time.perf_counter_ns()
         size, bits = gather(work.width, work.table, self._bits, self._size, rows, runs)
         self._bits = int(bits)
@@ -217,11 +204,11 @@ class LayeredCount:
     ) -> tuple[int, ReasonCode | None]:
         """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
         work = self._work
-        if work is None or first >= last:
+        if first >= last:
             return last, None
         begun = time.perf_counter_ns()
-        nodes_left = self._budget.nodes - self._spent.nodes
-        ns_left = int(self._budget.seconds * 1e9) - self._spent.kernel_ns
+        nodes_left = self._budget.nodes - self.statistics.nodes
+        ns_left = int(self._budget.seconds * 1e9) - self.statistics.kernel_ns
         here = self._size
         span = Span(
             here=here,
@@ -248,11 +235,11 @@ class LayeredCount:
         self._side = (self._side + layer - first) % 2
         return layer, None
 
-    def by_bucket(self) -> tuple[Rows, npt.NDArray[np.int64]]:
+    def by_bucket(self) -> tuple[Rows, I64]:
         """Sort the states that `advance` has left by bucket, in place."""
         rows = self.rows
         begins = np.zeros(self.buckets + 1, np.int64)
-        if self._work is not None:
+        if self.layers:
             begun = time.perf_counter_ns()
             heads = np.empty(self.buckets, np.int64)
             sort_by_bucket(self._work, self._of, self._layer, rows, heads, begins[1:])
@@ -266,7 +253,7 @@ class LayeredCount:
     def _spend(
         self, begun: int, *, states: int = 0, nodes: int = 0, peak: int = 0, slots: int = 0
     ) -> None:
-        self._spent += Statistics(
+        self.statistics += Statistics(
             states=states,
             nodes=nodes,
             kernel_ns=time.perf_counter_ns() - begun,
@@ -277,7 +264,7 @@ class LayeredCount:
 def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     """Prepare a board to be counted by layers; returns it, or None and why (code of `prepare`).
 
-    Everybody who takes up the same board lays its keys out alike, whatever the budget.
+    All processes that take up the same board lay its keys out alike, whatever the budget.
     """
     begun = time.perf_counter_ns()
     deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
@@ -294,7 +281,7 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
         else:
             break
     if code == UNTILEABLE:
-        return LayeredCount(None, 0, budget, time.perf_counter_ns() - begun), code
+        return LayeredCount(trial, 0, budget, time.perf_counter_ns() - begun), code
     if code != READY:
         return None, code
     forest_bytes = NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
