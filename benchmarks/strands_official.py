@@ -36,7 +36,6 @@ from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.words.lexicons import default_lexicon
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.components import component_costs
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.game import StrandsGame
@@ -44,7 +43,7 @@ from nightgrid.solvers.strands.paths import cells_of, cut, spell
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.score import FREQUENCY
+from nightgrid.solvers.strands.score import SCORE_NAME, component_costs
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 LIST = 1000
@@ -98,7 +97,7 @@ def _kept(path: Path | None, *, ranked: bool) -> dict[str, Line]:
     return {
         line["date"]: line
         for line in lines
-        if line["score"] == FREQUENCY.name and ("status" in line or not line["found"] or not ranked)
+        if line["score"] == SCORE_NAME and ("status" in line or not line["found"] or not ranked)
     }
 
 
@@ -120,7 +119,7 @@ def _look_up(job: tuple[str, float, bool]) -> Line:
     (published,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
     line: Line = {
         "date": path.stem,
-        "score": FREQUENCY.name,
+        "score": SCORE_NAME,
         "found": False,
         "why": "",
         "rank": None,
@@ -216,7 +215,7 @@ def _summary(lines: list[Line]) -> dict[str, Any]:
     ranks = [line["rank"] for line in ranked if line["rank"] is not None]
     boards = len(lines)
     return {
-        "score": FREQUENCY.name,
+        "score": SCORE_NAME,
         "boards": boards,
         "found": sum(line["found"] for line in lines),
         "misses": {line["date"]: line["why"] for line in lines if not line["found"]},

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.cache_folder import cache_base
-from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, sealed
+from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, digest_of, sealed
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.lexicon.text import digest_of
 
 CONTENTS = "contents.json"
 TEXT = "words.txt"

@@ -10,11 +10,15 @@ import nightgrid.solvers.lexicon
 from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of
-from nightgrid.solvers.lexicon.english import english_words
+from nightgrid.solvers.lexicon.compile import (
+    compile_lexicon,
+    compile_sorted,
+    digest_of,
+    read_canonical,
+    text_of,
+)
+from nightgrid.solvers.lexicon.english import english_phrases, english_words
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.lexicon.phrases import english_phrases
-from nightgrid.solvers.lexicon.text import digest_of, read_canonical
 from nightgrid.solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
 
 if TYPE_CHECKING:

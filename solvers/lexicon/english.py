@@ -1,12 +1,14 @@
-"""The default vocabulary: the large English list of wordfreq, spelled as boards spell it."""
+"""The default vocabulary: words of wordfreq and phrases of symspellpy, as boards spell them."""
 
 from __future__ import annotations
 
-from nightgrid.solvers.lexicon.spelling import normal_form, without_accents
+import importlib.util
+import math
+from collections.abc import Iterator
+from pathlib import Path
 
-CENTIZIPF_OF_CERTAINTY = 900
-"""A word of probability 1 has Zipf frequency 9. wordfreq counts down from there in centibels,
-which are hundredths of the Zipf scale: no rounding."""
+from nightgrid.solvers.lexicon.lexicon import CERTAIN_CENTIZIPF
+from nightgrid.solvers.lexicon.spelling import normal_form, without_accents
 
 ONE_LETTER = frozenset("aio")
 TWO_LETTERS = frozenset(
@@ -48,7 +50,7 @@ def english_words() -> list[tuple[str, int]]:
 
     bins = wordfreq.get_frequency_list("en", "large")
     entries = {
-        entry: CENTIZIPF_OF_CERTAINTY - centibels
+        entry: CERTAIN_CENTIZIPF - centibels
         for centibels, entries in enumerate(bins)
         for entry in entries
     }
@@ -74,3 +76,26 @@ def _is_fragment(word: str) -> bool:
     if len(word) == 1:
         return word not in ONE_LETTER
     return len(word) == 2 and word not in TWO_LETTERS
+
+
+PHRASES_FILE = "frequency_bigramdictionary_en_243_342.txt"
+CORPUS_WORDS = 1_024_908_267_229
+"""Words of the corpus in which the phrases were counted, as symspellpy states it."""
+
+
+def english_phrases() -> Iterator[tuple[str, str, int]]:
+    """Read symspellpy's phrases as (first word, second word, centizipf), in normal form.
+
+    The list stops at about 6 in 10^6 words (380 centizipf). A phrase may come several times:
+    "it's a" and "its a" are spelled alike.
+    """
+    # Only its data is wanted: importing the package would set up its logging.
+    found = importlib.util.find_spec("symspellpy")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    path = Path(next(iter(found.submodule_search_locations))) / PHRASES_FILE
+    for line in path.read_text("utf-8-sig").splitlines():
+        first, second, count = line.split()
+        share = math.log10(int(count) / CORPUS_WORDS)
+        centizipf = round(100 * share) + CERTAIN_CENTIZIPF
+        yield normal_form(first), normal_form(second), centizipf

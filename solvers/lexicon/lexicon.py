@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 ALPHABET_MAX = 64
 """Distinct letters that a lexicon can hold: a node of the trie keeps its children in 64 bits."""
+CERTAIN_CENTIZIPF = 900
+"""Zipf frequency of a word of probability 1: 10^9 in 10^9. Component costs count down from there,
+as wordfreq's centibels do: they are hundredths of the Zipf scale, so nothing is rounded."""
 UNKNOWN_CENTIZIPF = 0
 """Frequency of a word of which none is known: less than that of any word with one."""
 
@@ -100,19 +103,6 @@ class Lexicon:
                 yield letters, int(self.node_word[node])
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Name every array, for whoever stores the lexicon."""
-        return {
-            name: getattr(self, name)
-            for name in (
-                "alphabet",
-                "letters",
-                "offsets",
-                "centizipf",
-                "node_children",
-                "node_first",
-                "node_word",
-                "phrase_offsets",
-                "phrase_second",
-                "phrase_centizipf",
-            )
-        }
+        """Name every array, as a cache stores them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}

@@ -6,13 +6,11 @@ import math
 import re
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.lexicon import UNKNOWN_CENTIZIPF
+from nightgrid.solvers.lexicon.lexicon import CERTAIN_CENTIZIPF, UNKNOWN_CENTIZIPF
 from nightgrid.solvers.lexicon.spelling import normal_form, not_on_boards
 
 WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
 COMMENT = "#"
-CENTIZIPF_OF_ALL = 900
-"""Frequency of a word that is every word: 10^9 in 10^9."""
 
 NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
@@ -95,5 +93,5 @@ def _parse(line: str, place: str) -> tuple[str, float]:
 def _centizipf(count: float, total: float) -> int:
     if not count:
         return UNKNOWN_CENTIZIPF
-    zipf = math.log10(count / total) * 100 + CENTIZIPF_OF_ALL
+    zipf = math.log10(count / total) * 100 + CERTAIN_CENTIZIPF
     return max(UNKNOWN_CENTIZIPF + 1, round(zipf))

@@ -7,11 +7,10 @@ from itertools import combinations, pairwise
 
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.general.wide_pieces import WideFound
-from nightgrid.solvers.strands.pieces.compound_scores import phrase_of
+from nightgrid.solvers.strands.pieces.compound_tables import phrase_of
 from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.score import FREQUENCY
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 Options = tuple[tuple[tuple[int, ...], frozenset[int]], ...]
@@ -231,7 +230,7 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     """Cut a compound into its components of the highest score; of equal ones, into the fewest."""
-    costs, _, weights = scored_components(lexicon, rules, FREQUENCY)
+    costs, _, weights = scored_components(lexicon, rules)
     components = [
         {at + letters: index for letters, index in lexicon.beginnings(word[at:])}
         for at in range(len(word))

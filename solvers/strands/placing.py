@@ -29,7 +29,7 @@ Ways = dict[int, list[Way]]
 """The ways in which a word lies on the board, by the mask of their cells."""
 
 
-class TooManySteps(Exception):  # noqa: N818 - a signal to whoever gave the steps, not an error
+class TooManySteps(Exception):  # noqa: N818 - a signal to the caller that set the limit, not an error
     """The search was given up."""
 
 

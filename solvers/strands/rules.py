@@ -39,7 +39,7 @@ class Rules:
     """Most words that a spangram may be run together from, 1 to COMPONENTS_MAX; 1: single words."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
-    parts may be rarer (nightgrid.solvers.lexicon.components). A lexicon without frequencies takes
+    parts may be rarer (nightgrid.solvers.strands.score). A lexicon without frequencies takes
     every word as a part."""
     compound_centibels: int = 1250
     """How improbable a compound may be: the most that its parts' costs add up to, in hundredths

@@ -1,17 +1,17 @@
-"""The default score of pieces: how probable it is that somebody meant them.
+"""What pieces score and components cost: how probable it is that a board's maker meant them.
 
 Hundredths of a decade of probability, as integers, so that sums are exact and ties are ties.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.lexicon.components import CERTAIN_CENTIZIPF
-from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.kernel.compiling import I32, I64
+from nightgrid.solvers.lexicon.lexicon import CERTAIN_CENTIZIPF, Lexicon
 
 COMMON_CENTIZIPF = 350
 """From here on, a word that is ten times as frequent counts less than a decade more."""
@@ -20,64 +20,72 @@ PHRASE_DIVISOR = 2
 """Of what is known about a phrase this much counts: lists of phrases are of other texts."""
 MORE_COMPONENTS_CENTIBELS = 100
 """What a compound loses for every component beyond the first."""
+SHORT_COMPONENT_LETTERS = 3
+COMPONENT_RELIEF_CENTIZIPF = 50
+"""By how much rarer a component may be for every letter beyond SHORT_COMPONENT_LETTERS. Rare
+components of real phrases are long (CRAWLIES, DUCKLING); what is rare and short is an
+abbreviation."""
+NO_COMPONENT = 2**15 - 1
+"""Cost of a word that is no component: more than any limit on a compound."""
+
+SCORE_NAME = "frequency-2"
+"""Changes whenever a score could."""
 
 
-class Scoring(Protocol):
-    """Any additive score: a whole number for every piece, the higher the better."""
+def score_words(lexicon: Lexicon, words: npt.NDArray[Any]) -> I64:
+    """Score pieces that are words of the lexicon, given by index, by their log probability.
 
-    name: str
-    """Changes whenever a score could."""
-
-    def words(self, lexicon: Lexicon, words: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Score pieces that are words of the lexicon, given by index."""
-
-    def components(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score every word of the lexicon as a component of a compound."""
-
-    def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score every phrase of the lexicon: added where its words are components in a row."""
-
-    def counts(self, lexicon: Lexicon, components_max: int) -> npt.NDArray[np.int64]:
-        """Score numbers of components, 0 to `components_max`: added to a compound of so many."""
-
-
-class Frequency:
-    """Log probability of a word in running text, less of it for common words (not for components).
-
-    Somebody who makes a board takes rare words rarely, but common words hardly more often than
-    middling ones. In a lexicon without frequencies everything scores 0.
+    A share of it counts above COMMON_CENTIZIPF: boards use rare words rarely, but common words
+    hardly more often than middling ones. In a lexicon without frequencies everything scores 0.
     """
-
-    name = "frequency-2"
-
-    def words(self, lexicon: Lexicon, words: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Score words by their frequency; above COMMON_CENTIZIPF a share of it counts."""
-        if not lexicon.has_frequencies:
-            return np.zeros(len(words), np.int64)
-        centizipf = lexicon.centizipf[words].astype(np.int64)
-        common = np.maximum(0, centizipf - COMMON_CENTIZIPF)
-        return centizipf - common + common // COMMON_DIVISOR - CERTAIN_CENTIZIPF
-
-    def components(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score components by their frequency: of phrases, common words are no less a component."""
-        if not lexicon.has_frequencies:
-            return np.zeros(len(lexicon), np.int64)
-        scores: npt.NDArray[np.int64] = lexicon.centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
-        return np.minimum(0, scores)
-
-    def phrases(self, lexicon: Lexicon) -> npt.NDArray[np.int64]:
-        """Score phrases by how much more often their words meet than chance would have it."""
-        firsts = np.repeat(np.arange(len(lexicon)), np.diff(lexicon.phrase_offsets))
-        components = self.components(lexicon)
-        together = lexicon.phrase_centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
-        bonus = together - components[firsts] - components[lexicon.phrase_second]
-        return np.maximum(0, bonus) // PHRASE_DIVISOR
-
-    def counts(self, lexicon: Lexicon, components_max: int) -> npt.NDArray[np.int64]:
-        """Charge every component of a compound but the first."""
-        if not lexicon.has_frequencies:
-            return np.zeros(components_max + 1, np.int64)
-        return -MORE_COMPONENTS_CENTIBELS * np.maximum(0, np.arange(components_max + 1) - 1)
+    if not lexicon.has_frequencies:
+        return np.zeros(len(words), np.int64)
+    centizipf = lexicon.centizipf[words].astype(np.int64)
+    common = np.maximum(0, centizipf - COMMON_CENTIZIPF)
+    return centizipf - common + common // COMMON_DIVISOR - CERTAIN_CENTIZIPF
 
 
-FREQUENCY = Frequency()
+def score_components(lexicon: Lexicon) -> I64:
+    """Score every word as a component of a compound: common words are no less a component."""
+    if not lexicon.has_frequencies:
+        return np.zeros(len(lexicon), np.int64)
+    scores: I64 = lexicon.centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
+    return np.minimum(0, scores)
+
+
+def score_phrases(lexicon: Lexicon) -> I64:
+    """Score every phrase by how much more often its words meet than chance would have it.
+
+    The score is added where the two words are components in a row.
+    """
+    firsts = np.repeat(np.arange(len(lexicon)), np.diff(lexicon.phrase_offsets))
+    components = score_components(lexicon)
+    together = lexicon.phrase_centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
+    bonus = together - components[firsts] - components[lexicon.phrase_second]
+    return np.maximum(0, bonus) // PHRASE_DIVISOR
+
+
+def score_counts(lexicon: Lexicon, components_max: int) -> I64:
+    """Score numbers of components, 0 to `components_max`: a charge for all but the first."""
+    if not lexicon.has_frequencies:
+        return np.zeros(components_max + 1, np.int64)
+    return -MORE_COMPONENTS_CENTIBELS * np.maximum(0, np.arange(components_max + 1) - 1)
+
+
+def component_costs(lexicon: Lexicon, part_centizipf: int) -> I32:
+    """Price every word as a component of a compound: int32[words], in centibels.
+
+    The cost is what the word takes from the logarithm of the compound's probability, so that the
+    costs of components add up; a compound is then held to a limit, however many components it has.
+    NO_COMPONENT for a word rarer than `part_centizipf` (the longer it is, the rarer it may be). A
+    lexicon without frequencies knows no difference: every word costs nothing.
+    """
+    if not lexicon.has_frequencies:
+        return np.zeros(len(lexicon), np.int32)
+    sizes = np.diff(lexicon.offsets)
+    relief = COMPONENT_RELIEF_CENTIZIPF * np.maximum(0, sizes - SHORT_COMPONENT_LETTERS)
+    centizipf = lexicon.centizipf.astype(np.int32)
+    costs = np.maximum(0, CERTAIN_CENTIZIPF - centizipf)
+    # A word of which no frequency is known (0) is no component, whatever its length.
+    known = (centizipf >= part_centizipf - relief) & (centizipf > 0)
+    return np.where(known, costs, NO_COMPONENT)

@@ -1,9 +1,10 @@
-"""The search for any board: states row by row for whoever lists, values group by group."""
+"""The search for any board: states row by row for listing, values group by group."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,16 @@ from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.general.forced import Step, Trail
-from nightgrid.solvers.strands.general.group_search import (
-    NOTHING,
-    GroupSearch,
-    Shared,
-    Value,
-    least_of,
-)
+from nightgrid.solvers.strands.general.group_search import NOTHING, GroupSearch, Shared, Value
 from nightgrid.solvers.strands.general.groups import Group, groups_of
 from nightgrid.solvers.strands.general.plan import blocks_to_cross
 from nightgrid.solvers.strands.general.search import ALTERNATIVES_MAX, ANY
 from nightgrid.solvers.strands.general.table import USED_WORDS
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
+from nightgrid.solvers.strands.pieces.pieces import least_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.engine import RootChildren, State
-from nightgrid.solvers.strands.states.table import NODES, STATES
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
 ALONE = -1
@@ -43,9 +38,9 @@ class GeneralEngine(RootChildren):
         self, puzzle: Puzzle, rules: Rules, found: WideFound, budget: Budget, *, exists: bool
     ) -> None:
         self.puzzle, self.rules, self.found, self.budget = puzzle, rules, found, budget
-        self.started_ns = time.perf_counter_ns()
         self.shared = Shared(found, rules, puzzle, budget, exists=exists)
         self.laid = self.shared.laid
+        self.check_clock = self.shared.check_clock
         self.on_progress: Callable[[int, int], None] | None = None
         cells = puzzle.cell_count
         words = puzzle.theme_words if rules.words == "given" else None
@@ -78,18 +73,7 @@ class GeneralEngine(RootChildren):
 
     def statistics(self) -> Statistics:
         """Say what the search has cost so far."""
-        control = self.shared.records.control
-        return Statistics(
-            states=int(control[STATES]),
-            nodes=int(control[NODES]),
-            kernel_ns=time.perf_counter_ns() - self.started_ns,
-            table_bytes=8 * int(control[USED_WORDS]),
-            engine=self.name,
-        )
-
-    def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over."""
-        self.shared.check_clock()
+        return self.shared.spent(self.name, 8 * int(self.shared.control[USED_WORDS]))
 
     def _values(self, step: Step) -> list[Value]:
         """Value each group at a step: all but one are as they were before its last piece."""
@@ -226,14 +210,14 @@ class GeneralEngine(RootChildren):
             own = sum(1 << b for b in blocks if b in self._blocks)
             sets |= {one | own for one in closed if not one & own}
         free = ~covered
-        for block in set(bits_of(_union(sets))):
+        for block in bits_of(reduce(or_, sets, 0)):
             falling = free >> block & free >> (block - columns - 1) & 1
             rising = free >> (block - 1) & free >> (block - columns) & 1
             if not falling and not rising:
                 sets = {one & ~(1 << block) for one in sets}
         if len(sets) > ALTERNATIVES_MAX:
             raise BudgetSpentError(FIXED_TABLE_FULL)
-        return least_of(sets)
+        return tuple(least_of(sets))
 
     def _bans(self, p: int, bans: frozenset[int], covered: int) -> frozenset[int]:
         """Ban a piece's word, and forget those that fit nowhere any more."""
@@ -252,10 +236,3 @@ class GeneralEngine(RootChildren):
             for q, w in enumerate(self.laid.word.tolist()):
                 self._word_rows.setdefault(w, []).append(q)
         return self._word_rows[word]
-
-
-def _union(masks: set[int]) -> int:
-    union = 0
-    for mask in masks:
-        union |= mask
-    return union

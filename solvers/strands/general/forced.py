@@ -1,6 +1,6 @@
 """What a choice forces: cells that one piece only fits on get it, and so on from there.
 
-Whoever lists covers goes row by row, whatever order the values of states are found in. Most steps
+Listing covers goes row by row, whatever order the values of states are found in. Most steps
 on a large board are forced by earlier ones far away; they are known from a map of forced pieces,
 which is laid along the way down and taken back on the way up, and need no search.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, Int, search_kernel
 from nightgrid.solvers.strands.general.groups import Laid
 
 LOST = -1
@@ -79,10 +79,7 @@ class Trail:
 
 
 @search_kernel
-def _force(
-    piece: Int, laid: Laid, forced: npt.NDArray[np.int64], queue: npt.NDArray[np.int64],
-    queued: npt.NDArray[np.bool_],
-) -> Int:  # fmt: skip
+def _force(piece: Int, laid: Laid, forced: I64, queue: I64, queued: npt.NDArray[np.bool_]) -> Int:
     """Lay a piece and all that follows on the map; list its cells in `queue`, return how many.
 
     LOST, with the map as it was, when some cell is left without a piece.

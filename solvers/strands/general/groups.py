@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, kernel
-from nightgrid.solvers.strands.general.wide_pieces import WideFound, ragged
+from nightgrid.solvers.kernel.compiling import I32, I64, Int, kernel
+from nightgrid.solvers.strands.general.wide_pieces import WideFound
+from nightgrid.solvers.strands.pieces.pieces import ragged
 from nightgrid.solvers.strands.rules import Rules
 
 LOOK_MAX = 4096
@@ -23,19 +24,19 @@ LOOK_MAX = 4096
 class Laid(NamedTuple):
     """All pieces of a board, words before compounds, and which of them can be in a cover."""
 
-    low: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.int64]
-    cells: npt.NDArray[np.int32]
-    word: npt.NDArray[np.int64]
+    low: I64
+    offsets: I64
+    cells: I32
+    word: I64
     """-1 for compounds, of which a cover holds one at most."""
-    score: npt.NDArray[np.int64]
-    kind: npt.NDArray[np.int64]
+    score: I64
+    kind: I64
     """PLAIN, SPANNING or COMPOUND (nightgrid.solvers.strands.sweep.sweep)."""
-    set_offsets: npt.NDArray[np.int64]
-    block_offsets: npt.NDArray[np.int64]
-    blocks: npt.NDArray[np.int32]
-    on_offsets: npt.NDArray[np.int64]
-    on: npt.NDArray[np.int64]
+    set_offsets: I64
+    block_offsets: I64
+    blocks: I32
+    on_offsets: I64
+    on: I64
     """on[on_offsets[c]:on_offsets[c + 1]]: the pieces on cell c, ascending."""
     alive: npt.NDArray[np.bool_]
 
@@ -69,7 +70,7 @@ def lay_out(found: WideFound, rules: Rules, cell_count: int) -> Laid:
     return laid
 
 
-def _joined(one: Any, other: Any) -> npt.NDArray[np.int64]:
+def _joined(one: Any, other: Any) -> I64:
     return np.concatenate([one, one[-1] + other[1:]]).astype(np.int64)
 
 
@@ -143,8 +144,8 @@ def _take_out(
 class Group(NamedTuple):
     """Cells that are covered by themselves, and the pieces that may cover them."""
 
-    cells: npt.NDArray[np.int64]
-    pieces: npt.NDArray[np.int64]
+    cells: I64
+    pieces: I64
 
 
 def groups_of(laid: Laid, rules: Rules, *, coupled: bool) -> list[Group]:

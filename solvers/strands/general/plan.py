@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
 from nightgrid.solvers.strands.general.groups import Group, Laid
-from nightgrid.solvers.strands.general.wide_pieces import ragged
+from nightgrid.solvers.strands.pieces.pieces import ragged
 from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.sweep.sweep import RULES
 
 _ONE = np.uint64(1)
 P_WORD, P_SCORE, P_KIND, P_TWIN, P_SIZE, P_LAST = range(6)
@@ -21,45 +21,45 @@ CELLS, WORDS, BLOCK_WORDS, LEAST, MOST, RULE, NUMBER = range(7)
 class Plan(NamedTuple):
     """A group of cells in an order. Cells are named by their places in it, blocks by number."""
 
-    at: npt.NDArray[np.int64]
+    at: I64
     """Pieces at[f]:at[f + 1] have f as their first cell."""
-    fields: npt.NDArray[np.int64]
+    fields: I64
     """int64[pieces, PIECE_FIELDS]: number of the word, score, kind, whether the word has other
     cells to stand on, size, last cell."""
-    mask_offsets: npt.NDArray[np.int64]
-    mask_words: npt.NDArray[np.int32]
-    masks: npt.NDArray[np.uint64]
+    mask_offsets: I64
+    mask_words: I32
+    masks: U64
     """Piece p has cells masks[i] in word mask_words[i], i from mask_offsets[p] on."""
-    near_offsets: npt.NDArray[np.int64]
-    near_words: npt.NDArray[np.int32]
-    nears: npt.NDArray[np.uint64]
+    near_offsets: I64
+    near_words: I32
+    nears: U64
     """The cells that share a piece with one of its cells, written likewise."""
-    on_offsets: npt.NDArray[np.int64]
-    on: npt.NDArray[np.int32]
+    on_offsets: I64
+    on: I32
     """The pieces on each cell, those with the latest first cell first."""
-    latest: npt.NDArray[np.int32]
+    latest: I32
     """What fitted on each cell last. Kernels write here; any value is right."""
-    set_offsets: npt.NDArray[np.int64]
-    block_offsets: npt.NDArray[np.int64]
-    blocks: npt.NDArray[np.int32]
-    corners: npt.NDArray[np.int64]
+    set_offsets: I64
+    block_offsets: I64
+    blocks: I32
+    corners: I64
     """int64[blocks, 4]: both cells of one diagonal, and of the other; -1 where no piece steps."""
-    word_offsets: npt.NDArray[np.int64]
-    word_pieces: npt.NDArray[np.int64]
-    geometry: npt.NDArray[np.int64]
+    word_offsets: I64
+    word_pieces: I64
+    geometry: I64
 
 
 class Keys(NamedTuple):
     """How a plan's numbers are named on the board."""
 
-    cells: npt.NDArray[np.int64]
+    cells: I64
     """The cells in their order."""
     blocks: dict[int, int]
     words: dict[int, int]
 
 
 def plan_of(
-    group: Group, laid: Laid, rules: Rules, order: npt.NDArray[np.int64], columns: int, number: int
+    group: Group, laid: Laid, rules: Rules, order: I64, columns: int, number: int
 ) -> tuple[Plan, Keys]:  # fmt: skip
     """Write a group for an order of its cells; `number` tells its states from those of others."""
     place = np.full(len(laid.on_offsets) - 1, -1, np.int64)
@@ -105,7 +105,7 @@ def plan_of(
         geometry=np.array(
             [
                 len(order), (len(order) + 63) // 64, (len(corners) + 63) // 64, least, most,
-                {"required": 0, "one": 1, "off": 2}[rules.spangram], number,
+                RULES[rules.spangram], number,
             ],
             np.int64,
         ),
@@ -130,14 +130,14 @@ def _masked(bounds: Any, cells: Any) -> tuple[Any, Any, Any]:
 class _Incidence(NamedTuple):
     """Which pieces lie on which cells, three ways: see Plan."""
 
-    bounds: npt.NDArray[np.int64]
-    cells: npt.NDArray[np.int64]
+    bounds: I64
+    cells: I64
     """cells[bounds[p]:bounds[p + 1]]: the cells of piece p, ascending."""
-    on_offsets: npt.NDArray[np.int64]
-    on: npt.NDArray[np.int32]
-    mask_offsets: npt.NDArray[np.int64]
-    mask_words: npt.NDArray[np.int32]
-    masks: npt.NDArray[np.uint64]
+    on_offsets: I64
+    on: I32
+    mask_offsets: I64
+    mask_words: I32
+    masks: U64
 
 
 def _nears(pieces: _Incidence, words: int) -> tuple[Any, Any, Any]:
@@ -153,10 +153,7 @@ def _nears(pieces: _Incidence, words: int) -> tuple[Any, Any, Any]:
 
 
 @kernel
-def _write_nears(
-    pieces: _Incidence, words: Int, offsets: npt.NDArray[np.int64],
-    near_words: npt.NDArray[np.int32], nears: npt.NDArray[np.uint64],
-) -> Int:  # fmt: skip
+def _write_nears(pieces: _Incidence, words: Int, offsets: I64, near_words: I32, nears: U64) -> Int:
     bounds, cells, on_offsets, on = pieces.bounds, pieces.cells, pieces.on_offsets, pieces.on
     mask_offsets, mask_words, masks = pieces.mask_offsets, pieces.mask_words, pieces.masks
     cell_count = len(on_offsets) - 1

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.general.plan import (
     BLOCK_WORDS,
@@ -53,7 +52,7 @@ ALTERNATIVES_MAX = 256
 BANS_MAX = 4096
 """Alternatives and banned words of one state; more are refused, never cut."""
 
-Frame = npt.NDArray[np.int64]
+Frame = I64
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -63,18 +62,18 @@ _FULL = ~_ZERO
 class Scratch(NamedTuple):
     """Where the search writes."""
 
-    covered: npt.NDArray[np.uint64]
+    covered: U64
     """The cells covered now: as at the start again when the search is over."""
-    frames: npt.NDArray[np.int64]
+    frames: I64
     """int64[cells + 1, FRAME_FIELDS]."""
-    closed: npt.NDArray[np.uint64]
+    closed: U64
     """Alternatives of closed blocks, frame after frame."""
-    bans: npt.NDArray[np.int64]
-    key: npt.NDArray[np.uint64]
+    bans: I64
+    key: U64
 
 
 @inlined_kernel
-def first_free(covered: npt.NDArray[np.uint64], at: Int) -> Int:
+def first_free(covered: U64, at: Int) -> Int:
     """Find the first free cell from `at` on; cells behind the last are free."""
     w = at >> 6
     free = ~covered[w] & (_FULL << np.uint64(at & 63))
@@ -87,7 +86,7 @@ def first_free(covered: npt.NDArray[np.uint64], at: Int) -> Int:
 
 
 @inlined_kernel
-def _fits(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
+def _fits(p: Int, plan: Plan, covered: U64) -> bool:
     for i in range(plan.mask_offsets[p], plan.mask_offsets[p + 1]):
         if plan.masks[i] & covered[plan.mask_words[i]]:
             return False
@@ -95,13 +94,13 @@ def _fits(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
 
 
 @inlined_kernel
-def _flip(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> None:
+def _flip(p: Int, plan: Plan, covered: U64) -> None:
     for i in range(plan.mask_offsets[p], plan.mask_offsets[p + 1]):
         covered[plan.mask_words[i]] ^= plan.masks[i]
 
 
 @search_kernel
-def _has_lost_cell(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
+def _has_lost_cell(p: Int, plan: Plan, covered: U64) -> bool:
     """Tell whether nothing fits any more on some cell that shares a piece with piece p."""
     for i in range(plan.near_offsets[p], plan.near_offsets[p + 1]):
         w = plan.near_words[i]
@@ -124,7 +123,7 @@ def _has_lost_cell(p: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
 
 
 @inlined_kernel
-def _is_free(cell: Int, covered: npt.NDArray[np.uint64]) -> bool:
+def _is_free(cell: Int, covered: U64) -> bool:
     return not (covered[cell >> 6] >> np.uint64(cell & 63)) & _ONE
 
 
@@ -170,7 +169,7 @@ def _close(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
 
 
 @search_kernel
-def _keep_least(closed: npt.NDArray[np.uint64], start: Int, count: Int, size: Int) -> Int:
+def _keep_least(closed: U64, start: Int, count: Int, size: Int) -> Int:
     """Put the row behind `count` ascending ones, none of which holds another, in its place."""
     new = start + count * size
     kept = 0
@@ -232,7 +231,7 @@ def _ban(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
 
 
 @search_kernel
-def _still_fits(word: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
+def _still_fits(word: Int, plan: Plan, covered: U64) -> bool:
     for i in range(plan.word_offsets[word], plan.word_offsets[word + 1]):
         if _fits(plan.word_pieces[i], plan, covered):
             return True
@@ -240,7 +239,7 @@ def _still_fits(word: Int, plan: Plan, covered: npt.NDArray[np.uint64]) -> bool:
 
 
 @inlined_kernel
-def _is_allowed(p: Int, frame: Frame, plan: Plan, bans: npt.NDArray[np.int64]) -> bool:
+def _is_allowed(p: Int, frame: Frame, plan: Plan, bans: I64) -> bool:
     kind, rule = plan.fields[p, P_KIND], plan.geometry[RULE]
     if kind == COMPOUND and frame[F_FLAG] == COMPOUND:
         return False

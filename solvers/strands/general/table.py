@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.strands.states.table import (
     CONTROL_WORDS,
     INDEX_BITS,
@@ -43,11 +42,11 @@ _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 class Records(NamedTuple):
     """Records, their index, and what the search counts and must not exceed."""
 
-    words: npt.NDArray[np.uint64]
-    slots: npt.NDArray[np.int64]
+    words: U64
+    slots: I64
     """Where a state's record begins; -1: nowhere."""
-    control: npt.NDArray[np.int64]
-    timespec: npt.NDArray[np.int64]
+    control: I64
+    timespec: I64
 
 
 def new_records(table_bytes: int) -> Records:
@@ -76,7 +75,7 @@ def _allocate(table_bytes: int) -> Records:
 
 
 @inlined_kernel
-def hash_key(key: npt.NDArray[np.uint64], length: Int) -> np.uint64:
+def hash_key(key: U64, length: Int) -> np.uint64:
     """Mix a key into 64 bits."""
     h = np.uint64(length)
     for i in range(length):
@@ -86,7 +85,7 @@ def hash_key(key: npt.NDArray[np.uint64], length: Int) -> np.uint64:
 
 
 @search_kernel
-def find_record(key: npt.NDArray[np.uint64], length: Int, h: np.uint64, records: Records) -> Int:
+def find_record(key: U64, length: Int, h: np.uint64, records: Records) -> Int:
     """Look a state up; return where its value stands, or -1."""
     bits = records.control[INDEX_BITS]
     last = (1 << bits) - 1
@@ -106,7 +105,7 @@ def find_record(key: npt.NDArray[np.uint64], length: Int, h: np.uint64, records:
 
 
 @search_kernel
-def add_record(key: npt.NDArray[np.uint64], length: Int, h: np.uint64, records: Records) -> Int:
+def add_record(key: U64, length: Int, h: np.uint64, records: Records) -> Int:
     """Write a state whose value is pending; return where its value stands, -1 without room."""
     control, words = records.control, records.words
     at = control[USED_WORDS]

@@ -11,17 +11,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Int, kernel
 from nightgrid.solvers.lexicon.lexicon import Trie
 from nightgrid.solvers.strands.pieces.words import NO_LETTER, Grid
 
 WALKED, TOO_MANY_WALKS = range(2)
 NODE, AT, DIAGONALS, HEAD = range(4)
 """A walk: node of the trie, cell, number of diagonals; then its cells and diagonals, ascending."""
-Walk = npt.NDArray[np.int32]
+Walk = I32
 
 _ONE = np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -30,18 +29,18 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 class WalkSpace(NamedTuple):
     """Arrays to work in and to write to."""
 
-    walks: npt.NDArray[np.int32]
+    walks: I32
     """int32[2, numbers]: the walks of one length and the next."""
-    offsets: npt.NDArray[np.int64]
+    offsets: I64
     """int64[2, walks + 1]: where each begins."""
-    slots: npt.NDArray[np.int64]
+    slots: I64
     """int64[power of two], zeros: finds equal walks. Not nightgrid.solvers.kernel.hash_table: an
     entry says
     which
     length it belongs to, so that the slots need not be emptied for each cell and length."""
-    out: npt.NDArray[np.int32]
+    out: I32
     """The words found, each as word, number of cells and of blocks, cells, blocks."""
-    starts: npt.NDArray[np.int64]
+    starts: I64
     """Where each of them begins."""
 
 

@@ -12,20 +12,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.general.walks import WALKED, WalkSpace, walk_words
 from nightgrid.solvers.strands.pieces.pieces import (
+    MANY_PATHS,
     Found,
     Pieces,
     TooManyPiecesError,
     TooWideError,
     find_pieces,
     grid_of,
+    least_of,
+    ragged,
 )
 from nightgrid.solvers.strands.pieces.words import PATH_MAX
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.score import FREQUENCY, Scoring
+from nightgrid.solvers.strands.score import score_words
 
 WALKS_MAX = 1 << 21
 """Walks of one length from one cell that may be under way."""
@@ -49,17 +53,17 @@ class WidePieces:
     that differs.
     """
 
-    low: npt.NDArray[np.int64]
-    cell_offsets: npt.NDArray[np.int64]
-    cells: npt.NDArray[np.int32]
+    low: I64
+    cell_offsets: I64
+    cells: I32
     """Ascending for each piece."""
-    word: npt.NDArray[np.int64]
-    score: npt.NDArray[np.int64]
+    word: I64
+    score: I64
     spans: npt.NDArray[np.bool_]
-    set_offsets: npt.NDArray[np.int64]
+    set_offsets: I64
     """Least sets set_offsets[p]:set_offsets[p + 1] are those of piece p."""
-    block_offsets: npt.NDArray[np.int64]
-    blocks: npt.NDArray[np.int32]
+    block_offsets: I64
+    blocks: I32
     """Set s closes blocks[block_offsets[s]:block_offsets[s + 1]], ascending."""
 
     def __len__(self) -> int:
@@ -77,12 +81,10 @@ class WideFound:
 
     words: WidePieces
     compounds: WidePieces
-    codes: npt.NDArray[np.uint64]
+    codes: U64
 
 
-def find_wide_pieces(
-    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, scoring: Scoring = FREQUENCY
-) -> WideFound:
+def find_wide_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> WideFound:
     """Find every piece that the rules allow on a board of any shape.
 
     Words only, no compounds. Raises TooManyPiecesError when there are too many walks or pieces.
@@ -100,10 +102,7 @@ def find_wide_pieces(
     )  # fmt: skip
     out = space.out
     if status != WALKED:
-        raise TooManyPiecesError(
-            "the letters of this board can be walked along words in too many ways; expected a "
-            "board of fewer equal letters, or a smaller word list"
-        )
+        raise TooManyPiecesError(MANY_PATHS)
     starts = space.starts[:count].copy()
     heads = out[starts[:, None] + np.arange(3)].reshape(count, 3).astype(np.int64)
     bounds, places = ragged(starts + 3, heads[:, 1])
@@ -111,7 +110,7 @@ def find_wide_pieces(
     block_bounds, places = ragged(starts + 3 + heads[:, 1], heads[:, 2])
     words = _merged(
         puzzle, heads[:, 0], bounds, cells, block_bounds, out[places],
-        scoring.words(lexicon, heads[:, 0]),
+        score_words(lexicon, heads[:, 0]),
     )  # fmt: skip
     return WideFound(words=words, compounds=_none(), codes=np.empty((0, 2), np.uint64))
 
@@ -134,13 +133,6 @@ def find_any_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found | W
             f"the word list has words of more than {PATH_MAX} letters; expected {_NO_COMPOUNDS}"
         )
     return find_wide_pieces(puzzle, rules, lexicon)
-
-
-def ragged(starts: Any, sizes: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Name the places of runs that begin at `starts`: the runs' bounds and the places in order."""
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.repeat(np.asarray(starts, np.int64) - bounds[:-1], sizes) + np.arange(bounds[-1])
-    return bounds, places
 
 
 def _none() -> WidePieces:
@@ -171,7 +163,7 @@ def _widened(pieces: Pieces) -> WidePieces:
     )  # fmt: skip
 
 
-def _listed(masks: Any, low: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _listed(masks: Any, low: Any) -> tuple[I64, I32]:
     """Write masks relative to `low` as (bounds, numbers)."""
     bits = np.unpackbits(
         np.ascontiguousarray(masks, np.dtype("<u8")).view(np.uint8).reshape(len(masks), 8),
@@ -213,7 +205,7 @@ def _merged(
     )
 
 
-def _compared(bounds: Any, cells: Any, low: Any) -> list[npt.NDArray[np.uint64]]:
+def _compared(bounds: Any, cells: Any, low: Any) -> list[U64]:
     """Write runs of cells as masks relative to the lowest, 64 bits a column, lowest bits first."""
     sizes = np.diff(bounds)
     ahead = cells - np.repeat(low, sizes)
@@ -246,15 +238,13 @@ def _least(order: Any, heads: Any, bounds: Any, blocks: Any) -> tuple[Any, Any, 
         return np.arange(len(heads) + 1), np.zeros(len(heads) + 1, np.int64), blocks
     set_offsets, block_offsets, numbers = [0], [0], []
     for start, stop in zip(heads.tolist(), stops.tolist(), strict=True):
-        masks = set()
-        for row in order[start:stop].tolist():
-            masks.add(sum(1 << b for b in blocks[bounds[row] : bounds[row + 1]].tolist()))
-        least: list[int] = []
-        for mask in sorted(masks):
-            if not any(known & mask == known for known in least):
-                least.append(mask)
-                numbers += bits_of(mask)
-                block_offsets.append(len(numbers))
+        masks = {
+            sum(1 << b for b in blocks[bounds[row] : bounds[row + 1]].tolist())
+            for row in order[start:stop].tolist()
+        }
+        for mask in least_of(masks):
+            numbers += bits_of(mask)
+            block_offsets.append(len(numbers))
         set_offsets.append(len(block_offsets) - 1)
     return (
         np.array(set_offsets, np.int64),

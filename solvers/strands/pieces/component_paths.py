@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.compiling import Int, kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, U64, Int, kernel, search_kernel
 from nightgrid.solvers.lexicon.lexicon import Trie
-from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid
+from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid, longer
 
 CODE_BITS = 6
 LETTERS_MAX = 21
@@ -24,12 +23,12 @@ _ZERO = np.uint64(0)
 class Components(NamedTuple):
     """Paths that spell a component, the cheapest component first."""
 
-    masks: npt.NDArray[np.uint64]
+    masks: U64
     """uint64[n, 5]: cells, falling and rising diagonals (see `diagonal`), the letters' code of
     CODE_BITS each in two halves. Cell c is bit c % 64, which is exact on boards of up to 64."""
-    fields: npt.NDArray[np.int32]
+    fields: I32
     """int32[n, 8]: cost, word, letters, first, last, lowest and highest cell, sides touched."""
-    paths: npt.NDArray[np.int32]
+    paths: I32
     """int32[n, LETTERS_MAX]: the cells in the order of the letters."""
 
 
@@ -38,14 +37,13 @@ COST, WORD, LETTERS, FIRST, LAST, LOW, HIGH, SIDES = range(8)
 
 
 @kernel
-def cheapest_below(
-    trie: Trie, costs: npt.NDArray[np.int32], no_component: Int, cheapest: npt.NDArray[np.int32]
-) -> None:
-    """Write for every node of the trie the cost of the cheapest component at or below it.
+def cheapest_below(trie: Trie, costs: I32, no_component: Int) -> I32:
+    """Find for every node of the trie the cost of the cheapest component at or below it.
 
     Children stand after their parents (nightgrid.solvers.lexicon.compile).
     """
     node_children, node_first, node_word = trie.children, trie.first, trie.word
+    cheapest = np.empty(len(node_word), np.int32)
     for at in range(len(node_word) - 1, -1, -1):
         best = no_component
         if node_word[at] >= 0:
@@ -54,14 +52,7 @@ def cheapest_below(
         for child in range(first, first + popcount(node_children[at])):
             best = min(best, cheapest[child])
         cheapest[at] = best
-
-
-@kernel
-def longer(rows: np.ndarray) -> Any:
-    """Copy an array into one of twice the rows."""
-    more = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
-    more[: len(rows)] = rows
-    return more
+    return cheapest
 
 
 @search_kernel
@@ -77,9 +68,8 @@ def diagonal(one: Int, other: Int, columns: Int, row_of: np.ndarray) -> tuple[An
 
 @kernel
 def find_components(
-    trie: Trie, costs: npt.NDArray[np.int32], cheapest: npt.NDArray[np.int32], grid: Grid,
-    cost_max: Int, steps_max: Int,
-) -> tuple[bool, Components]:  # fmt: skip
+    trie: Trie, costs: I32, cheapest: I32, grid: Grid, cost_max: Int, steps_max: Int
+) -> tuple[bool, Components]:
     """Find every path that spells a component and leaves room for another in `cost_max`.
 
     `costs` are by word, `cheapest` by node of the trie (cheapest_below). Returns (whether all were

@@ -2,7 +2,7 @@
 
 Components are found once, as paths, and joined: a component follows another when it begins beside
 its last cell, shares no cell with what is before it, and the costs together
-(nightgrid.solvers.lexicon.components) stay within the limit. Of what may still follow a cell, the
+(nightgrid.solvers.strands.score) stay within the limit. Of what may still follow a cell, the
 least cost that reaches the missing sides is known beforehand, so that hardly anything is joined
 that does not span in the end. The same letters may be cut into words in several ways; that is one
 compound, with the best score among its cuts.
@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
 from nightgrid.solvers.strands.pieces.component_paths import (
     CELLS,
     CODE_BITS,
@@ -35,20 +34,18 @@ from nightgrid.solvers.strands.pieces.component_paths import (
     Components,
     diagonal,
 )
-from nightgrid.solvers.strands.pieces.compound_rows import (
+from nightgrid.solvers.strands.pieces.compound_tables import (
     BLOCKS,
-    Rows,
-    keep_row,
-    longer_rows,
-    new_rows,
-)
-from nightgrid.solvers.strands.pieces.compound_scores import (
     Codes,
     Phrases,
+    Rows,
     ScoreWeights,
     hash_codes,
     hash_phrases,
     is_known,
+    keep_row,
+    longer_rows,
+    new_rows,
     phrase_score,
 )
 from nightgrid.solvers.strands.pieces.words import WINDOW, Grid, spans
@@ -83,13 +80,13 @@ class Board(NamedTuple):
     components: Components
     weights: ScoreWeights
     limits: JoinLimits
-    bounds: npt.NDArray[np.int64]
+    bounds: I64
     """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin
     beside cell c."""
-    listed: npt.NDArray[np.int32]
-    need: npt.NDArray[np.int64]
+    listed: I32
+    need: I64
     """int64[m, cell, sides so far]: see `_needs`."""
-    row_of: npt.NDArray[np.int64]
+    row_of: I64
     """int64[cells]: the row of each cell."""
     spelled: Codes
     """The words of the board, which are no compounds."""
@@ -102,23 +99,21 @@ class Board(NamedTuple):
 class Joined(NamedTuple):
     """What has been joined so far: entry n is the first n components."""
 
-    at: npt.NDArray[np.int64]
+    at: I64
     """int64: where in the followers the next component comes from."""
-    stop: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]
+    stop: I64
+    chosen: I64
     """int64: the last component."""
-    masks: npt.NDArray[np.uint64]
+    masks: U64
     """uint64[., 5], as those of components."""
-    sums: npt.NDArray[np.int64]
+    sums: I64
     """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
-    steps: npt.NDArray[np.int64]
+    steps: I64
     """int64[1]: components that were tried."""
 
 
 @kernel
-def _followers(
-    components: Components, near: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     """List for each cell the components that begin beside it, the cheapest first."""
     cells, fields = len(near), components.fields
     bounds = np.zeros(cells + 1, np.int64)
@@ -144,10 +139,7 @@ def _followers(
 
 
 @kernel
-def _needs(
-    components: Components, bounds: npt.NDArray[np.int64], listed: npt.NDArray[np.int32],
-    more_max: Int,
-) -> npt.NDArray[np.int64]:  # fmt: skip
+def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I64:
     """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
@@ -208,7 +200,6 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
     component_scores, count_scores = board.weights.components, board.weights.counts
     at, stop, chosen = stack.at, stack.stop, stack.chosen
     joined, sums = stack.masks, stack.sums
-    vocabulary = len(component_scores)
     depth = 0
     at[0], stop[0] = first, first + 1
     while depth >= 0:
@@ -253,7 +244,7 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
         falling, rising = shapes[i, FALLING], shapes[i, RISING]
         if depth > 0:
             before = chosen[depth]
-            value += phrase_score(fields[before, WORD], fields[i, WORD], vocabulary, board.phrases)
+            value += phrase_score(fields[before, WORD], fields[i, WORD], board.phrases)
             more_falling, more_rising = diagonal(
                 fields[before, LAST], fields[i, FIRST], board.columns, board.row_of
             )
@@ -299,9 +290,8 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
 
 @kernel
 def join_components(
-    components: Components, weights: ScoreWeights, words: npt.NDArray[np.uint64], grid: Grid,
-    limits: JoinLimits,
-) -> Any:  # fmt: skip
+    components: Components, weights: ScoreWeights, words: U64, grid: Grid, limits: JoinLimits
+) -> Any:
     """Join components in every way that spans and that spells none of `words`, from 2 on.
 
     `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])

@@ -1,19 +1,20 @@
 """The pieces of a board: each word on each set of cells, with the blocks its paths may cross.
 
 A piece is a word and a set of cells. The paths that the word may take on them differ in the
-2 x 2 blocks whose diagonal they use, and only the least sets of blocks matter: whoever can go
+2 x 2 blocks whose diagonal they use, and only the least sets of blocks matter: what can go
 round a path can go round one that uses fewer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.lexicon.components import NO_COMPONENT, component_costs
+from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.pieces.component_paths import (
     CODE_BITS,
@@ -21,8 +22,7 @@ from nightgrid.solvers.strands.pieces.component_paths import (
     cheapest_below,
     find_components,
 )
-from nightgrid.solvers.strands.pieces.compound_rows import merge_rows
-from nightgrid.solvers.strands.pieces.compound_scores import ScoreWeights, number_codes
+from nightgrid.solvers.strands.pieces.compound_tables import ScoreWeights, merge_rows, number_codes
 from nightgrid.solvers.strands.pieces.compounds import (
     TOO_MANY,
     TOO_WIDE,
@@ -35,7 +35,7 @@ from nightgrid.solvers.strands.pieces.words import (
     NO_LETTER,
     RIGHT,
     STEPS_MAX,
-    TOO_MANY_STEPS,
+    TOO_MANY_PATHS,
     TOP,
     WORD_TOO_WIDE,
     Grid,
@@ -44,9 +44,15 @@ from nightgrid.solvers.strands.pieces.words import (
 )
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
-from nightgrid.solvers.strands.score import FREQUENCY, Scoring
+from nightgrid.solvers.strands.score import (
+    NO_COMPONENT,
+    component_costs,
+    score_components,
+    score_counts,
+    score_phrases,
+    score_words,
+)
 
-FIRST_ROWS = 1 << 13
 COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
 
@@ -54,7 +60,7 @@ JOINTS_MAX = 1 << 28
 """Components that are tried behind one another on one board, some seconds."""
 WORD_ROWS_MAX = 1 << 22
 """Paths of words that one board may have: 2^22 take 120 MB."""
-_TOO_MANY_PATHS = (
+MANY_PATHS = (
     "the letters of this board can be walked along words in too many ways; expected a board of "
     "fewer equal letters, or a smaller word list"
 )
@@ -67,15 +73,15 @@ class Pieces:
     Cells and blocks are masks relative to the lowest cell (nightgrid.solvers.strands.pieces.words).
     """
 
-    low: npt.NDArray[np.int32]
-    cells: npt.NDArray[np.uint64]
-    word: npt.NDArray[np.int64]
+    low: I32
+    cells: U64
+    word: I64
     """Index in the lexicon; for compounds a number for the same letters, counted from the first."""
-    score: npt.NDArray[np.int64]
+    score: I64
     spans: npt.NDArray[np.bool_]
     """Whether it touches two opposite sides."""
-    block_offsets: npt.NDArray[np.int32]
-    blocks: npt.NDArray[np.uint64]
+    block_offsets: I32
+    blocks: U64
     """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks, ascending."""
 
     def __len__(self) -> int:
@@ -93,7 +99,7 @@ class Found:
 
     words: Pieces
     compounds: Pieces
-    codes: npt.NDArray[np.uint64]
+    codes: U64
     """uint64[compounds, 2]: each compound's letters
     (nightgrid.solvers.strands.pieces.compounds)."""
 
@@ -106,15 +112,13 @@ class TooWideError(TooManyPiecesError):
     """Words span more cells than a mask holds, or can be walked in too many ways one by one."""
 
 
-def find_pieces(
-    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, scoring: Scoring = FREQUENCY
-) -> Found:
+def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found:
     """Find every piece that the rules allow on a board.
 
     Raises TooManyPiecesError when words span too many cells or compounds are too many.
     """
     grid = grid_of(puzzle, rules, lexicon)
-    words = _words(lexicon, grid, rules, scoring)
+    words = _words(lexicon, grid, rules)
     if rules.spangram == "off" or rules.compound_parts == 1:
         nothing = np.empty((0, 4), np.uint64)
         return Found(
@@ -122,7 +126,7 @@ def find_pieces(
             compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
             codes=nothing[:, 2:],
         )
-    compounds, codes = _compounds(lexicon, grid, rules, scoring, words)
+    compounds, codes = _compounds(lexicon, grid, rules, words)
     return Found(words=words, compounds=compounds, codes=codes)
 
 
@@ -142,33 +146,25 @@ def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Grid:
     return Grid(board_codes(puzzle, lexicon), near, rows, columns)
 
 
-def _words(lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring) -> Pieces:
-    room = FIRST_ROWS
-    while True:
-        masks = np.empty((room, 2), np.uint64)
-        numbers = np.empty((room, 3), np.int32)
-        found = int(find_words(lexicon.trie, grid, rules.min_letters, masks, numbers, STEPS_MAX))
-        if found == WORD_TOO_WIDE:
-            raise TooWideError(_too_wide(grid))
-        if found == TOO_MANY_STEPS or found > WORD_ROWS_MAX:
-            raise TooWideError(_TOO_MANY_PATHS)
-        if found <= room:
-            break
-        room = 2 * found
-    masks, numbers = masks[:found], numbers[:found]
-    scores = scoring.words(lexicon, numbers[:, 0])
+def _words(lexicon: Lexicon, grid: Grid, rules: Rules) -> Pieces:
+    found, masks, numbers = find_words(
+        lexicon.trie, grid, rules.min_letters, STEPS_MAX, WORD_ROWS_MAX
+    )
+    if found == WORD_TOO_WIDE:
+        raise TooWideError(_too_wide(grid))
+    if found == TOO_MANY_PATHS:
+        raise TooWideError(MANY_PATHS)
+    scores = score_words(lexicon, numbers[:, 0])
     return _merge(masks, numbers, scores, rules)
 
 
-def _compounds(
-    lexicon: Lexicon, grid: Grid, rules: Rules, scoring: Scoring, words: Pieces
-) -> tuple[Pieces, npt.NDArray[np.uint64]]:
-    costs, cheapest, weights = scored_components(lexicon, rules, scoring)
+def _compounds(lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces) -> tuple[Pieces, U64]:
+    costs, cheapest, weights = scored_components(lexicon, rules)
     complete, components = find_components(
         lexicon.trie, costs, cheapest, grid, rules.compound_centibels, STEPS_MAX
     )
     if not complete:
-        raise TooManyPiecesError(_TOO_MANY_PATHS)
+        raise TooManyPiecesError(MANY_PATHS)
     found, masks, numbers = join_components(
         components,
         weights,
@@ -203,7 +199,7 @@ def _compounds(
     return pieces, codes
 
 
-def _codes(lexicon: Lexicon, words: Any) -> npt.NDArray[np.uint64]:
+def _codes(lexicon: Lexicon, words: Any) -> U64:
     """Write words as compounds are written; those that are longer than a compound are left out."""
     codes = np.empty((len(words), 2), np.uint64)
     count = 0
@@ -218,30 +214,27 @@ def _codes(lexicon: Lexicon, words: Any) -> npt.NDArray[np.uint64]:
     return codes[:count]
 
 
-_scored: dict[tuple[str, int, str], tuple[Any, Any, ScoreWeights]] = {}
+_scored: dict[tuple[str, int], tuple[Any, Any, ScoreWeights]] = {}
 _SCORED_KEPT = 8
 
 
-def scored_components(
-    lexicon: Lexicon, rules: Rules, scoring: Scoring
-) -> tuple[Any, Any, ScoreWeights]:
+def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any, ScoreWeights]:
     """Price every word as a component: its cost, the least cost below each node, its score.
 
     Those of the last lexicons and rules are kept.
     """
-    key = (lexicon.lexicon_id, rules.part_centizipf, scoring.name)
+    key = (lexicon.lexicon_id, rules.part_centizipf)
     if key not in _scored:
         if len(_scored) >= _SCORED_KEPT:
             _scored.clear()
         costs = component_costs(lexicon, rules.part_centizipf).astype(np.int32)
-        cheapest = np.empty(len(lexicon.node_word), np.int32)
-        cheapest_below(lexicon.trie, costs, NO_COMPONENT, cheapest)
+        cheapest = cheapest_below(lexicon.trie, costs, NO_COMPONENT)
         weights = ScoreWeights(
-            components=scoring.components(lexicon),
+            components=score_components(lexicon),
             phrase_offsets=lexicon.phrase_offsets,
             phrase_second=lexicon.phrase_second,
-            phrases=scoring.phrases(lexicon),
-            counts=scoring.counts(lexicon, COMPONENTS_MAX),
+            phrases=score_phrases(lexicon),
+            counts=score_counts(lexicon, COMPONENTS_MAX),
         )
         _scored[key] = costs, cheapest, weights
     return _scored[key]
@@ -286,7 +279,29 @@ def _merge(masks: Any, numbers: Any, scores: Any, rules: Rules) -> Pieces:
     )
 
 
-def _least_sets(blocks: Any, bounds: Any) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def least_of(masks: Iterable[int]) -> list[int]:
+    """Keep of masks those that contain no other, ascending."""
+    least: list[int] = []
+    # Ascending: a set stands after every set that it contains.
+    for mask in sorted(masks):
+        if not any(known & mask == known for known in least):
+            least.append(mask)
+    return least
+
+
+def ragged(starts: Any, sizes: Any) -> tuple[I64, I64]:
+    """Name the places of runs that begin at `starts`: the runs' bounds and the places in order."""
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    places = np.repeat(np.asarray(starts, np.int64) - bounds[:-1], sizes) + np.arange(bounds[-1])
+    return bounds, places
+
+
+def reordered(offsets: Any, order: Any) -> tuple[I64, I64]:
+    """Reorder a ragged array: its new offsets and the old positions of its values."""
+    return ragged(offsets[:-1][order], np.diff(offsets)[order])
+
+
+def _least_sets(blocks: Any, bounds: Any) -> tuple[U64, I32]:
     """Keep of each group's sets of blocks those that contain no other."""
     keep = np.ones(len(blocks), np.bool_)
     sizes = np.diff(bounds)

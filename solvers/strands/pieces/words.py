@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
 from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
@@ -24,7 +24,8 @@ TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 STEPS_MAX = 1 << 27
 """Steps along the letters of words that one board may take, some seconds: HAHA over and over has
 more paths than anybody can walk."""
-WORD_TOO_WIDE, TOO_MANY_STEPS = -1, -2
+WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
+FIRST_ROWS = 1 << 13
 NO_LETTER = 255
 
 _ONE = np.uint64(1)
@@ -35,7 +36,7 @@ class Grid(NamedTuple):
 
     letters: npt.NDArray[np.uint8]
     """uint8[cells]: codes of the lexicon, NO_LETTER where it lacks the letter."""
-    near: npt.NDArray[np.int32]
+    near: I32
     """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
     rows: int
     columns: int
@@ -43,7 +44,7 @@ class Grid(NamedTuple):
 
 @kernel
 def mask_path(
-    path: npt.NDArray[np.int64], length: Int, rows: Int, columns: Int
+    path: I64, length: Int, rows: Int, columns: Int
 ) -> tuple[Int, np.uint64, np.uint64, Int, bool]:
     """Turn a path of cells into (lowest cell, cells, blocks, sides touched, whether it fits).
 
@@ -96,17 +97,24 @@ def spans(sides: Int) -> bool:
 
 
 @kernel
-def find_words(
-    trie: Trie, grid: Grid, min_letters: Int, masks: npt.NDArray[np.uint64],
-    numbers: npt.NDArray[np.int32], steps_max: Int,
-) -> Int:  # fmt: skip
-    """Write every path of at least `min_letters` cells that spells a word.
+def longer(rows: np.ndarray) -> np.ndarray:
+    """Copy an array into one of twice the rows."""
+    more = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
+    more[: len(rows)] = rows
+    return more
 
-    Row i of `masks` (uint64[n, 2]) gets cells and blocks, of `numbers` (int32[n, 3]) word, lowest
-    cell and sides. Returns how many paths there are, which may be more than the arrays hold;
-    WORD_TOO_WIDE if one spans too many cells, TOO_MANY_STEPS when words lead further than
-    `steps_max` steps.
+
+@kernel
+def find_words(
+    trie: Trie, grid: Grid, min_letters: Int, steps_max: Int, rows_max: Int
+) -> tuple[Int, U64, I32]:
+    """Find every path of at least `min_letters` cells that spells a word: (n, masks, numbers).
+
+    Row i of `masks` (uint64[n, 2]) is cells and blocks, of `numbers` (int32[n, 3]) word, lowest
+    cell and sides. n is WORD_TOO_WIDE if a path spans too many cells, TOO_MANY_PATHS when there are
+    more than `rows_max` or words lead further than `steps_max` steps.
     """
+    masks, numbers = np.empty((FIRST_ROWS, 2), np.uint64), np.empty((FIRST_ROWS, 3), np.int32)
     node_children, node_first, node_word = trie.children, trie.first, trie.word
     board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
     cells = rows * columns
@@ -132,13 +140,16 @@ def find_words(
                 if node_word[at] >= 0 and depth + 1 >= min_letters:
                     low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
                     if not fits:
-                        return WORD_TOO_WIDE
-                    if found < len(masks):
-                        masks[found, 0] = mask
-                        masks[found, 1] = blocks
-                        numbers[found, 0] = node_word[at]
-                        numbers[found, 1] = low
-                        numbers[found, 2] = sides
+                        return WORD_TOO_WIDE, masks, numbers
+                    if found == rows_max:
+                        return TOO_MANY_PATHS, masks, numbers
+                    if found == len(masks):
+                        masks, numbers = longer(masks), longer(numbers)
+                    masks[found, 0] = mask
+                    masks[found, 1] = blocks
+                    numbers[found, 0] = node_word[at]
+                    numbers[found, 1] = low
+                    numbers[found, 2] = sides
                     found += 1
             children = node_children[at]
             cell = path[depth]
@@ -161,14 +172,14 @@ def find_words(
                 continue
             steps += 1
             if steps > steps_max:
-                return TOO_MANY_STEPS
+                return TOO_MANY_PATHS, masks, numbers
             letter = np.uint64(board[step])
             depth += 1
             path[depth] = step
             node[depth] = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
             turn[depth] = -1
             on_path[step] = 1
-    return found
+    return found, masks[:found], numbers[:found]
 
 
 def neighbours(rows: int, columns: int, *, diagonal: bool) -> np.ndarray:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import trailing_zeros
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, kernel
 
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""
@@ -23,24 +22,21 @@ _ONE = np.uint64(1)
 class Supports(NamedTuple):
     """Sets of cells on which a piece lies, sorted by lowest cell, and cell by cell."""
 
-    cells: npt.NDArray[np.uint64]
+    cells: U64
     """Masks relative to the lowest cell, like the blocks."""
-    blocks: npt.NDArray[np.uint64]
+    blocks: U64
     """Blocks that every path of every piece on these cells closes."""
-    low: npt.NDArray[np.int64]
-    at: npt.NDArray[np.int64]
+    low: I64
+    at: I64
     """Supports at[f]:at[f + 1] have cell f as their lowest."""
-    offsets: npt.NDArray[np.int64]
-    of_cell: npt.NDArray[np.int32]
+    offsets: I64
+    of_cell: I32
     """of_cell[offsets[c]:offsets[c + 1]]: the supports of cell c, the latest first."""
-    latest: npt.NDArray[np.int32]
+    latest: I32
     """What supported each cell last. Kernels write here; any value is right."""
 
 
-def supports_of(
-    low: npt.NDArray[np.int64], cells: npt.NDArray[np.uint64], blocks: npt.NDArray[np.uint64],
-    cell_count: int,
-) -> Supports:  # fmt: skip
+def supports_of(low: I64, cells: U64, blocks: U64, cell_count: int) -> Supports:
     """File pieces, given by lowest cell, cells and blocks sure to be closed, under their cells."""
     order = np.lexsort((cells, low))
     low, cells, blocks = low[order], cells[order], blocks[order]
@@ -65,10 +61,7 @@ def supports_of(
 
 
 @kernel
-def _file(
-    low: npt.NDArray[np.int64], cells: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64],
-    of_cell: npt.NDArray[np.int32],
-) -> None:  # fmt: skip
+def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
     for s in range(len(low)):
         left = cells[s]
         while left:

@@ -9,10 +9,11 @@ from typing import Any
 
 from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import Found
-from nightgrid.solvers.strands.states.interned_sets import Pool, clear_pool, new_pool
+from nightgrid.solvers.strands.states.blocks import Pool, clear_pool, new_pool
 from nightgrid.solvers.strands.states.table import (
     CLOCK_STRIDE,
     DEADLINE_NS,
@@ -86,7 +87,7 @@ class RootChildren:
 def _memory(budget: Budget) -> tuple[Table, Pool]:
     states = int(max(1, min(budget.table_bytes // STATE_BYTES, MOST_NUMBERS)))
     try:
-        # Whoever takes it off the list has it alone: streams live side by side.
+        # What is taken off the list belongs to one search: streams live side by side.
         table, pool = _kept.pop()
         clear_pool(pool)
     except IndexError:
@@ -112,8 +113,40 @@ def _give_back(table: Table, pool: Pool) -> None:
         _kept.append((table, pool))
 
 
-class Engine:
-    """What both searches share: the table, the budget, and how a piece is named."""
+class Meter:
+    """What a search may spend and has spent, in the control that its kernels read."""
+
+    def __init__(self, control: I64, budget: Budget, *, exists: bool) -> None:
+        self.control, self.started_ns = control, time.perf_counter_ns()
+        control[NODES] = 0
+        control[NODES_MAX] = budget.nodes
+        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
+        control[EXISTS] = exists
+        control[TICK] = CLOCK_STRIDE - 1
+
+    def spent(self, engine: str, table_bytes: int) -> Statistics:
+        """Say what the search has cost so far."""
+        return Statistics(
+            states=int(self.control[STATES]),
+            nodes=int(self.control[NODES]),
+            kernel_ns=time.perf_counter_ns() - self.started_ns,
+            table_bytes=table_bytes,
+            engine=engine,
+        )
+
+    def check_clock(self) -> None:
+        """Raise BudgetSpentError when the budget's seconds are over."""
+        if time.monotonic_ns() > int(self.control[DEADLINE_NS]):
+            raise BudgetSpentError(OUT_OF_SECONDS)
+
+    def check(self) -> None:
+        """Raise BudgetSpentError if the kernel has stopped."""
+        if self.control[STATUS] != DONE:
+            raise BudgetSpentError(int(self.control[STATUS]))
+
+
+class Engine(Meter):
+    """What both fast searches share: the table, the pool and the budget."""
 
     found: Found
     name: str
@@ -122,31 +155,8 @@ class Engine:
         self.budget = budget
         self.table, self.pool = _memory(budget)
         weakref.finalize(self, _give_back, self.table, self.pool)
-        control = self.table.control
-        control[NODES] = 0
-        control[NODES_MAX] = budget.nodes
-        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
-        control[EXISTS] = exists
-        control[TICK] = CLOCK_STRIDE - 1
-        self.started_ns = time.perf_counter_ns()
+        super().__init__(self.table.control, budget, exists=exists)
 
     def statistics(self) -> Statistics:
         """Say what the search has cost so far."""
-        control = self.table.control
-        return Statistics(
-            states=int(control[STATES]),
-            nodes=int(control[NODES]),
-            kernel_ns=time.perf_counter_ns() - self.started_ns,
-            table_bytes=int(control[STATES]) * STATE_BYTES,
-            engine=self.name,
-        )
-
-    def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over."""
-        if time.monotonic_ns() > int(self.table.control[DEADLINE_NS]):
-            raise BudgetSpentError(OUT_OF_SECONDS)
-
-    def check(self) -> None:
-        """Raise BudgetSpentError if the kernel has stopped."""
-        if self.table.control[STATUS] != DONE:
-            raise BudgetSpentError(int(self.table.control[STATUS]))
+        return self.spent(self.name, int(self.control[STATES]) * STATE_BYTES)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
@@ -46,10 +45,10 @@ _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 class Table(NamedTuple):
     """States, their index, and what the search counts and must not exceed."""
 
-    states: npt.NDArray[np.uint64]
+    states: U64
     slots: Index
-    control: npt.NDArray[np.int64]
-    timespec: npt.NDArray[np.int64]
+    control: I64
+    timespec: I64
 
 
 def new_table(states_max: int) -> Table:
@@ -137,7 +136,7 @@ def _grow(table: Table) -> None:
 
 
 @inlined_kernel
-def spend(control: npt.NDArray[np.int64], timespec: npt.NDArray[np.int64]) -> bool:
+def spend(control: I64, timespec: I64) -> bool:
     """Count one node; tell whether the budget is used up."""
     control[NODES] += 1
     if control[NODES] > control[NODES_MAX]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nightgrid.solvers.algebra import Budget, count_of
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.pieces.pieces import Found, reordered
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.cell_supports import supports_of
@@ -21,10 +21,8 @@ from nightgrid.solvers.strands.sweep.sweep import (
     ANY,
     COMPOUND,
     FRAME_WORDS,
-    OFF,
-    ONE,
     PLAIN,
-    REQUIRED,
+    RULES,
     SPANNING,
     SWEEP_FIELDS,
     Sweep,
@@ -46,10 +44,7 @@ class SweepEngine(RootChildren, Engine):
         self.found = found
         self.sweep, self.piece = sweep_of(puzzle, rules, found)
         words = puzzle.theme_words if rules.words == "given" else None
-        if words is None:
-            self.n = ANY
-        else:
-            self.n = words if rules.spangram == "off" else words + 1
+        self.n = ANY if words is None else words + (rules.spangram != "off")
         self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
         self.stack = np.empty((puzzle.cell_count + 1, FRAME_WORDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
@@ -61,7 +56,7 @@ class SweepEngine(RootChildren, Engine):
 
         Raises BudgetSpentError for any other end of it.
         """
-        control = self.table.control
+        control = self.control
         nodes_max = int(control[NODES_MAX])
         control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
         try:
@@ -89,11 +84,7 @@ class SweepEngine(RootChildren, Engine):
         count = sweep_children(asked, self.sweep, self.table, self.pool, self.out)
         self.check()
         return [
-            (
-                self._name(int(row[0])),
-                int(self.sweep.fields[int(row[0]), 1]),
-                _state(*row[1:]),
-            )
+            (self._name(int(row[0])), int(self.sweep.fields[int(row[0]), 1]), _state(*row[1:]))
             for row in self.out[:count].copy()
         ]
 
@@ -138,25 +129,19 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
     sizes = np.concatenate([np.diff(words.block_offsets), np.diff(compounds.block_offsets)])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     sets = np.concatenate([words.blocks, compounds.blocks])
-    block_offsets = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)
-    moved = np.repeat(starts[:-1][order] - block_offsets[:-1], sizes[order])
+    block_offsets, places = reordered(starts, order)
     sure = np.bitwise_and.reduceat(sets, starts[:-1]) if len(low) else sets
     sweep = Sweep(
         cells=cells[order],
         fields=fields[order],
         block_offsets=block_offsets,
-        blocks=sets[moved + np.arange(len(moved))],
+        blocks=sets[places],
         at=np.searchsorted(low[order], np.arange(puzzle.cell_count + 1)).astype(np.int64),
         low=low[order],
         word_offsets=bounds,
         word_pieces=place[by_word].astype(np.int64),
         geometry=np.array(
-            [
-                puzzle.cell_count,
-                puzzle.column_count,
-                rules.min_letters,
-                {"required": REQUIRED, "one": ONE, "off": OFF}[rules.spangram],
-            ],
+            [puzzle.cell_count, puzzle.column_count, rules.min_letters, RULES[rules.spangram]],
             np.int64,
         ),
         supports=supports_of(low, cells, sure, puzzle.cell_count),

@@ -10,21 +10,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add
-from nightgrid.solvers.strands.states.blocks import combine
-from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
-from nightgrid.solvers.strands.states.interned_sets import (
+from nightgrid.solvers.strands.states.blocks import (
     Pool,
+    combine,
     intern,
     intern_bans,
     is_banned,
     list_bans,
 )
+from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
 from nightgrid.solvers.strands.states.table import (
     BEST,
     DEAD,
@@ -43,6 +42,7 @@ ANY = 255
 PLAIN, SPANNING, COMPOUND = range(3)
 """Kinds of pieces: a word, a word that touches two opposite sides, a compound."""
 REQUIRED, ONE, OFF = range(3)
+RULES = {"required": REQUIRED, "one": ONE, "off": OFF}
 SWEEP_WORD, SWEEP_SCORE, SWEEP_TWIN, SWEEP_KIND = range(4)
 SWEEP_FIELDS = 4
 CELLS_IN_ALL, WIDTH, LEAST, RULE = range(4)
@@ -50,7 +50,7 @@ FRAME_WORDS = 8
 """A frame of the search's stack: a state, the piece to try next, and what was found so far."""
 F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
 
-Frame = npt.NDArray[np.uint64]
+Frame = U64
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -60,20 +60,20 @@ _BAN = np.uint64(32)
 class Sweep(NamedTuple):
     """All pieces sorted by lowest cell, with masks relative to it."""
 
-    cells: npt.NDArray[np.uint64]
-    fields: npt.NDArray[np.int64]
+    cells: U64
+    fields: I64
     """int64[pieces, SWEEP_FIELDS]: number of the word, score, whether the word has other cells to
     stand on, kind."""
-    block_offsets: npt.NDArray[np.int64]
-    blocks: npt.NDArray[np.uint64]
+    block_offsets: I64
+    blocks: U64
     """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks of piece p."""
-    at: npt.NDArray[np.int64]
+    at: I64
     """Pieces at[f]:at[f + 1] have cell f as their lowest."""
-    low: npt.NDArray[np.int64]
-    word_offsets: npt.NDArray[np.int64]
-    word_pieces: npt.NDArray[np.int64]
+    low: I64
+    word_offsets: I64
+    word_pieces: I64
     """word_pieces[word_offsets[w]:word_offsets[w + 1]]: the pieces of word w."""
-    geometry: npt.NDArray[np.int64]
+    geometry: I64
     """int64[4]: CELLS_IN_ALL, WIDTH, LEAST, RULE."""
     supports: Supports
     words: Supports
@@ -275,7 +275,7 @@ def _credit(
 
 @search_kernel
 def sweep_cover(
-    state: SweepState, sweep: Sweep, table: Table, pool: Pool, stack: npt.NDArray[np.uint64]
+    state: SweepState, sweep: Sweep, table: Table, pool: Pool, stack: U64
 ) -> tuple[np.uint64, np.uint64, Int]:
     """Count the ways to cover what is free in a state; return (count, count, best).
 
@@ -322,9 +322,7 @@ def sweep_cover(
 
 
 @search_kernel
-def sweep_children(
-    state: SweepState, sweep: Sweep, table: Table, pool: Pool, out: npt.NDArray[np.uint64]
-) -> Int:
+def sweep_children(state: SweepState, sweep: Sweep, table: Table, pool: Pool, out: U64) -> Int:
     """List the states after each piece that fits on the first free cell, in canonical order.
 
     Rows of `out` (uint64[pieces, 8]): piece, first, covered, closed, several, n, flag, ban.

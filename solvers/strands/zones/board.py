@@ -8,15 +8,86 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import (
+    I32,
+    I64,
+    U64,
+    Int,
+    inlined_kernel,
+    kernel,
+    search_kernel,
+)
 from nightgrid.solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
-from nightgrid.solvers.strands.states.interned_sets import Pool
+from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import Table
-from nightgrid.solvers.strands.zones.cell_prices import UNIT
+
+UNIT = 1 << 20
+ROUNDS = 120
+WORD_CELLS = 64
+"""Cells that one word of a mask holds."""
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def price_cells(cells: U64, count: Int) -> I64:
+    """Price the first `count` of 64 cells (int64[64]), given the masks of the words.
+
+    No word's cells cost more than UNIT together. So n words cover at most cells of price n UNIT: a
+    bound on how few words can cover what is left, the dual of the linear relaxation of "cover all
+    cells with as few words as possible". What a word falls short of UNIT is its reduced cost. The
+    reduced costs of a cover's words add up to what is left over, so a word whose reduced cost is
+    more than that stands in no cover. Prices are whole numbers, found by raising all and lowering
+    those of words that are too dear, so that they are the same on every machine. A cell that no
+    word holds gets a price beyond any number of words.
+    """
+    prices = np.zeros(WORD_CELLS, np.int64)
+    longest = np.zeros(count, np.int64)
+    for p in range(len(cells)):
+        size = popcount(cells[p])
+        left = cells[p]
+        while left:
+            c = trailing_zeros(left)
+            left &= left - _ONE
+            longest[c] = max(longest[c], size)
+    current = np.zeros(count, np.int64)
+    total = 0
+    for c in range(count):
+        current[c] = UNIT // longest[c] if longest[c] else 0
+        total += current[c]
+        prices[c] = current[c]
+    most = total
+    for turn in range(ROUNDS):
+        # Ever smaller steps: 1/16, then 1/32, then 1/64 of a price.
+        shift = 4 + (3 * turn) // ROUNDS
+        for c in range(count):
+            current[c] += current[c] >> shift
+        for p in range(len(cells)):
+            cost = 0
+            left = cells[p]
+            while left:
+                cost += current[trailing_zeros(left)]
+                left &= left - _ONE
+            if cost > UNIT:
+                left = cells[p]
+                while left:
+                    c = trailing_zeros(left)
+                    left &= left - _ONE
+                    current[c] = current[c] * UNIT // cost
+        total = 0
+        for c in range(count):
+            total += current[c]
+        if total > most:
+            most = total
+            prices[:count] = current
+    for c in range(count):
+        if not longest[c]:
+            prices[c] = UNIT * 128
+    return prices
+
 
 ZONES_MAX = 64
 COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL = range(4)
-GEOMETRY_FIELDS = 4
 (
     F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
     F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME, F_FIELDS,
@@ -24,10 +95,6 @@ GEOMETRY_FIELDS = 4
 """Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
 F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
 have filled; F_SOME: whether it could be covered."""
-
-Masks = npt.NDArray[np.uint64]
-
-_ONE = np.uint64(1)
 
 
 class Words(NamedTuple):
@@ -37,72 +104,83 @@ class Words(NamedTuple):
     from the end, and these lists are read most.
     """
 
-    cells: npt.NDArray[np.uint64]
-    reduced: npt.NDArray[np.int64]
-    """What a word's cells fall short of UNIT (nightgrid.solvers.strands.zones.cell_prices)."""
-    score: npt.NDArray[np.int64]
-    word: npt.NDArray[np.int64]
+    cells: U64
+    reduced: I64
+    """What a word's cells fall short of UNIT (nightgrid.solvers.strands.zones.board)."""
+    score: I64
+    word: I64
     """Number of the word."""
     twin: npt.NDArray[np.bool_]
     """Whether the word has other cells to stand on beside these."""
-    rank: npt.NDArray[np.int64]
+    rank: I64
     """Rank among the spangrams; -1: touches no two opposite sides."""
-    block_offsets: npt.NDArray[np.int64]
-    blocks: npt.NDArray[np.uint64]
-    word_offsets: npt.NDArray[np.int64]
-    word_pieces: npt.NDArray[np.int64]
+    block_offsets: I64
+    blocks: U64
+    word_offsets: I64
+    word_pieces: I64
     """word_pieces[word_offsets[w]:word_offsets[w + 1]]: the pieces of word w."""
-    on_cell: npt.NDArray[np.uint64]
+    on_cell: U64
     """uint64[64, bitset words]: bit p of row c says that piece p covers cell c."""
-    on_block: npt.NDArray[np.uint64]
+    on_block: U64
     """uint64[64, bitset words]: bit p of row b says that every path of piece p uses block b."""
-    twins: npt.NDArray[np.uint64]
+    twins: U64
     """uint64[bitset words]: the pieces with a twin."""
-    every_path: npt.NDArray[np.uint64]
+    every_path: U64
     """The blocks that all of a piece's sets of blocks hold."""
-    spanning: npt.NDArray[np.int64]
+    spanning: I64
     """The pieces with a rank."""
-    cell_offsets: npt.NDArray[np.uint64]
+    cell_offsets: U64
     cell_pieces: npt.NDArray[np.uint32]
     """cell_pieces[cell_offsets[c]:cell_offsets[c + 1]]: the pieces on cell c, in order."""
-    cell_masks: npt.NDArray[np.uint64]
+    cell_masks: U64
     """Their cells."""
-    cell_reduced: npt.NDArray[np.int64]
+    cell_reduced: I64
     """Their reduced costs."""
     slots: Index
     """Finds the first piece on given cells (nightgrid.solvers.kernel.hash_table); 2^slot_bits
     slots."""
     slot_bits: Int
-    same_cells: npt.NDArray[np.int32]
+    same_cells: I32
     """The next piece on the same cells, -1: none."""
+
+
+class Spangrams(NamedTuple):
+    """Spangrams in the order in which they are tried, those on the same cells and blocks once."""
+
+    cells: U64
+    fields: I64
+    """int64[spangrams, 2]: number of the word it is (-1: none that may come again), and its rank
+    if theme words that are spangrams of lower rank fit beside it, else 0."""
+    block_offsets: I64
+    blocks: U64
 
 
 class ZoneBoard(NamedTuple):
     """The board, and arrays to work in whose first index is the depth of a frame."""
 
-    geometry: npt.NDArray[np.int64]
-    """int64[GEOMETRY_FIELDS]."""
-    edges: npt.NDArray[np.uint64]
+    geometry: I64
+    """int64[4]: COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL."""
+    edges: U64
     """uint64[2]: masks of the leftmost and the rightmost column."""
-    prices: npt.NDArray[np.int64]
-    """int64[64]: see nightgrid.solvers.strands.zones.cell_prices."""
-    support: npt.NDArray[np.uint64]
+    prices: I64
+    """int64[64]: see nightgrid.solvers.strands.zones.board."""
+    support: U64
     """uint64[64]: what covered each cell last: a place in its list
     (nightgrid.solvers.strands.zones.candidates)."""
-    frames: npt.NDArray[np.uint64]
+    frames: U64
     """uint64[depth, F_FIELDS]: see nightgrid.solvers.strands.zones.zones. Frame 0 is the empty
     board."""
-    fitting: npt.NDArray[np.uint64]
+    fitting: U64
     """uint64[depth, bitset words]: the pieces that fit on what is left in a frame."""
-    chosen: npt.NDArray[np.uint64]
+    chosen: U64
     """uint64[depth, bitset words]: those of them that are still to be tried."""
-    zones: npt.NDArray[np.uint64]
+    zones: U64
     """uint64[depth, ZONES_MAX]"""
-    shares: npt.NDArray[np.uint64]
+    shares: U64
     """uint64[depth, 2, words + 1, 3]: counts and best scores by number of words."""
-    stamps: npt.NDArray[np.int64]
+    stamps: I64
     """int64[words]: in which zone a word was last seen to fit."""
-    stamp: npt.NDArray[np.int64]
+    stamp: I64
     """int64[1]: the last of them."""
 
 
@@ -132,7 +210,7 @@ class ZoneState(NamedTuple):
 
 
 @inlined_kernel
-def price_of(cells: np.uint64, prices: npt.NDArray[np.int64]) -> Int:
+def price_of(cells: np.uint64, prices: I64) -> Int:
     """Add up the prices of cells."""
     total: Any = np.int64(0)
     while cells:
@@ -142,9 +220,7 @@ def price_of(cells: np.uint64, prices: npt.NDArray[np.int64]) -> Int:
 
 
 @inlined_kernel
-def zone_of(
-    cell: np.uint64, left: np.uint64, geometry: npt.NDArray[np.int64], edges: Masks
-) -> np.uint64:
+def zone_of(cell: np.uint64, left: np.uint64, geometry: I64, edges: U64) -> np.uint64:
     """Grow a cell to all cells of `left` that king's moves (or a rook's) reach from it."""
     columns = np.uint64(min(geometry[COLUMNS], 63))
     not_left, not_right = ~edges[0], ~edges[1]
@@ -160,7 +236,7 @@ def zone_of(
 
 
 @inlined_kernel
-def fewest_words(zone: np.uint64, prices: npt.NDArray[np.int64]) -> Int:
+def fewest_words(zone: np.uint64, prices: I64) -> Int:
     """Bound from below how many words cover a zone."""
     return max(1, (price_of(zone, prices) + UNIT - 1) // UNIT)
 
@@ -191,9 +267,7 @@ def split_into_zones(left: np.uint64, n: Int, board: ZoneBoard, depth: Int) -> I
 
 
 @search_kernel
-def index_cells(
-    cells: Masks, slots: Index, slot_bits: Int, same_cells: npt.NDArray[np.int32]
-) -> None:
+def index_cells(cells: U64, slots: Index, slot_bits: Int, same_cells: I32) -> None:
     """Fill the index from masks to pieces; pieces on the same cells form a chain, in order."""
     for p in range(len(cells) - 1, -1, -1):
         mixed = mix_first(cells[p])
@@ -219,27 +293,23 @@ def first_on(left: np.uint64, words: Words) -> Int:
         slot = next_slot(slot, words.slot_bits)
 
 
-@search_kernel
-def largest_zones(
-    cells: Masks, full: np.uint64, geometry: npt.NDArray[np.int64], edges: Masks,
-    out: npt.NDArray[np.int64],
-) -> None:  # fmt: skip
-    """Write how many cells the largest zone has that each piece leaves of the board `full`."""
+@kernel
+def largest_zones(cells: U64, full: np.uint64, geometry: I64, edges: U64) -> I64:
+    """Tell how many cells the largest zone has that each piece leaves of the board `full`."""
+    out = np.zeros(len(cells), np.int64)
     for p in range(len(cells)):
         rest = full & ~cells[p]
-        out[p] = 0
         while rest:
             zone = zone_of(rest & (~rest + _ONE), rest, geometry, edges)
             out[p] = max(out[p], popcount(zone))
             rest &= ~zone
+    return out
 
 
-@search_kernel
-def mark_twins(
-    cells: Masks, word_pieces: npt.NDArray[np.int64], word_offsets: npt.NDArray[np.int64],
-    twin: npt.NDArray[np.bool_],
-) -> None:  # fmt: skip
+@kernel
+def twins_among(cells: U64, word_pieces: I64, word_offsets: I64) -> npt.NDArray[np.bool_]:
     """Mark each piece whose word also fits on cells that it leaves free."""
+    twin = np.zeros(len(cells), np.bool_)
     for w in range(len(word_offsets) - 1):
         for i in range(word_offsets[w], word_offsets[w + 1]):
             p = word_pieces[i]
@@ -248,3 +318,4 @@ def mark_twins(
                 if not (cells[p] & cells[q]):
                     twin[p] = True
                     twin[q] = True
+    return twin

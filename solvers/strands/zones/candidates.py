@@ -1,26 +1,35 @@
-"""Which theme words fit on what is left: as bitsets, from those that fitted before."""
+"""Which theme words fit on what is left, and which of them cover it where one or two are wanted."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from nightgrid.solvers.strands.states.blocks import combine, open_blocks
-from nightgrid.solvers.strands.states.interned_sets import Pool, intern_bans, list_bans
-from nightgrid.solvers.strands.states.table import STATUS
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.strands.states.blocks import (
+    Pool,
+    combine,
+    crosses,
+    intern_bans,
+    is_banned,
+    list_bans,
+    open_blocks,
+)
+from nightgrid.solvers.strands.states.table import DEAD, STATUS
 from nightgrid.solvers.strands.zones.board import (
     COLUMNS,
     F_LEFT,
+    MIN_LETTERS,
+    REPEATS,
+    UNIT,
     Words,
     ZoneBoard,
     ZoneSearch,
     ZoneState,
+    first_on,
     price_of,
 )
-from nightgrid.solvers.strands.zones.cell_prices import UNIT
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -28,7 +37,7 @@ _63 = np.int64(63)
 
 
 @inlined_kernel
-def within(slack: Int, reduced: npt.NDArray[np.int64]) -> Int:
+def within(slack: Int, reduced: I64) -> Int:
     """Count the pieces, sorted by reduced cost, whose reduced cost is at most `slack`."""
     low, high = 0, len(reduced)
     while low < high:
@@ -87,9 +96,7 @@ def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) 
 
 
 @search_kernel
-def ban_pieces(
-    fitting: npt.NDArray[np.uint64], now: Int, size: Int, ban: Int, words: Words, pool: Pool
-) -> None:
+def ban_pieces(fitting: U64, now: Int, size: Int, ban: Int, words: Words, pool: Pool) -> None:
     """Take the pieces of banned words out of row `now`."""
     for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
         word = np.int64(pool.sets[i])
@@ -100,9 +107,7 @@ def ban_pieces(
 
 
 @search_kernel
-def leave_out_ranks(
-    fitting: npt.NDArray[np.uint64], now: Int, size: Int, rank: Int, words: Words
-) -> None:
+def leave_out_ranks(fitting: U64, now: Int, size: Int, rank: Int, words: Words) -> None:
     """Take the pieces that are spangrams of a lower rank out of row `now`."""
     for i in range(len(words.spanning)):
         p = words.spanning[i]
@@ -203,7 +208,7 @@ def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: Zone
 
 
 @search_kernel
-def zone_children(state: ZoneState, search: ZoneSearch, out: npt.NDArray[np.uint64]) -> Int:
+def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
     """List the states after each word that fits on the cell that the search would cover next.
 
     Rows of `out` (uint64[pieces, 8]): piece, left, closed, several, n, ban, rank, 0; in canonical
@@ -239,3 +244,77 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: npt.NDArray[np.uint
         out[count, 6] = np.uint64(after.rank)
         count += 1
     return count
+
+
+@search_kernel
+def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tuple[np.uint64, Int]:
+    """Count the words that stand on just what is left; return (count, best score).
+
+    `other`: a word that must not come again, -1: none.
+    """
+    closed, ban = state.closed, state.ban
+    count, best = _ZERO, np.int64(DEAD)
+    p = first_on(state.left, words)
+    while p >= 0:
+        q, p = p, np.int64(words.same_cells[p])
+        if closed != _ZERO and crosses(
+            closed, state.several, words.blocks, words.block_offsets[q],
+            words.block_offsets[q + 1], pool,
+        ):  # fmt: skip
+            continue
+        if words.word[q] == other or 0 <= words.rank[q] < state.rank:
+            continue
+        if ban and is_banned(words.word[q], ban, pool):
+            continue
+        count += _ONE
+        best = max(best, words.score[q])
+    return count, best
+
+
+@search_kernel
+def cover_with_two(
+    state: ZoneState, slack: Int, words: Words, board: ZoneBoard, pool: Pool
+) -> tuple[Int, np.uint64, Int]:
+    """Cover what is left with two words; return (code, count, best score), code -2 when full."""
+    left, ban, rank = state.left, state.ban, state.rank
+    count, best = _ZERO, np.int64(DEAD)
+    # The cell that the fewest pieces of the whole board cover.
+    cell, fewest = 0, np.int64(2**62)
+    cells = left
+    while cells:
+        c = trailing_zeros(cells)
+        cells &= cells - _ONE
+        on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
+        if on_it < fewest:
+            cell, fewest = c, on_it
+    roomy = popcount(left) - board.geometry[MIN_LETTERS]
+    for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
+        if words.cell_reduced[i] > slack:
+            break
+        mask = words.cell_masks[i]
+        if mask & ~left:
+            continue
+        p = np.int64(words.cell_pieces[i])
+        rest = left ^ mask
+        if popcount(mask) > roomy or first_on(rest, words) < 0:
+            continue
+        if 0 <= words.rank[p] < rank:
+            continue
+        word = words.word[p]
+        if ban and is_banned(word, ban, pool):
+            continue
+        code, now_closed, now_several = combine(
+            state.closed, state.several, words.blocks, words.block_offsets[p],
+            words.block_offsets[p + 1], open_blocks(rest, board.geometry[COLUMNS]), pool,
+        )  # fmt: skip
+        if code == -1:
+            continue
+        if code == -2:
+            return -2, _ZERO, np.int64(DEAD)
+        other = word if board.geometry[REPEATS] == 0 else np.int64(-1)
+        last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
+        more, value = cover_with_one(last, other, words, pool)
+        if more:
+            count += more
+            best = max(best, value + words.score[p])
+    return 0, count, best

@@ -1,4 +1,4 @@
-"""The search by spangrams and zones: states, their children in canonical order, their values."""
+"""The search by spangrams and zones: what spangrams leave, states, their children and values."""
 
 from __future__ import annotations
 
@@ -8,21 +8,86 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.algebra import Budget, count_of
-from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.blocks import Pool, combine, open_blocks
 from nightgrid.solvers.strands.states.engine import Engine, State
-from nightgrid.solvers.strands.states.table import DEAD
-from nightgrid.solvers.strands.zones.board import ZoneSearch, ZoneState
-from nightgrid.solvers.strands.zones.candidates import zone_children
+from nightgrid.solvers.strands.states.table import DEAD, STATUS
+from nightgrid.solvers.strands.zones.board import (
+    COLUMNS,
+    F_LEFT,
+    UNIT,
+    Spangrams,
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
+    price_of,
+)
+from nightgrid.solvers.strands.zones.candidates import still_banned, zone_children
 from nightgrid.solvers.strands.zones.model import model_of
-from nightgrid.solvers.strands.zones.spangrams import after_spangram, cover_beside
 from nightgrid.solvers.strands.zones.zones import cover
 
+OWN_WORD, OWN_RANK = range(2)
+_ZERO = np.uint64(0)
+
+
+@search_kernel
+def after_spangram(
+    s: Int, n: Int, spangrams: Spangrams, words: Words, board: ZoneBoard, pool: Pool
+) -> tuple[Int, ZoneState]:
+    """Place a spangram on the empty board; return (code, state that n words are to cover).
+
+    Code 0 if it fits, -2 without room for another set.
+    """
+    left = board.frames[0, F_LEFT] ^ spangrams.cells[s]
+    code, closed, several = combine(
+        _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
+        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[COLUMNS]), pool,
+    )  # fmt: skip
+    ban: Int = np.int64(0)
+    if spangrams.fields[s, OWN_WORD] >= 0:
+        ban = still_banned(np.int64(0), spangrams.fields[s, OWN_WORD], left, words, pool)
+        if ban < 0:
+            code = -2
+    return code, ZoneState(left, closed, several, n, ban, spangrams.fields[s, OWN_RANK])
+
+
+@search_kernel
+def cover_beside(
+    start: Int, stop: Int, n: Int, spangrams: Spangrams, search: ZoneSearch, counts: U64, best: I64
+) -> None:
+    """Cover the board beside spangrams `start` to `stop` with n theme words each.
+
+    Writes counts (uint64[spangrams, 2]) and best scores of the theme words. A budget that runs out
+    shows in the table's status.
+    """
+    board, control = search.board, search.table.control
+    full = board.frames[0, F_LEFT]
+    for s in range(start, stop):
+        counts[s, 0] = _ZERO
+        counts[s, 1] = _ZERO
+        best[s] = DEAD
+        if price_of(full ^ spangrams.cells[s], board.prices) > n * UNIT:
+            continue
+        code, state = after_spangram(s, n, spangrams, search.words, board, search.pool)
+        if code == -2:
+            control[STATUS] = FIXED_TABLE_FULL
+            return
+        hi, lo, value = cover(state, search)
+        if control[STATUS] != DONE:
+            return
+        counts[s, 0] = hi
+        counts[s, 1] = lo
+        best[s] = value
+
+
 ROOT_STEP = 512
-"""Spangrams between two looks at the clock for whoever watches the progress."""
+"""Spangrams between two reports of progress."""
 
 
 class ZoneEngine(Engine):

@@ -8,45 +8,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.solvers.kernel.compiling import I64, U64
 from nightgrid.solvers.kernel.hash_table import EMPTY
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, reordered
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.zones.board import (
     F_FIELDS,
     F_LEFT,
-    GEOMETRY_FIELDS,
+    UNIT,
+    WORD_CELLS,
     ZONES_MAX,
+    Spangrams,
     Words,
     ZoneBoard,
     index_cells,
     largest_zones,
-    mark_twins,
+    price_cells,
+    twins_among,
 )
-from nightgrid.solvers.strands.zones.cell_prices import UNIT, price_cells
-from nightgrid.solvers.strands.zones.spangrams import Spangrams
-
-WORD_CELLS = 64
-"""Cells that one word of a mask holds."""
 
 
-def absolute(masks: Any, low: Any) -> npt.NDArray[np.uint64]:
+def absolute(masks: Any, low: Any) -> U64:
     """Shift masks that are relative to their lowest cells to their places on the board."""
-    shifted: npt.NDArray[np.uint64] = masks << low.astype(np.uint64)
+    shifted: U64 = masks << low.astype(np.uint64)
     return shifted
 
 
-def _ragged(offsets: Any, order: Any) -> tuple[Any, Any]:
-    """Reorder a ragged array: its new offsets and the old positions of its values."""
-    sizes = np.diff(offsets)[order]
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    if len(sizes) and sizes.max() == 1:
-        return bounds, offsets[:-1][order]
-    places = np.repeat(offsets[:-1][order] - bounds[:-1], sizes) + np.arange(bounds[-1])
-    return bounds, places
-
-
-def _absolute_blocks(pieces: Pieces) -> npt.NDArray[np.uint64]:
+def _absolute_blocks(pieces: Pieces) -> U64:
     sizes = np.diff(pieces.block_offsets)
     return absolute(pieces.blocks, np.repeat(pieces.low, sizes))
 
@@ -77,8 +66,7 @@ class Model:
         if rules.spangram == "one":
             theme = theme[~pieces.spans]
         masks = absolute(pieces.cells, pieces.low)
-        prices = np.zeros(WORD_CELLS, np.int64)
-        price_cells(masks[theme], cells, prices)
+        prices = price_cells(masks[theme], cells)
         self._order(pieces, theme, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
         self.board = _board_of(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
@@ -93,10 +81,11 @@ class Model:
         by_word = np.argsort(number, kind="stable")
         word_offsets = np.searchsorted(number[by_word], np.arange(len(names) + 1)).astype(np.int64)
         cells = masks[self.piece]
-        twin = np.zeros(len(order), np.bool_)
-        if not self.rules.repeats:
-            mark_twins(cells, by_word, word_offsets, twin)
-        bounds, places = _ragged(pieces.block_offsets, self.piece)
+        if self.rules.repeats:
+            twin = np.zeros(len(order), np.bool_)
+        else:
+            twin = twins_among(cells, by_word, word_offsets)
+        bounds, places = reordered(pieces.block_offsets, self.piece)
         blocks = _absolute_blocks(pieces)[places]
         bits = bits[order]
         cell_pieces, on = np.nonzero(bits.T)[::-1]
@@ -104,7 +93,8 @@ class Model:
         slots = np.full(1 << slot_bits, EMPTY, np.uint32)
         same_cells = np.empty(len(order), np.int32)
         index_cells(cells, slots, slot_bits, same_cells)
-        every_path = _on_every_path(blocks, bounds)
+        # The blocks that all sets of a piece hold.
+        every_path = np.bitwise_and.reduceat(blocks, bounds[:-1]) if len(blocks) else blocks
         self.names = names
         self.words = Words(
             cells=cells,
@@ -147,15 +137,14 @@ class Model:
             [np.diff(found.words.block_offsets)[words], np.diff(compounds.block_offsets)]
         )
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        bounds, places = _ragged(found.words.block_offsets, words)
+        bounds, places = reordered(found.words.block_offsets, words)
         blocks = np.concatenate(
             [_absolute_blocks(found.words)[places], _absolute_blocks(compounds)]
         ).astype(np.uint64)
         kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
         first_block = blocks[offsets[:-1]] if len(sizes) else blocks
-        largest = np.empty(len(cells), np.int64)
         geometry = geometry_of(self.puzzle, self.rules)
-        largest_zones(cells, self.full, geometry, edges(self.puzzle), largest)
+        largest = largest_zones(cells, self.full, geometry, edges(self.puzzle))
         order = np.lexsort((kinds, first_block, cells, largest))
         single = sizes[order] == 1
         joins = np.zeros(len(order), np.bool_)
@@ -175,7 +164,7 @@ class Model:
         fields = np.full((len(rows), 2), -1, np.int64)
         fields[:, 1] = 0
         self._own_words(fields, kinds[rows], cells[rows], found)
-        bounds, places = _ragged(offsets, rows)
+        bounds, places = reordered(offsets, rows)
         spangrams = Spangrams(
             cells=cells[rows], fields=fields, block_offsets=bounds, blocks=blocks[places]
         )
@@ -207,23 +196,17 @@ class Model:
                 fields[s, 1] = s
 
 
-def edges(puzzle: Puzzle) -> npt.NDArray[np.uint64]:
+def edges(puzzle: Puzzle) -> U64:
     """Mask the leftmost and the rightmost column."""
     width = puzzle.column_count
     left = sum(1 << (r * width) for r in range(puzzle.row_count))
     return np.array([left, left << (width - 1)], np.uint64)
 
 
-def geometry_of(puzzle: Puzzle, rules: Rules) -> npt.NDArray[np.int64]:
-    """Write size and rules as the kernels read them: int64[GEOMETRY_FIELDS]."""
-    geometry = np.zeros(GEOMETRY_FIELDS, np.int64)
-    geometry[:] = (
-        puzzle.column_count,
-        rules.min_letters,
-        rules.repeats,
-        rules.diagonal,
-    )
-    return geometry
+def geometry_of(puzzle: Puzzle, rules: Rules) -> I64:
+    """Write size and rules as the kernels read them: COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL."""
+    values = puzzle.column_count, rules.min_letters, rules.repeats, rules.diagonal
+    return np.array(values, np.int64)
 
 
 def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> ZoneBoard:
@@ -251,22 +234,14 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
     return board
 
 
-def _bitsets(bits: Any) -> npt.NDArray[np.uint64]:
+def _bitsets(bits: Any) -> U64:
     """Turn bool[pieces, sets] into uint64[sets, bitset words]."""
     pieces, sets = bits.shape
     padded = np.zeros((sets, (pieces + 63) // 64 * 64), np.bool_)
     padded[:, :pieces] = bits.T
     packed = np.packbits(padded, axis=1, bitorder="little")
-    words: npt.NDArray[np.uint64] = packed.view(np.dtype("<u8")).astype(np.uint64)
+    words: U64 = packed.view(np.dtype("<u8")).astype(np.uint64)
     return words
-
-
-def _on_every_path(blocks: Any, bounds: Any) -> npt.NDArray[np.uint64]:
-    """Find the blocks that all sets of blocks of a piece hold."""
-    if not len(blocks):
-        return np.zeros(0, np.uint64)
-    every: npt.NDArray[np.uint64] = np.bitwise_and.reduceat(blocks, bounds[:-1])
-    return every
 
 
 def _bits(masks: Any) -> npt.NDArray[np.bool_]:

@@ -5,8 +5,8 @@ blocks closed, words left, words that must not come again), and its value is kep
 apart into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing
 the words out, unless a word fits in two zones and must not be used twice: then they stay one
 state. Zones are states like any other, so that those which several spangrams leave are solved
-once. Prices (nightgrid.solvers.strands.zones.cell_prices) say when too few words are left; the
-last two words are looked up (nightgrid.solvers.strands.zones.last_words).
+once. Prices (nightgrid.solvers.strands.zones.board) say when too few words are left; the
+last two words are looked up (nightgrid.solvers.strands.zones.candidates).
 
 The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
 answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls
@@ -18,11 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add, times
 from nightgrid.solvers.strands.states.blocks import open_blocks
 from nightgrid.solvers.strands.states.table import (
@@ -59,6 +58,7 @@ from nightgrid.solvers.strands.zones.board import (
     F_ZONES,
     MIN_LETTERS,
     REPEATS,
+    UNIT,
     Words,
     ZoneBoard,
     ZoneSearch,
@@ -69,6 +69,8 @@ from nightgrid.solvers.strands.zones.board import (
     zone_of,
 )
 from nightgrid.solvers.strands.zones.candidates import (
+    cover_with_one,
+    cover_with_two,
     has_lost_cell,
     list_fitting,
     place_word,
@@ -76,13 +78,10 @@ from nightgrid.solvers.strands.zones.candidates import (
     still_banned,
     zones_share_words,
 )
-from nightgrid.solvers.strands.zones.cell_prices import UNIT
-from nightgrid.solvers.strands.zones.last_words import cover_with_one, cover_with_two
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
 """What a frame adds up: the words on one cell; the ways to share words out among zones."""
-Frames = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -101,7 +100,7 @@ def pack(state: ZoneState) -> np.uint64:
 
 
 @inlined_kernel
-def _state_of(depth: Int, rank: Int, frames: Frames) -> ZoneState:
+def _state_of(depth: Int, rank: Int, frames: U64) -> ZoneState:
     """Read the state of a frame; all frames have one rank."""
     return ZoneState(
         frames[depth, F_LEFT],
@@ -247,9 +246,8 @@ def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, Zo
 
 @inlined_kernel
 def _add_word(
-    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, words: Words, frames: Frames,
-    control: npt.NDArray[np.int64],
-) -> None:  # fmt: skip
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, words: Words, frames: U64, control: I64
+) -> None:
     """Add what follows the word at hand to its frame."""
     if not (hi | lo):
         return
@@ -340,9 +338,8 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
 
 @inlined_kernel
 def _add_zone(
-    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: Frames,
-    shares: npt.NDArray[np.uint64],
-) -> None:  # fmt: skip
+    hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: U64, shares: U64
+) -> None:
     """Multiply the zone at hand, with the words it got, by every way to share out the others."""
     if not (hi | lo):
         return

@@ -24,9 +24,8 @@ from nightgrid.archive.words.lexicons import (
     open_lexicon,
 )
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, words_of
+from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, compile_lexicon, digest_of, words_of
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.lexicon.text import digest_of
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = [("BOARD", 431), ("BOA", 300), ("WORD", 540), ("ÄON", 0)]

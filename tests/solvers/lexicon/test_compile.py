@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_sorted, text_of, words_of
+from nightgrid.solvers.lexicon.compile import (
+    CENTIZIPF_MAX,
+    compile_lexicon,
+    compile_sorted,
+    digest_of,
+    read_canonical,
+    text_of,
+    words_of,
+)
 from nightgrid.solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
-from nightgrid.solvers.lexicon.text import CENTIZIPF_MAX, digest_of, read_canonical
 
 WORDS = st.lists(
     st.tuples(

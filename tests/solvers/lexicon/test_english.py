@@ -7,10 +7,15 @@ import numpy as np
 import pytest
 
 from nightgrid.solvers.lexicon.compile import compile_lexicon
-from nightgrid.solvers.lexicon.components import NO_COMPONENT, component_costs
-from nightgrid.solvers.lexicon.english import ONE_LETTER, RARE_CENTIZIPF, TWO_LETTERS, english_words
+from nightgrid.solvers.lexicon.english import (
+    ONE_LETTER,
+    RARE_CENTIZIPF,
+    TWO_LETTERS,
+    english_phrases,
+    english_words,
+)
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.lexicon.phrases import english_phrases
+from nightgrid.solvers.strands.score import NO_COMPONENT, component_costs
 
 # Building the vocabulary of all tests takes 2.5 s.
 pytestmark = pytest.mark.slow

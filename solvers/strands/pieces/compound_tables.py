@@ -1,13 +1,20 @@
-"""The rows in which compounds are written: each once, then in the order of pieces."""
+"""The tables of compounds: the rows written, codes of letters, and phrases of the board."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, kernel
+from nightgrid.solvers.kernel.compiling import (
+    I32,
+    I64,
+    U64,
+    Int,
+    inlined_kernel,
+    kernel,
+    search_kernel,
+)
 from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
@@ -20,7 +27,14 @@ from nightgrid.solvers.kernel.hash_table import (
     next_slot,
     seek,
 )
-from nightgrid.solvers.strands.pieces.component_paths import CELLS, CODE_HI, CODE_LO, FALLING
+from nightgrid.solvers.strands.pieces.component_paths import (
+    CELLS,
+    CODE_HI,
+    CODE_LO,
+    FALLING,
+    WORD,
+    Components,
+)
 
 BLOCKS = FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
@@ -32,9 +46,9 @@ _ZERO = np.uint64(0)
 class Rows(NamedTuple):
     """Compounds that were written, and an index that finds equal ones."""
 
-    masks: npt.NDArray[np.uint64]
+    masks: U64
     """uint64[rows, 5]: cells, blocks, nothing, and the letters' code in two halves."""
-    numbers: npt.NDArray[np.int64]
+    numbers: I64
     """int64[rows, 2]: lowest cell and score."""
     slots: Index
     bits: Int
@@ -43,9 +57,7 @@ class Rows(NamedTuple):
 @kernel
 def new_rows(rows: Int) -> Rows:
     """Make room for so many rows."""
-    bits = np.int64(0)
-    while 1 << bits < 4 * rows:
-        bits += 1
+    bits = _bits_for(rows)
     return Rows(
         np.empty((rows, 5), np.uint64),
         np.empty((rows, 2), np.int64),
@@ -219,3 +231,142 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
         low[:pieces].copy(), cells[:pieces].copy(), codes[:pieces].copy(), scores[:pieces].copy(),
         offsets[: pieces + 1].copy(), blocks[:kept].copy(),
     )  # fmt: skip
+
+
+_LEAST_BITS = 6
+"""The least index has 2^6 slots."""
+
+
+class ScoreWeights(NamedTuple):
+    """What a compound scores: its components, the phrases they make, and how many they are."""
+
+    components: I64
+    """int64[words]."""
+    phrase_offsets: I32
+    """int32[words + 1], as in the lexicon."""
+    phrase_second: I32
+    """int32[phrases], as in the lexicon."""
+    phrases: I64
+    """int64[phrases]: added for two components in a row that are a phrase."""
+    counts: I64
+    """int64: entry n is added to a compound of n components."""
+
+
+class Codes(NamedTuple):
+    """Distinct codes of letters, or pairs of words, found by their hash."""
+
+    codes: U64
+    """uint64[n, 2]."""
+    slots: Index
+    bits: Int
+
+
+class Phrases(NamedTuple):
+    """The pairs of words on a board that are phrases."""
+
+    pairs: Codes
+    scores: I64
+    """int64[pairs]."""
+
+
+def phrase_of(first: int, second: int, weights: ScoreWeights) -> int:
+    """Look up in the lexicon what two words in a row score as a phrase; 0 when they are none."""
+    start, stop = weights.phrase_offsets[first], weights.phrase_offsets[first + 1]
+    at = start + np.searchsorted(weights.phrase_second[start:stop], second)
+    if at < stop and weights.phrase_second[at] == second:
+        return int(weights.phrases[at])
+    return 0
+
+
+@kernel
+def _bits_for(keys: Int) -> Int:
+    """Return how many bits number the slots of which so many keys take at most a quarter."""
+    bits = np.int64(_LEAST_BITS)
+    while 1 << bits < 4 * keys:
+        bits += 1
+    return bits
+
+
+@kernel
+def hash_phrases(components: Components, weights: ScoreWeights) -> Phrases:
+    """Index the pairs of words on the board that are phrases."""
+    words = len(weights.components)
+    fields, offsets, seconds = components.fields, weights.phrase_offsets, weights.phrase_second
+    here = np.zeros(words, np.uint8)
+    for i in range(len(fields)):
+        here[fields[i, WORD]] = 1
+    count = 0
+    for word in range(words):
+        if here[word]:
+            for p in range(offsets[word], offsets[word + 1]):
+                count += here[seconds[p]]
+    pairs, scores = np.empty((count, 2), np.uint64), np.empty(count, np.int64)
+    number = 0
+    for word in range(words):
+        if not here[word]:
+            continue
+        for p in range(offsets[word], offsets[word + 1]):
+            if here[seconds[p]]:
+                pairs[number, 0], pairs[number, 1] = word, seconds[p]
+                scores[number] = weights.phrases[p]
+                number += 1
+    return Phrases(hash_codes(pairs), scores)
+
+
+@inlined_kernel
+def _find_code(hi: np.uint64, lo: np.uint64, mixed: np.uint64, known: Codes) -> tuple[Int, Int]:
+    """Look a code up; return its slot and number, or the slot that is free for it and -1."""
+    slot = first_slot(mixed, known.bits)
+    while True:
+        slot, number = seek(known.slots, known.bits, mixed, slot)
+        if number < 0 or (known.codes[number, 0] == hi and known.codes[number, 1] == lo):
+            return slot, number
+        slot = next_slot(slot, known.bits)
+
+
+@inlined_kernel
+def _mixed_code(hi: np.uint64, lo: np.uint64) -> np.uint64:
+    return mix_last(mix_next(mix_first(hi), lo))
+
+
+@kernel
+def hash_codes(codes: U64) -> Codes:
+    """Index distinct codes (uint64[n, 2])."""
+    bits = _bits_for(len(codes))
+    slots = np.full(1 << bits, EMPTY, np.uint32)
+    for i in range(len(codes)):
+        enter_new(slots, bits, _mixed_code(codes[i, 0], codes[i, 1]), i)
+    return Codes(codes, slots, bits)
+
+
+@search_kernel
+def is_known(hi: np.uint64, lo: np.uint64, known: Codes) -> bool:
+    """Tell whether a code is among those of `hash_codes`."""
+    return bool(_find_code(hi, lo, _mixed_code(hi, lo), known)[1] >= 0)
+
+
+@search_kernel
+def phrase_score(first: Int, second: Int, phrases: Phrases) -> Int:
+    """Look up what two words in a row score as a phrase; 0 when they are none."""
+    hi, lo = np.uint64(first), np.uint64(second)
+    number = _find_code(hi, lo, _mixed_code(hi, lo), phrases.pairs)[1]
+    return phrases.scores[number] if number >= 0 else np.int64(0)
+
+
+@kernel
+def number_codes(codes: U64) -> I64:
+    """Number equal codes (uint64[n, 2]) alike, in the order of their first rows: int64[n]."""
+    bits = _bits_for(len(codes))
+    known = Codes(codes, np.full(1 << bits, EMPTY, np.uint32), bits)
+    numbers = np.empty(len(codes), np.int64)
+    count = 0
+    for i in range(len(codes)):
+        mixed = _mixed_code(codes[i, 0], codes[i, 1])
+        slot, first = _find_code(codes[i, 0], codes[i, 1], mixed, known)
+        if first >= 0:
+            numbers[i] = numbers[first]
+        else:
+            enter(known.slots, slot, mixed, i)
+            numbers[i] = count
+            count += 1
+    return numbers
