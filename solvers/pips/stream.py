@@ -99,7 +99,7 @@ class SolutionStream:
             width, nodes = scratch.work.width, scratch.nodes
             if code == KEY_TOO_LONG and width is NARROW:
                 width = WIDE
-            elif code == FOREST_TOO_LARGE and self._room_for_nodes(4 * nodes):
+            elif code == FOREST_TOO_LARGE and 8 * nodes * NODE_BYTES <= self._budget.table_bytes:
                 nodes *= 4
             else:
                 return code, scratch
@@ -129,9 +129,6 @@ class SolutionStream:
         order = [cells[i] for i in scratch.work.boards[0]["order"][: len(cells)].tolist()]
         give_back(scratch)
         return order
-
-    def _room_for_nodes(self, nodes: int) -> bool:
-        return nodes * NODE_BYTES <= self._budget.table_bytes // 2
 
     def __iter__(self) -> Iterator[Solution]:
         if is_first_choice(self._puzzle):

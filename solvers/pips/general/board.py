@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from functools import cached_property
 
-from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.algebra import MAX_COUNT, Budget, Statistics
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -16,6 +16,8 @@ FREE = -1
 """Region of a cell whose region can never fail."""
 SETTLED = -1
 """Progress of a region that can fail no more."""
+FULL = MAX_COUNT + 1
+"""Counts are held to this: more is more than a result holds."""
 Open = tuple[int, int, int]
 """A partly filled region: its number, its free cells, its progress."""
 

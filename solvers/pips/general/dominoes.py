@@ -15,8 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64
-from nightgrid.solvers.pips.general.board import FREE, GeneralBoard, Purse
-from nightgrid.solvers.pips.general.tiles import FULL
+from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Purse
 from nightgrid.solvers.pips.puzzle import RegionType
 
 KINDS_MAX = 4

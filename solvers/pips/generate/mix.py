@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
@@ -17,6 +17,8 @@ T = TypeVar("T")
 _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 Weights = tuple[tuple[T, float], ...]
 """Values with their relative weights."""
+Random = Callable[[], float]
+"""Gives the next random number from 0 to 1."""
 Shape = Literal["blob", "rectangle", "scattered"]
 
 

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from nightgrid.solvers.pips.generate.mix import Draws, Mix
-from nightgrid.solvers.pips.generate.shapes import Random
+from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random
 from nightgrid.solvers.pips.puzzle import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]

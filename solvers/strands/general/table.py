@@ -30,9 +30,7 @@ PENDING = -(2**63)
 """Best score of a state whose value is not known yet."""
 USED_WORDS, WORDS_MAX, LOWEST = 10, 11, 12
 """Fields of the control beside those of nightgrid.solvers.strands.states.table: record words used
-and
-allowed, and
-the least first cell of a state whose value is known."""
+and allowed, and the least first cell of a state whose value is known."""
 TABLE_BYTES_MAX = 1 << 36
 """The most that is asked of the operating system, whatever the budget."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)

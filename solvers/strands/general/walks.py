@@ -35,9 +35,8 @@ class WalkSpace(NamedTuple):
     """int64[2, walks + 1]: where each begins."""
     slots: I64
     """int64[power of two], zeros: finds equal walks. Not nightgrid.solvers.kernel.hash_table: an
-    entry says
-    which
-    length it belongs to, so that the slots need not be emptied for each cell and length."""
+    entry says which length it belongs to, so that the slots need not be emptied for each cell and
+    length."""
     out: I32
     """The words found, each as word, number of cells and of blocks, cells, blocks."""
     starts: I64

@@ -170,9 +170,7 @@ def _sort_within(order: np.ndarray, start: Int, stop: Int, masks: np.ndarray) ->
 
 @kernel
 def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
-    """Merge the rows of nightgrid.solvers.strands.pieces.compounds.join_components into pieces in
-    canonical
-    order.
+    """Merge the rows that join_components writes into pieces in canonical order.
 
     Returns (lowest cells int32, cells, codes uint64[., 2], scores, block offsets int32, blocks):
     blocks[offsets[p]:offsets[p + 1]] are piece p's least sets of blocks, ascending.
