@@ -55,7 +55,6 @@ def count(
             help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
             "puzzle that nights have normalised into the lake), or a generator spec such as "
             "pips:n=1000000,mix=published,seed=7.",
-            show_default=False,
         ),
     ] = None,
     lake: LakeOption = None,
@@ -66,7 +65,6 @@ def count(
             metavar="ASK",
             help="count, first, all, all(LIMIT), or in some games best(K). Default: count, of "
             "Tiles, which has no counts, first.",
-            show_default=False,
         ),
     ] = None,
     *,
@@ -83,10 +81,7 @@ def count(
     cancel: Annotated[
         str | None,
         typer.Option(
-            "--cancel",
-            metavar="RUN",
-            help="Cancel a run, wherever it is being worked; nothing of it is lost.",
-            show_default=False,
+            metavar="RUN", help="Cancel a run, wherever it is being worked; nothing of it is lost."
         ),
     ] = None,
     resume: Annotated[

@@ -35,10 +35,7 @@ with_shapes = with_options("shape", SHAPE_OPTIONS)
 @with_shapes
 def generate(
     *,
-    game: Annotated[
-        str,
-        typer.Option("--game", metavar="GAME", help=f"{one_of(GAMES)}."),
-    ] = DEFAULT_GAME,
+    game: Annotated[str, typer.Option(metavar="GAME", help=f"{one_of(GAMES)}.")] = DEFAULT_GAME,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +44,6 @@ def generate(
             metavar="FOLDER",
             help="Write FOLDER/DATE.json (of Tiles FOLDER/NUMBER.json); without it, one payload a "
             "line goes to standard output.",
-            show_default=False,
         ),
     ] = None,
     start: Annotated[
@@ -60,7 +56,6 @@ def generate(
             max=MAX_DAYS,
             metavar="N",
             help="Number of payloads. Default: 30 of Pips, 5 of other games.",
-            show_default=False,
         ),
     ] = None,
     seed: Annotated[
@@ -69,7 +64,6 @@ def generate(
             min=0,
             metavar="N",
             help="The same seed gives the same boards. Default: that of the sample archive.",
-            show_default=False,
         ),
     ] = None,
     shape: Mapping[str, Any],

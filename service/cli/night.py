@@ -41,8 +41,7 @@ Inline = Annotated[
     bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
 ]
 Plain = Annotated[
-    bool,
-    typer.Option("--no-prefect", help="Run without Prefect, though it is installed."),
+    bool, typer.Option("--no-prefect", help="Run without Prefect, though it is installed.")
 ]
 
 
@@ -80,7 +79,6 @@ def nightly(
             metavar="GAME",
             help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
             f"the source has sub-folders of, else {DEFAULT_GAME}.",
-            show_default=False,
         ),
     ] = None,
     ask: Annotated[
@@ -89,7 +87,6 @@ def nightly(
             metavar="ASK",
             help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
             "times. Default: count; for words best(10), which counts as well.",
-            show_default=False,
         ),
     ] = None,
     rules: GameRules,
@@ -146,7 +143,7 @@ def nightly(
 
 def demo(
     lake: Annotated[
-        str, typer.Option("--lake", metavar="FOLDER|URL", help="Where the results go.")
+        str, typer.Option(metavar="FOLDER|URL", help="Where the results go.")
     ] = DEMO_LAKE,
     game: Annotated[
         str | None,

@@ -45,7 +45,6 @@ Job = Annotated[
     typer.Argument(
         metavar="JOB",
         help="A job id, as `submit` printed it. Without one: every job that has no result yet.",
-        show_default=False,
     ),
 ]
 
@@ -64,7 +63,6 @@ def submit(
             metavar="ASK",
             help="count (the default), first, all, all(LIMIT) or best(K); for Tiles first (the "
             "default) or best(1).",
-            show_default=False,
         ),
     ] = None,
     first: First = False,

@@ -42,18 +42,15 @@ def reduce(
             metavar="FILE",
             help="The instance; '-' or none at all is standard input. Formulas are in DIMACS CNF, "
             "three positive literals a clause.",
-            show_default=False,
         ),
     ] = None,
     random: Annotated[
         int | None,
         typer.Option(
-            "--random",
             min=1,
             metavar="N",
             help="Draw an instance that can be solved instead: of N clauses, elements, numbers, or "
             "rows and columns.",
-            show_default=False,
         ),
     ] = None,
     seed: Annotated[
@@ -76,40 +73,27 @@ def reduce(
         typer.Option(
             metavar="S",
             help="Strands: enlarge every cell to a block of S x S cells, which makes words longer.",
-            show_default=False,
         ),
     ] = None,
     sides: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Letter Boxed: a polygon of N sides.", show_default=False),
+        int | None, typer.Option(metavar="N", help="Letter Boxed: a polygon of N sides.")
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Write the board to FILE.", show_default=False
-        ),
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the board to FILE.")
     ] = None,
     lexicon_out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Strands: write the words to play it with to FILE.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Strands: write the words to play it with to FILE."),
     ] = None,
     instance_out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the instance to FILE, as it is read.", show_default=False
-        ),
+        Path | None, typer.Option(metavar="FILE", help="Write the instance to FILE, as it is read.")
     ] = None,
     svg: SvgFile = None,
     solve: Annotated[
         bool, typer.Option("--solve", help="Solve the board, and print what that says.")
     ] = False,
     seconds: Annotated[
-        float,
-        typer.Option(metavar="S", help="With --solve: give up after S seconds."),
+        float, typer.Option(metavar="S", help="With --solve: give up after S seconds.")
     ] = 90.0,
     json: Json = False,
 ) -> int:

@@ -91,7 +91,6 @@ def solve(
         typer.Option(
             metavar="N",
             help="Give up after N transitions. Default: NIGHTGRID_BUDGET_NODES, else 10^12.",
-            show_default=False,
         ),
     ] = None,
     table_mb: Annotated[
@@ -100,7 +99,6 @@ def solve(
             metavar="MB",
             help="Give up beyond MB megabytes of tables. Default: NIGHTGRID_BUDGET_TABLE_BYTES, "
             "else 2048 MB.",
-            show_default=False,
         ),
     ] = None,
     seconds: Annotated[
@@ -108,7 +106,6 @@ def solve(
         typer.Option(
             metavar="S",
             help="Give up after S seconds a puzzle. Default: NIGHTGRID_BUDGET_SECONDS, else 90.",
-            show_default=False,
         ),
     ] = None,
     svg: SvgFile = None,

@@ -23,7 +23,6 @@ def worker(
             metavar="N",
             help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
             "else 1.",
-            show_default=False,
         ),
     ] = None,
 ) -> int:

@@ -37,11 +37,7 @@ class SharedOption:
         return Annotated[
             first.kind | None,
             typer.Option(
-                *first.flags,
-                metavar=metavar,
-                min=first.least,
-                help=" ".join(self._help()),
-                show_default=False,
+                *first.flags, metavar=metavar, min=first.least, help=" ".join(self._help())
             ),
         ]
 

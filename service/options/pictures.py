@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 SvgFile = Annotated[
     Path | None,
     typer.Option(
-        "--svg",
         metavar="FILE",
         help="Write a picture of the board, with its solution, to FILE (not of Pips).",
-        show_default=False,
     ),
 ]
 

@@ -31,9 +31,7 @@ Json = Annotated[
 Files = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="FILE",
-        help="Payloads or puzzle files; '-' or none at all is standard input.",
-        show_default=False,
+        metavar="FILE", help="Payloads or puzzle files; '-' or none at all is standard input."
     ),
 ]
 Levels = Annotated[
@@ -43,40 +41,24 @@ Levels = Annotated[
         "-l",
         metavar="LEVEL",
         help="Only puzzles of this level; may be given several times.",
-        show_default=False,
     ),
 ]
 GameName = Annotated[
-    str | None,
-    typer.Option(
-        "--game",
-        metavar="GAME",
-        help=f"{one_of(GAMES)}. Default: what the file holds.",
-        show_default=False,
-    ),
+    str | None, typer.Option(metavar="GAME", help=f"{one_of(GAMES)}. Default: what the file holds.")
 ]
 First = Annotated[bool, typer.Option("--first", help="Find one solution.")]
 Count = Annotated[bool, typer.Option("--count", help="Count all solutions, exactly.")]
 All = Annotated[bool, typer.Option("--all", help="List every solution.")]
 Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit",
-        min=1,
-        metavar="N",
-        help="List at most N solutions (with --all).",
-        show_default=False,
-    ),
+    int | None, typer.Option(min=1, metavar="N", help="List at most N solutions (with --all).")
 ]
 Best = Annotated[
     int | None,
     typer.Option(
-        "--best",
         min=1,
         metavar="K",
         help="Find the K best solutions, the best one first: the most probable ones of Strands, of "
         "Letter Boxed those with the fewest words and letters, of Tiles (K = 1) the fewest moves.",
-        show_default=False,
     ),
 ]
 BatchProcesses = Annotated[
@@ -85,16 +67,13 @@ BatchProcesses = Annotated[
         min=1,
         metavar="N",
         help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
-        show_default=False,
     ),
 ]
 LakeOption = Annotated[
     str | None,
     typer.Option(
-        "--lake",
         metavar="FOLDER|URL",
         help="The lake: a folder or s3://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, else ./lake.",
-        show_default=False,
     ),
 ]
 
