@@ -113,7 +113,7 @@ def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
     Returns text for a terminal, or the text of an SVG file. Raises PermanentError for a game
     that is not drawn so.
     """
-    from nightgrid.service.drawing.styled import text_of
+    from nightgrid.service.drawing import text_of
     from nightgrid.service.games import view
 
     shown = view(board.game)

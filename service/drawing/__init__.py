@@ -1,10 +1,36 @@
-"""How boards and solutions of each game are shown to people: one view a game."""
+"""Drawings for a terminal, as lines of text in runs, and what people see of a game: its view."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
-from nightgrid.service.drawing.styled import Drawing
+Run = tuple[str, str]
+"""A text and its style as rich names them: "bold yellow", "" for none."""
+Line = tuple[Run, ...]
+Drawing = tuple[Line, ...]
+
+
+def joined(characters: Iterable[Run]) -> Line:
+    """Write characters as a line, neighbours of one style together; a space takes any style."""
+    runs: list[Run] = []
+    for text, own in characters:
+        style = runs[-1][1] if text == " " and runs else own
+        if runs and runs[-1][1] == style:
+            runs[-1] = (runs[-1][0] + text, style)
+        else:
+            runs.append((text, style))
+    return tuple(runs)
+
+
+def plain(text: str) -> Drawing:
+    """Make a drawing of a text without styles."""
+    return tuple(((line, ""),) for line in text.split("\n"))
+
+
+def text_of(drawing: Drawing) -> str:
+    """Write a drawing without its styles."""
+    return "\n".join("".join(text for text, _ in line) for line in drawing)
 
 
 class View(Protocol):
@@ -25,8 +51,9 @@ class View(Protocol):
     def line(self, solution: Any) -> str:
         """Write a solution as one line."""
 
-    def value(self, value: int, rules: str) -> str:
+    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - in most games the same
         """Write what a solution is worth under the rules: "2 words"."""
+        return str(value)
 
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from nightgrid.service.drawing.styled import Drawing, Line, Run, joined
+from nightgrid.service.drawing import Drawing, Line, Run, joined
 
 DOTS_WIDE = 2
 DOTS_HIGH = 4

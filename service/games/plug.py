@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from nightgrid.archive.games.plug import beside
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
@@ -19,21 +21,28 @@ Said = Mapping[str, Any]
 """Options by name, those alone that were given."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _as_said(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
 class GameOption:
     """An option of a command that a game has; several games may share it."""
 
     name: str
     """As a word of Python: min_length for --min-length."""
     kind: Any
-    """The type of its value."""
+    """The type of its value; a bool is a flag, which is not given or True."""
     help: str
     """What it does in this game."""
+    _: KW_ONLY
     rule: str | None = None
-    """The rule that it sets, if what is wrong with a value is said by the rule."""
+    """The rule that it sets, where that has another name."""
+    to_rule: Callable[[Any], Any] = _as_said
+    """Makes the rule's value of the option's; None leaves the rule as it is."""
     metavar: str | None = None
     flags: tuple[str, ...] = ()
-    """How it is written, where that does not follow from the name."""
+    """How it is written, where that does not follow from name and kind."""
     least: int | None = None
     """The smallest number that it takes."""
     allows: Callable[[Any], bool] = lambda _value: True
@@ -100,12 +109,19 @@ class ServicePlug:
     """Whether generated payloads are named by dates."""
 
     def view(self) -> View:
-        """Return how the game is shown."""
-        raise NotImplementedError
+        """Return how the game is shown: the VIEW of the module `view` beside the plug."""
+        view: View = beside(self, "view").VIEW
+        return view
 
     def rule_line(self, said: Said) -> str:  # noqa: ARG002 - what a game may look at
         """Write what was said about rules in the one line that the game reads."""
         return ""
+
+    def rules_said(self, said: Said) -> dict[str, Any]:
+        """Turn the options of rules that were given into rules and their values."""
+        mine = (option for option in self.rule_options if option.name in said)
+        values = {option.rule or option.name: option.to_rule(said[option.name]) for option in mine}
+        return {rule: value for rule, value in values.items() if value is not None}
 
     def check_night(self, said: Said) -> None:
         """Raise PermanentError for rules that a night over many boards cannot have."""

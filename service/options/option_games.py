@@ -34,11 +34,11 @@ class SharedOption:
         first = next(iter(self.of.values()))
         metavars = [mine.metavar.split("|") for mine in self.of.values() if mine.metavar]
         metavar = "|".join(dict.fromkeys(word for words in metavars for word in words)) or None
+        # A flag by its name alone cannot be said to be off.
+        flags = first.flags or ((option(self.name),) if first.kind is bool else ())
         return Annotated[
             first.kind | None,
-            typer.Option(
-                *first.flags, metavar=metavar, min=first.least, help=" ".join(self._help())
-            ),
+            typer.Option(*flags, metavar=metavar, min=first.least, help=" ".join(self._help())),
         ]
 
     def _help(self) -> Iterable[str]:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Game
 
 _LEXICON = GameOption(
-    name="lexicon",
-    kind=str,
-    metavar="FILE",
-    help="a word list, one word a line, with or without frequency. Default: the dictionary that a "
+    "lexicon",
+    str,
+    "a word list, one word a line, with or without frequency. Default: the dictionary that a "
     "board brings, else the English words of wordfreq.",
+    metavar="FILE",
 )
 OPTIONS = collect(
     lambda plug: plug.rule_options,
@@ -71,7 +71,7 @@ class GameRules:
         try:
             return plug.rule_line(self._said)
         except RuleError as error:
-            names = (mine.name for mine in plug.rule_options if mine.rule == error.rule)
+            names = (o.name for o in plug.rule_options if (o.rule or o.name) == error.rule)
             name = next(names, None)
             if name is None:
                 raise

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nightgrid.service.drawing.styled import Drawing, text_of
+from nightgrid.service.drawing import Drawing, text_of
 
 PIPED_WIDTH_CHARS = 100
 """Tables are laid out for this width when the output is no terminal."""

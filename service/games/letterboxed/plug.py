@@ -20,7 +20,6 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.service.drawing import View
     from nightgrid.service.games.letterboxed.chain_sets import Search
     from nightgrid.solvers.algebra import Budget, Game
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame
@@ -38,92 +37,64 @@ class LetterBoxedAtDoors(ServicePlug):
     sample_seed = 5
     rule_options = (
         GameOption(
-            name="words",
+            "words",
+            str,
+            "most words of a chain. Default: fewest, which is as few as can be.",
             rule="chains",
-            kind=str,
+            to_rule=lambda words: None if words == "fewest" else _most_words(words),
             metavar="N|fewest",
-            help="most words of a chain. Default: fewest, which is as few as can be.",
             allows=lambda words: words == "fewest" or _is_number(words),
             expects=("a number", "fewest"),
         ),
         GameOption(
-            name="fewest_letters",
-            kind=bool,
-            flags=("--fewest-letters",),
-            help="chains of as few letters as can be, instead of words.",
+            "fewest_letters",
+            bool,
+            "chains of as few letters as can be, instead of words.",
+            rule="chains",
+            to_rule=lambda _yes: "fewest-letters",
         ),
         GameOption(
-            name="min_length",
+            "min_length",
+            int,
+            "fewest letters of a word. Default: 3.",
             rule="min_letters",
-            kind=int,
             metavar="N",
-            help="fewest letters of a word. Default: 3.",
         ),
     )
     board_option = GameOption(
-        name="sides",
-        kind=str,
+        "sides",
+        str,
+        "a board by its sides, for example TAP,ERD,NIL,YCO, instead of files.",
         flags=("--sides",),
         metavar="SIDES",
-        help="a board by its sides, for example TAP,ERD,NIL,YCO, instead of files.",
     )
     search_options = (
         GameOption(
-            name="greedy",
-            kind=bool,
-            flags=("--greedy",),
-            help="find what the greedy search of the article finds, for comparison.",
+            "greedy", bool, "find what the greedy search of the article finds, for comparison."
         ),
-        GameOption(
-            name="disjoint",
-            kind=bool,
-            flags=("--disjoint",),
-            help="find a largest set of chains of which no two share a word.",
-        ),
+        GameOption("disjoint", bool, "find a largest set of chains of which no two share a word."),
     )
     shape_options = (
-        GameOption(name="sides", kind=int, metavar="N", help="sides. Default: 4."),
-        GameOption(name="letters", kind=int, metavar="N", help="letters a side. Default: 3."),
+        GameOption("sides", int, "sides. Default: 4.", metavar="N"),
+        GameOption("letters", int, "letters a side. Default: 3.", metavar="N"),
         GameOption(
-            name="vowels",
-            kind=int,
-            metavar="N",
-            help="least number of vowels. Default: as many as sides.",
+            "vowels", int, "least number of vowels. Default: as many as sides.", metavar="N"
         ),
         GameOption(
-            name="lexicon",
-            kind=str,
+            "lexicon",
+            str,
+            "a word list to take the dictionaries from. Default: the common words of wordfreq.",
             metavar="FILE",
-            help="a word list to take the dictionaries from. Default: the common words of "
-            "wordfreq.",
         ),
     )
-
-    def view(self) -> View:
-        """Return how boards and chains are drawn."""
-        from nightgrid.service.games.letterboxed.view import LetterBoxedView
-
-        return LetterBoxedView()
 
     def rule_line(self, said: Said) -> str:
         """Write which chains count."""
         from nightgrid.solvers.letterboxed.rules import Rules
 
-        given: dict[str, Any] = {}
-        words = said.get("words", "fewest")
-        if said.get("fewest_letters"):
-            if "words" in said:
-                raise PermanentError("--words and --fewest-letters exclude one another; give one")
-            given["chains"] = "fewest-letters"
-        elif words in ("any", "given"):
-            raise PermanentError(
-                f"--words is {words!r}; expected a number or fewest for Letter Boxed"
-            )
-        elif words != "fewest":
-            given["chains"] = int(words)
-        if "min_length" in said:
-            given["min_letters"] = said["min_length"]
-        return str(Rules(**given))
+        if "words" in said and "fewest_letters" in said:
+            raise PermanentError("--words and --fewest-letters exclude one another; give one")
+        return str(Rules(**self.rules_said(said)))
 
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
@@ -164,6 +135,12 @@ class LetterBoxedAtDoors(ServicePlug):
 
 def _is_number(words: str) -> bool:
     return words.isascii() and words.isdecimal() and len(words) <= 7
+
+
+def _most_words(words: str) -> int:
+    if not _is_number(words):
+        raise PermanentError(f"--words is {words!r}; expected a number or fewest for Letter Boxed")
+    return int(words)
 
 
 PLUG = LetterBoxedAtDoors()

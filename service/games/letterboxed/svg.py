@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing import svg as pictures
 from nightgrid.service.drawing.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
-from nightgrid.service.games.letterboxed.grid import STROKES_MAX, Place
 from nightgrid.service.games.letterboxed.polygon import Point, Polygon, polygon
+from nightgrid.service.games.letterboxed.view import STROKES_MAX, Place
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 

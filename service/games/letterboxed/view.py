@@ -1,18 +1,160 @@
-"""How Letter Boxed is shown: the polygon with its letters, and the words of a chain as strokes."""
+"""How Letter Boxed is shown: the polygon, its letters, the strokes of a chain, its words.
+
+A word's strokes have a colour and, for where there is none, a pattern of dots. They begin where
+the word's number stands.
+"""
 
 from __future__ import annotations
 
-from nightgrid.service.drawing.styled import Drawing
-from nightgrid.service.games.letterboxed.grid import Place, draw_board, list_words
-from nightgrid.service.games.letterboxed.svg import draw_svg
+import itertools
+import math
+from collections.abc import Sequence
+
+from nightgrid.service.drawing import Drawing, Line, Run, View, plain
+from nightgrid.service.drawing.braille import DOTS_HIGH, DOTS_WIDE, Canvas
+from nightgrid.service.games.letterboxed.polygon import Point, polygon
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.letterboxed.check import strokes
 from nightgrid.solvers.letterboxed.playing import TooManyWaysError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
 
+STEP_DOTS = 8
+"""Least distance of two letters of one side."""
+WIDTH_DOTS = 64
+"""Least width of a board."""
+WIDTH_MAX_DOTS = 320
+"""Boards that would be wider are listed instead."""
+OUTSIDE_DOTS = 4
+"""From a letter's place on its side to the letter."""
+STROKES_MAX = 2_000
+"""Longer chains are listed alone."""
+LINE_CHARS = 76
+"""A list of words is broken at this width."""
 
-class LetterBoxedView:
+OUTLINE = "bright_black"
+WORD_STYLES = (
+    "bright_cyan",
+    "bright_yellow",
+    "bright_magenta",
+    "bright_green",
+    "bright_blue",
+    "bright_red",
+)
+"""Styles of words, taken in turn."""
+PATTERNS = (
+    (True,),
+    (True, True, True, False, False, False),
+    (True, False, False),
+)
+"""Which dots of a stroke are drawn, word after word in turn."""
+_SAMPLES = ("⠒⠒⠒", "⠒ ⠒", "⠐⠐⠐")
+"""A piece of a stroke of each pattern."""
+_COLLECTED, _FREE = "●", "○"
+
+Place = tuple[int, int]
+"""(side, letter on that side)."""
+
+
+def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawing:
+    """Draw a board, with the places that each word of a chain passes in turn."""
+    shape = polygon([len(side) for side in puzzle.sides])
+    left, top, right, below = shape.bounds
+    span = max(right - left, below - top)
+    scale = max(STEP_DOTS * (1 + max(map(len, puzzle.sides))), WIDTH_DOTS / span)
+    if scale * span > WIDTH_MAX_DOTS:
+        return _listed(puzzle)
+    if sum(map(len, strokes)) > STROKES_MAX:
+        strokes = ()
+    canvas = Canvas()
+
+    def character(point: Point) -> tuple[int, int]:
+        line = math.floor(scale * point[1] / DOTS_HIGH + 0.5)
+        return line, math.floor(scale * point[0] / DOTS_WIDE + 0.5)
+
+    def dot(point: Point) -> tuple[int, int]:
+        """Take the middle of a character, so that strokes end in the mark of their letter."""
+        line, column = character(point)
+        return column * DOTS_WIDE, line * DOTS_HIGH + DOTS_HIGH // 2
+
+    for start, end in shape.segments:
+        canvas.line(dot(start), dot(end), OUTLINE)
+    for word, (style, pattern) in zip(strokes, itertools.cycle(_pens()), strict=False):
+        for (side, place), (other, next_place) in itertools.pairwise(word):
+            start, end = shape.places[side][place], shape.places[other][next_place]
+            canvas.line(dot(start), dot(end), style, pattern)
+    marks = _marks(strokes)
+    taken = {character(point) for side in shape.places for point in side}
+    for i, letters in enumerate(puzzle.sides):
+        outward_x, outward_y = shape.outward[i]
+        for j, letter in enumerate(letters):
+            mark, style = marks.get((i, j), (_FREE, ""))
+            x, y = shape.places[i][j]
+            canvas.put(character((x, y)), mark, style)
+            away = OUTSIDE_DOTS / scale
+            # Characters are coarse: further out, if a mark or a letter stands there.
+            while (beside := character((x + outward_x * away, y + outward_y * away))) in taken:
+                away += 1 / scale
+            taken.add(beside)
+            canvas.put(beside, letter, "bold")
+    return canvas.drawing()
+
+
+def list_words(words: Sequence[str]) -> Drawing:
+    """List the words of a chain in the order in which they are played, as their strokes look."""
+    lines: list[list[Run]] = [[]]
+    width = 0
+    pens = itertools.cycle(zip(WORD_STYLES, itertools.cycle(_SAMPLES), strict=False))
+    for (number, word), (style, sample) in zip(enumerate(words, 1), pens, strict=False):
+        text = f"{_number(number)} {word} {sample}"
+        if lines[-1]:
+            if width + 3 + len(text) > LINE_CHARS:
+                lines.append([])
+                width = 0
+            else:
+                lines[-1].append(("   ", ""))
+                width += 3
+        lines[-1].append((text, style))
+        width += len(text)
+    return tuple(tuple(line) for line in lines)
+
+
+def _pens() -> list[tuple[str, tuple[bool, ...]]]:
+    """Pair every style with a pattern."""
+    return list(zip(WORD_STYLES, itertools.cycle(PATTERNS), strict=False))
+
+
+def _marks(strokes: Sequence[Sequence[Place]]) -> dict[Place, Run]:
+    """Mark the letters of a chain: the first of a word by its number, until a later word's."""
+    marks: dict[Place, Run] = {}
+    numbered: set[Place] = set()
+    for number, (word, (style, _)) in enumerate(
+        zip(strokes, itertools.cycle(_pens()), strict=False), 1
+    ):
+        for place in word:
+            if place not in numbered:
+                marks[place] = (_COLLECTED, style)
+        if word and word[0] not in numbered:
+            marks[word[0]] = (_number(number), style)
+            numbered.add(word[0])
+    return marks
+
+
+def _number(number: int) -> str:
+    """Write a number as one character as long as there is one."""
+    return chr(ord("①") + number - 1) if number <= 20 else _COLLECTED
+
+
+def _listed(puzzle: Puzzle) -> Drawing:
+    lines: list[Line] = [((f"{len(puzzle.sides)} sides, too large a board to draw:", ""),)]
+    for side in puzzle.sides[:20]:
+        lines += plain(side if len(side) <= LINE_CHARS else f"{side[: LINE_CHARS - 3]}...")
+    if len(puzzle.sides) > 20:
+        lines += plain(f"and {len(puzzle.sides) - 20} more")
+    return tuple(lines)
+
+
+class LetterBoxedView(View):
     """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
@@ -42,6 +184,8 @@ class LetterBoxedView:
 
     def svg(self, puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
         """Draw the polygon and the strokes."""
+        from nightgrid.service.games.letterboxed.svg import draw_svg
+
         if solution is None:
             return draw_svg(puzzle, title=title)
         return draw_svg(puzzle, solution.words, _places(puzzle, solution), title)
@@ -62,3 +206,6 @@ def _places(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
         words.append(places[start : start + len(word)])
         start += len(word) - 1
     return words
+
+
+VIEW = LetterBoxedView()

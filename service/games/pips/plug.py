@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
-
-if TYPE_CHECKING:
-    from nightgrid.service.drawing import View
 
 
 class PipsAtDoors(ServicePlug):
@@ -22,53 +18,23 @@ class PipsAtDoors(ServicePlug):
     sample_seed = 2026
     shape_options = (
         GameOption(
-            name="level",
-            kind=list[str],
+            "level",
+            list[str],
+            "mix of a board of every payload: easy, medium, hard or loose; may be given "
+            "several times. Without it: easy, medium and hard.",
             flags=("--level", "-l"),
             metavar="LEVEL",
-            help="mix of a board of every payload: easy, medium, hard or loose; may be given "
-            "several times. Without it: easy, medium and hard.",
         ),
         GameOption(
-            name="dominoes",
-            kind=int,
-            least=1,
-            metavar="N",
-            help="dominoes a board, instead of the mix's.",
+            "dominoes", int, "dominoes a board, instead of the mix's.", least=1, metavar="N"
         ),
+        GameOption("rows", int, "make every board a rectangle of N rows.", least=1, metavar="N"),
         GameOption(
-            name="rows",
-            kind=int,
-            least=1,
-            metavar="N",
-            help="make every board a rectangle of N rows.",
+            "unconstrained", float, "share of cells without a constraint, 0 to 1.", metavar="SHARE"
         ),
-        GameOption(
-            name="unconstrained",
-            kind=float,
-            metavar="SHARE",
-            help="share of cells without a constraint, 0 to 1.",
-        ),
-        GameOption(
-            name="max_pip",
-            kind=int,
-            least=0,
-            metavar="N",
-            help="highest pip of the set of dominoes.",
-        ),
-        GameOption(
-            name="duplicates",
-            kind=bool,
-            flags=("--duplicates",),
-            help="let a board hold a domino several times.",
-        ),
+        GameOption("max_pip", int, "highest pip of the set of dominoes.", least=0, metavar="N"),
+        GameOption("duplicates", bool, "let a board hold a domino several times."),
     )
-
-    def view(self) -> View:
-        """Return how boards and solutions are drawn."""
-        from nightgrid.service.games.pips.view import PipsView
-
-        return PipsView()
 
     def payloads(
         self, said: Said, start: dt.date, days: int, seed: int

@@ -1,16 +1,126 @@
-"""How Pips is shown: regions, dominoes, and the dominoes where they lie."""
+"""How Pips is shown: regions and dominoes in box characters, and the dominoes where they lie.
+
+A wall stands between two cells of different groups (regions, or tiles of a solution) and around
+the board; cells of one group have none between them. Drawings have no trailing spaces, no final
+line break, and start at the board's first row and column.
+"""
 
 from __future__ import annotations
 
-from nightgrid.service.drawing.styled import Drawing, plain
-from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
-from nightgrid.service.games.pips.svg import draw_svg
+from collections.abc import Mapping
+
+from nightgrid.service.drawing import Drawing, View, plain
 from nightgrid.service.terminal.console import plural
-from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
 
+DOMINOES_PER_LINE = 7
+CELL_WIDTH_CHARS = 3
+"""Inner width of a column whose labels are short; longer labels widen their column."""
+MAX_DRAWN_CELLS = 100_000
+"""Largest rows x columns that is drawn; dominoes may lie thousands of empty cells apart."""
 
-class PipsView:
+_UP, _RIGHT, _DOWN, _LEFT = 1, 2, 4, 8
+_JOINTS = "   └ │┌├ ┘─┴┐┤┬┼"
+"""Index = the arms of a joint. A single arm cannot occur: walls are closed lines."""
+_MARKS = {RegionType.EMPTY: "*", RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠"}
+
+
+def draw_regions(puzzle: Puzzle) -> str:
+    """Draw a board's regions, each with its constraint in its last cell.
+
+    A number is the sum wanted, `<5` and `>5` are bounds of it, `=` and `≠` stand for equal and
+    for distinct pips, `*` for no constraint.
+    """
+    groups: dict[Cell, int] = {}
+    labels: dict[Cell, str] = {}
+    for number, region in enumerate(puzzle.regions):
+        groups.update(dict.fromkeys(region.cells, number))
+        labels[max(region.cells)] = _mark(region)
+    return _draw(groups, labels)
+
+
+def draw_solution(solution: Solution) -> str:
+    """Draw a solution's dominoes with the pips on their halves."""
+    groups: dict[Cell, int] = {}
+    labels: dict[Cell, str] = {}
+    for number, put in enumerate(solution):
+        for cell, pip in ((put.cell_a, put.pip_a), (put.cell_b, put.pip_b)):
+            groups[cell] = number
+            labels[cell] = str(pip)
+    return _draw(groups, labels)
+
+
+def list_dominoes(puzzle: Puzzle) -> str:
+    """List a puzzle's dominoes in columns, DOMINOES_PER_LINE a line."""
+    texts = [f"{a}-{b}" for a, b in puzzle.dominoes]
+    width = max(map(len, texts))
+    lines = (
+        texts[start : start + DOMINOES_PER_LINE]
+        for start in range(0, len(texts), DOMINOES_PER_LINE)
+    )
+    return "\n".join("   ".join(text.ljust(width) for text in line).rstrip() for line in lines)
+
+
+def _mark(region: Region) -> str:
+    if region.type is RegionType.LESS:
+        return f"<{region.target}"
+    if region.type is RegionType.GREATER:
+        return f">{region.target}"
+    return _MARKS.get(region.type) or str(region.target)
+
+
+def _draw(groups: Mapping[Cell, int], labels: Mapping[Cell, str]) -> str:
+    """Draw cells by group: a line of joints and walls above every row of cells and below all."""
+    top, below = min(r for r, _ in groups), max(r for r, _ in groups)
+    left, right = min(c for _, c in groups), max(c for _, c in groups)
+    rows, cols = below - top + 1, right - left + 1
+    if rows * cols > MAX_DRAWN_CELLS:
+        return f"(a board that spans {rows} rows and {cols} columns is too large to draw)"
+    widths = dict.fromkeys(range(left, right + 1), CELL_WIDTH_CHARS)
+    for (_, c), label in labels.items():
+        widths[c] = max(widths[c], len(label) + 1)
+    lines = []
+    for r in range(top, below + 2):
+        lines.append(_wall_line(groups, r, left, right, widths))
+        if r <= below:
+            lines.append(_cell_line(groups, labels, r, left, right, widths))
+    return "\n".join(lines)
+
+
+def _wall_line(
+    groups: Mapping[Cell, int], r: int, left: int, right: int, widths: Mapping[int, int]
+) -> str:
+    """Write the joints and walls between rows r - 1 and r."""
+    text = []
+    for c in range(left, right + 2):
+        nw, ne = groups.get((r - 1, c - 1)), groups.get((r - 1, c))
+        sw, se = groups.get((r, c - 1)), groups.get((r, c))
+        arms = _UP * (nw != ne) | _RIGHT * (ne != se) | _DOWN * (sw != se) | _LEFT * (nw != sw)
+        text.append(_JOINTS[arms])
+        if c <= right:
+            text.append(("─" if ne != se else " ") * widths[c])
+    return "".join(text).rstrip()
+
+
+def _cell_line(
+    groups: Mapping[Cell, int],
+    labels: Mapping[Cell, str],
+    r: int,
+    left: int,
+    right: int,
+    widths: Mapping[int, int],
+) -> str:
+    """Write the cells of row r with the walls between them."""
+    text = []
+    for c in range(left, right + 2):
+        text.append("│" if groups.get((r, c - 1)) != groups.get((r, c)) else " ")
+        if c <= right:
+            text.append(labels.get((r, c), "").rjust(widths[c] - 1) + " ")
+    return "".join(text).rstrip()
+
+
+class PipsView(View):
     """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
@@ -30,10 +140,11 @@ class PipsView:
         """List the dominoes from cell to cell."""
         return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)
 
-    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - never asked: none is worth more
-        """Write a value; solutions of Pips have none."""
-        return str(value)
-
     def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
         """Draw tinted regions, and the dominoes with their pips."""
+        from nightgrid.service.games.pips.svg import draw_svg
+
         return draw_svg(puzzle, solution, title)
+
+
+VIEW = PipsView()

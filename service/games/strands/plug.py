@@ -5,13 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
-
-if TYPE_CHECKING:
-    from nightgrid.service.drawing import View
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -30,96 +27,79 @@ class StrandsAtDoors(ServicePlug):
     sample_seed = 56
     rule_options = (
         GameOption(
-            name="words",
-            kind=str,
-            metavar="N|any|given",
-            help="number of theme words beside the spangram. Default: given, which is as many as "
+            "words",
+            str,
+            "number of theme words beside the spangram. Default: given, which is as many as "
             "the puzzle says, any number where it says none.",
+            to_rule=lambda words: "any" if words == "any" else None,
+            metavar="N|any|given",
             allows=lambda words: words in ("any", "given") or _number(words) is not None,
             expects=("a number", "any", "given"),
         ),
         GameOption(
-            name="spangram",
-            kind=Literal["required", "one", "off"],
-            help="a word that touches two opposite sides is required (the default), there is "
+            "spangram",
+            Literal["required", "one", "off"],
+            "a word that touches two opposite sides is required (the default), there is "
             "exactly one, or that plays no role. With off all words count as theme words: a "
             "published board then takes one more than it says (--words).",
         ),
         GameOption(
-            name="crossing",
-            kind=bool,
+            "crossing",
+            bool,
+            "words may cross one another. Default: they may not.",
             flags=("--crossing/--no-crossing",),
-            help="words may cross one another. Default: they may not.",
         ),
         GameOption(
-            name="repeats",
-            kind=bool,
+            "repeats",
+            bool,
+            "a word may stand twice. Default: it may not.",
             flags=("--repeats/--no-repeats",),
-            help="a word may stand twice. Default: it may not.",
         ),
         GameOption(
-            name="diagonal",
-            kind=bool,
+            "diagonal",
+            bool,
+            "words may step diagonally. Default: they may.",
             flags=("--diagonal/--no-diagonal",),
-            help="words may step diagonally. Default: they may.",
         ),
         GameOption(
-            name="min_length",
+            "min_length",
+            int,
+            "fewest letters of a word. Default: 4.",
             rule="min_letters",
-            kind=int,
             metavar="N",
-            help="fewest letters of a word. Default: 4.",
         ),
         GameOption(
-            name="compound_parts",
-            rule="compound_parts",
-            kind=int,
+            "compound_parts",
+            int,
+            "most words that a spangram is run together from, 1 to 4. Default: 3.",
             metavar="N",
-            help="most words that a spangram is run together from, 1 to 4. Default: 3.",
         ),
         GameOption(
-            name="part_zipf",
-            kind=float,
-            metavar="X",
-            help="least frequency of those of these words that are short, on the Zipf scale. "
+            "part_zipf",
+            float,
+            "least frequency of those of these words that are short, on the Zipf scale. "
             "Default: 3.",
+            rule="part_centizipf",
+            to_rule=lambda value: _hundredths(value, "--part-zipf", ZIPF_MAX),
+            metavar="X",
         ),
         GameOption(
-            name="compound_decades",
-            kind=float,
+            "compound_decades",
+            float,
+            "how improbable a spangram of several words may be, in powers of ten. Default: 12.5.",
+            rule="compound_centibels",
+            to_rule=lambda value: _hundredths(value, "--compound-decades", DECADES_MAX),
             metavar="X",
-            help="how improbable a spangram of several words may be, in powers of ten. "
-            "Default: 12.5.",
         ),
     )
-
-    def view(self) -> View:
-        """Return how boards and covers are drawn."""
-        from nightgrid.service.games.strands.view import StrandsView
-
-        return StrandsView()
 
     def rule_line(self, said: Said) -> str:
         """Write the rules of covers. A number of words is the puzzle's: see `with_rules`."""
         from nightgrid.solvers.strands.rules import Rules
 
-        words = said.get("words")
-        if words == "fewest":
+        if said.get("words") == "fewest":
             raise PermanentError("--words is 'fewest'; expected a number, any or given for Strands")
-        given: dict[str, Any] = {
-            "spangram": said.get("spangram"),
-            "words": "any" if words == "any" else None,
-            "crossing": said.get("crossing"),
-            "repeats": said.get("repeats"),
-            "diagonal": said.get("diagonal"),
-            "min_letters": said.get("min_length"),
-            "compound_parts": said.get("compound_parts"),
-            "part_centizipf": _hundredths(said.get("part_zipf"), "--part-zipf", ZIPF_MAX),
-            "compound_centibels": _hundredths(
-                said.get("compound_decades"), "--compound-decades", DECADES_MAX
-            ),
-        }
-        return str(Rules(**{name: value for name, value in given.items() if value is not None}))
+        return str(Rules(**self.rules_said(said)))
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""
@@ -169,9 +149,7 @@ def _number(words: str) -> int | None:
     return int(words) if decimal else None
 
 
-def _hundredths(value: float | None, option: str, most: float) -> int | None:
-    if value is None:
-        return None
+def _hundredths(value: float, option: str, most: float) -> int:
     if not 0 <= value <= most:
         raise PermanentError(f"{option} is {value}; expected 0 to {most:g}")
     return round(CENTI * value)

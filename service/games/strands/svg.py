@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing import svg as pictures
 from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
-from nightgrid.service.games.strands.grid import spell
+from nightgrid.service.games.strands.view import spell
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 

@@ -1,16 +1,154 @@
-"""How Strands is shown: the letters, and the words of a cover along their paths."""
+"""How Strands is shown: the letters, and strokes between those of a word along its path.
+
+A letter stands every STEP columns and every second line; between two letters of a word that follow
+one another runs a stroke, heavy for the spangram. Colours only add to that.
+"""
 
 from __future__ import annotations
 
-from nightgrid.service.drawing.styled import Drawing, plain
-from nightgrid.service.games.strands.grid import draw_cover, draw_letters, list_words, spell
-from nightgrid.service.games.strands.svg import draw_svg
+import itertools
+import unicodedata
+from collections.abc import Sequence
+
+from nightgrid.service.drawing import Drawing, Line, Run, View, joined, plain
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.solution import Cover
+from nightgrid.solvers.strands.solution import Cover, Entry
+
+STEP = 4
+"""Columns from one letter to the next."""
+GAP = STEP // 2
+"""Columns from a letter to a diagonal stroke beside it."""
+SPANGRAM_STYLE = "bold bright_yellow"
+WORD_STYLES = (
+    "bright_cyan",
+    "bright_green",
+    "bright_magenta",
+    "bright_blue",
+    "bright_red",
+    "cyan",
+    "green",
+    "magenta",
+)
+"""Styles of theme words, taken in turn."""
+WORDS_WIDTH_CHARS = 76
+"""A list of words is broken at this width."""
+
+_LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
+_FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
+
+_Place = tuple[int, int]
+"""(line, column) of a character."""
 
 
-class StrandsView:
+def draw_letters(puzzle: Puzzle) -> str:
+    """Draw a board without paths."""
+    return "\n".join("  ".join(map(_letter, row)).rstrip() for row in puzzle.board)
+
+
+def draw_cover(puzzle: Puzzle, cover: Cover) -> Drawing:
+    """Draw a board with the paths of a cover; letters of words without a path have none."""
+    canvas: dict[_Place, Run] = {
+        (2 * r, STEP * c): (letter, "")
+        for r, row in enumerate(puzzle.board)
+        for c, letter in enumerate(row)
+    }
+    for entry, style in styled_entries(cover):
+        _draw_path(canvas, entry, style, _HEAVY if entry is cover.spangram else _LIGHT)
+    return tuple(_line(canvas, line) for line in range(2 * puzzle.row_count - 1))
+
+
+def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
+    """Give every word of a cover its style, the spangram first."""
+    styles = itertools.cycle(WORD_STYLES)
+    return [
+        (entry, SPANGRAM_STYLE if entry is cover.spangram else next(styles))
+        for entry in cover.entries
+    ]
+
+
+def list_words(cover: Cover) -> Drawing:
+    """List a cover's words in lines: the spangram by its parts, then the theme words."""
+    entries = styled_entries(cover)
+    lines: list[Line] = []
+    if cover.spangram is not None:
+        lines.append((("Spangram: ", ""), (spell(cover.spangram), entries.pop(0)[1])))
+    lines += _wrapped(f"{len(entries)} theme words: " if lines else "Words: ", entries)
+    return tuple(lines)
+
+
+def spell(entry: Entry) -> str:
+    """Write a word with spaces between the parts that it is run together from."""
+    return " ".join(entry.components)
+
+
+def _wrapped(head: str, entries: Sequence[tuple[Entry, str]]) -> list[Line]:
+    """Write words after one another, and on the next line what does not fit."""
+    lines: list[list[Run]] = [[(head, "")]]
+    width = len(head)
+    for i, (entry, style) in enumerate(entries):
+        text = spell(entry)
+        after = ", " if i + 1 < len(entries) else ""
+        if width + len(text) > WORDS_WIDTH_CHARS and len(lines[-1]) > 1:
+            lines[-1][-1] = (lines[-1][-1][0].rstrip(), "")
+            lines.append([(" " * len(head), "")])
+            width = len(head)
+        lines[-1] += [(text, style), (after, "")]
+        width += len(text) + len(after)
+    return [tuple(run for run in line if run[0]) for line in lines]
+
+
+def _draw_path(
+    canvas: dict[_Place, Run], entry: Entry, style: str, strokes: tuple[str, str]
+) -> None:
+    level, upright = strokes
+    for r, c in entry.path:
+        text, _ = canvas[2 * r, STEP * c]
+        canvas[2 * r, STEP * c] = (text, style)
+    for (r, c), (below, right) in itertools.pairwise(entry.path):
+        line, column = r + below, STEP * min(c, right)
+        if r == below:
+            for i in range(1, STEP):
+                canvas[line, column + i] = (level, style)
+        elif c == right:
+            canvas[line, column] = (upright, style)
+        else:
+            _draw_diagonal(
+                canvas, (line, column + GAP), _FALLING if below - r == right - c else _RISING, style
+            )
+
+
+def _draw_diagonal(canvas: dict[_Place, Run], place: _Place, stroke: str, style: str) -> None:
+    text, other = canvas.get(place, (stroke, style))
+    # Where two words cross, the cross belongs to neither.
+    canvas[place] = (stroke if text == stroke else _BOTH, style if style == other else "")
+
+
+def _line(canvas: dict[_Place, Run], line: int) -> Line:
+    """Write one line of the canvas, runs of one style together, without trailing spaces."""
+    columns = [column for at, column in canvas if at == line]
+    characters: list[Run] = []
+    skip = False
+    for column in range(max(columns, default=-1) + 1):
+        if skip:
+            # A wide letter takes the place of the character after it.
+            skip = False
+            continue
+        text, style = canvas.get((line, column), (" ", ""))
+        skip = column % STEP == 0 and line % 2 == 0 and _is_wide(text)
+        characters.append((text, style))
+    return joined(characters)
+
+
+def _letter(letter: str) -> str:
+    return letter if _is_wide(letter) else f"{letter} "
+
+
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in ("W", "F")
+
+
+class StrandsView(View):
     """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
@@ -35,12 +173,10 @@ class StrandsView:
         head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
         return f"{score_text(solution)}  {head}{words}"
 
-    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - covers have a score instead
-        """Write a value; covers have a score instead."""
-        return str(value)
-
     def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
         """Draw circles and strokes."""
+        from nightgrid.service.games.strands.svg import draw_svg
+
         return draw_svg(puzzle, solution, title)
 
 
@@ -59,3 +195,6 @@ def _board_of(cover: Cover) -> Puzzle:
 def score_text(cover: Cover) -> str:
     """Write a score in decades of probability."""
     return f"{cover.score / 100:.2f}"
+
+
+VIEW = StrandsView()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug
 from nightgrid.solvers.errors import PermanentError
-
-if TYPE_CHECKING:
-    from nightgrid.service.drawing import View
 
 
 class TilesAtDoors(ServicePlug):
@@ -22,39 +19,32 @@ class TilesAtDoors(ServicePlug):
     dated = False
     rule_options = (
         GameOption(
-            name="teleports",
-            kind=Literal["yes", "forced", "no"],
-            help="a move to a tile that shares nothing with the one before is allowed at any time "
+            "teleports",
+            Literal["yes", "forced", "no"],
+            "a move to a tile that shares nothing with the one before is allowed at any time "
             "(yes, the default), only from a cleared tile (forced), or never (no).",
         ),
         GameOption(
-            name="no_teleports",
-            kind=bool,
-            flags=("--no-teleports",),
-            help="the same as --teleports no.",
+            "no_teleports",
+            bool,
+            "the same as --teleports no.",
+            rule="teleports",
+            to_rule=lambda _yes: "no",
         ),
     )
     shape_options = (
-        GameOption(name="tiles", kind=int, metavar="N", help="tiles a board. Default: 30."),
-        GameOption(name="layers", kind=int, metavar="N", help="layers a tile. Default: 3."),
-        GameOption(name="shapes", kind=str, metavar="N|N-N", help="shapes a layer. Default: 6-12."),
+        GameOption("tiles", int, "tiles a board. Default: 30.", metavar="N"),
+        GameOption("layers", int, "layers a tile. Default: 3.", metavar="N"),
+        GameOption("shapes", str, "shapes a layer. Default: 6-12.", metavar="N|N-N"),
     )
-
-    def view(self) -> View:
-        """Return how boards and walks are drawn."""
-        from nightgrid.service.games.tiles.view import TilesView
-
-        return TilesView()
 
     def rule_line(self, said: Said) -> str:
         """Write which moves are allowed."""
         from nightgrid.solvers.tiles.rules import Rules
 
-        if "no_teleports" in said:
-            if "teleports" in said:
-                raise PermanentError("--teleports and --no-teleports exclude one another; give one")
-            return str(Rules(teleports="no"))
-        return str(Rules(teleports=said.get("teleports", "yes")))
+        if "teleports" in said and "no_teleports" in said:
+            raise PermanentError("--teleports and --no-teleports exclude one another; give one")
+        return str(Rules(**self.rules_said(said)))
 
     def payloads(
         self,

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing import svg as pictures
 from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
-from nightgrid.service.games.tiles.grid import TELEPORT
 from nightgrid.service.games.tiles.layout import Layout, layout
+from nightgrid.service.games.tiles.view import TELEPORT
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk

@@ -1,19 +1,153 @@
-"""How Tiles is shown: the tiles with their features, and a walk as numbered moves."""
+"""How Tiles is shown: the tiles with their features, and a walk as numbered moves.
+
+Tiles have numbers, and each layer has a line of its own in a tile. In a solution each feature has
+the number of the move that clears it beside it.
+"""
 
 from __future__ import annotations
 
-from nightgrid.service.drawing.styled import Drawing, plain
-from nightgrid.service.games.tiles.grid import draw_board, list_moves
-from nightgrid.service.games.tiles.svg import draw_svg
+import itertools
+from collections.abc import Mapping
+
+from nightgrid.service.drawing import Drawing, Line, Run, View, plain
+from nightgrid.service.games.tiles.layout import Layout, layout, played
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
+
+TILES_MAX = 400
+FEATURES_MAX = 12
+"""Most features of a tile that is drawn."""
+NAME_CHARS = 8
+"""Longer names are cut short."""
+MOVES_MAX = 400
+"""Moves that are listed."""
+LINE_CHARS = 76
+TELEPORT = "⇢"
+
+FEATURE_STYLES = (
+    "bright_cyan",
+    "bright_yellow",
+    "bright_magenta",
+    "bright_green",
+    "bright_blue",
+    "bright_red",
+    "cyan",
+    "yellow",
+    "magenta",
+    "green",
+    "blue",
+    "red",
+)
+"""Styles of the shapes of a layer, taken in turn."""
+
+Cleared = Mapping[tuple[int, str], int]
+"""(tile, feature) -> number of the move that clears it."""
+
+
+def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
+    """Draw the tiles, for a walk with the number of the move that clears each feature."""
+    if len(puzzle.tiles) > TILES_MAX:
+        return plain(f"(a board of {len(puzzle.tiles):,} tiles is too large to draw)")
+    how = layout(puzzle)
+    if how.height > FEATURES_MAX:
+        return plain(f"(tiles of {how.height:,} features are too large to draw)")
+    cleared: dict[tuple[int, str], int] = {}
+    if walk is not None:
+        for i, features in enumerate(played(puzzle, walk)):
+            for feature in features:
+                cleared |= dict.fromkeys(
+                    ((walk.tiles[i], feature), (walk.tiles[i - 1], feature)), i
+                )
+    name = max(map(len, how.colours), default=1)
+    number = len(str(walk.moves)) + 2 if walk is not None else 0
+    inner = max(min(name, NAME_CHARS) + number, len(str(len(puzzle.tiles))) + 1)
+    lines: list[Line] = []
+    for row in range(how.rows):
+        lines.append(_rule(how, row, inner))
+        lines += [_row_line(how, row, level, inner, cleared) for level in range(how.height or 1)]
+    lines.append(_rule(how, how.rows, inner))
+    return tuple(lines)
+
+
+def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
+    """List the moves of a walk: the tile that each goes to, and what it clears."""
+    start = f"Begin on tile {walk.tiles[0] + 1}. Then go to"
+    lines: list[list[Run]] = [[(start, "")]]
+    teleports = set(walk.teleports)
+    colours = layout(puzzle).colours if len(puzzle.tiles) <= TILES_MAX else {}
+    width = LINE_CHARS
+    steps = zip(walk.tiles[1:], played(puzzle, walk)[1:], strict=True)
+    for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1):
+        mark = f" {TELEPORT}" if i in teleports else ""
+        runs = [(f"{i}.{mark} {tile + 1}", "")]
+        runs += [(f" {_cut(feature)}", _style(colours, feature)) for feature in features]
+        size = sum(len(text) for text, _ in runs)
+        if width + 3 + size > LINE_CHARS:
+            lines.append([])
+            width = 0
+        else:
+            lines[-1].append((" · ", ""))
+            width += 3
+        lines[-1] += runs
+        width += size
+    drawn: list[Line] = [tuple(line) for line in lines]
+    if walk.moves > MOVES_MAX:
+        drawn += plain(f"and {walk.moves - MOVES_MAX:,} more moves")
+    if teleports:
+        drawn += plain(f"{TELEPORT} is a teleport: the two tiles share nothing.")
+    return tuple(drawn)
+
+
+def _rule(how: Layout, row: int, inner: int) -> Line:
+    """Draw the line above a row of tiles, with their numbers in it."""
+    ends = ("┌┬┐", "├┼┤", "└┴┘")[0 if row == 0 else 2 if row == how.rows else 1]
+    runs: list[Run] = []
+    for column in range(how.columns):
+        tile = row * how.columns + column
+        runs.append((ends[0] if column == 0 else ends[1], "bright_black"))
+        if tile < len(how.shapes) and row < how.rows:
+            text = f"{tile + 1}"
+            runs += [(text, ""), ("─" * (inner + 2 - len(text)), "bright_black")]
+        else:
+            runs.append(("─" * (inner + 2), "bright_black"))
+    return (*runs, (ends[2], "bright_black"))
+
+
+def _row_line(how: Layout, row: int, level: int, inner: int, cleared: Cleared) -> Line:
+    """Draw one line of a row of tiles: the features of one layer."""
+    runs: list[Run] = []
+    for column in range(how.columns):
+        runs.append(("│ ", "bright_black"))
+        tile = row * how.columns + column
+        shapes = how.shapes[tile] if tile < len(how.shapes) else ()
+        feature = shapes[level] if level < len(shapes) else None
+        if feature is None:
+            runs.append((" " * (inner + 1), ""))
+            continue
+        name = _cut(feature)
+        number = str(cleared.get((tile, feature), ""))
+        runs.append((name, _style(how.colours, feature)))
+        runs.append((f"{number:>{inner - len(name)}} ", ""))
+    return (*runs, ("│", "bright_black"))
+
+
+def _style(colours: Mapping[str, int], feature: str) -> str:
+    if feature not in colours:
+        return ""
+    return FEATURE_STYLES[colours[feature] % len(FEATURE_STYLES)]
+
+
+def _cut(feature: str) -> str:
+    name = "".join(c if c.isprintable() else "?" for c in feature)
+    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
+
 
 LINE_TILES = 40
 """Tiles of a walk that are written in one line."""
 
 
-class TilesView:
+class TilesView(View):
     """See nightgrid.service.drawing.View."""
 
     def describe(self, puzzle: Puzzle) -> str:
@@ -43,4 +177,9 @@ class TilesView:
 
     def svg(self, puzzle: Puzzle, solution: Walk | None, title: str | None) -> str:
         """Draw the figures, and the numbers of the moves."""
+        from nightgrid.service.games.tiles.svg import draw_svg
+
         return draw_svg(puzzle, solution, title)
+
+
+VIEW = TilesView()

@@ -6,7 +6,6 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 
-from nightgrid.service.drawing import View
 from nightgrid.service.games import GameOption, Payload, ServicePlug
 from nightgrid.service.games.plug import Said
 
@@ -17,23 +16,18 @@ class CoinsAtDoors(ServicePlug):
     sample_days = 3
     rule_options = (
         GameOption(
-            name="most_coins",
+            "most_coins",
+            int,
+            "most coins that may be taken. Default: any number.",
             rule="most",
-            kind=int,
             metavar="N",
-            help="most coins that may be taken. Default: any number.",
         ),
     )
-
-    def view(self) -> View:
-        from .view import CoinsView
-
-        return CoinsView()
 
     def rule_line(self, said: Said) -> str:
         from .rules import Rules
 
-        return str(Rules(most=said["most_coins"]) if "most_coins" in said else Rules())
+        return str(Rules(**self.rules_said(said)))
 
     def payloads(
         self, said: Said, start: dt.date, days: int, seed: int

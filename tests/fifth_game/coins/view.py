@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nightgrid.service.drawing.styled import Drawing, plain
+from nightgrid.service.drawing import Drawing, View, plain
 
 from .puzzle import Choice, Puzzle
 
 
-class CoinsView:
+class CoinsView(View):
     def describe(self, puzzle: Puzzle) -> str:
         return f"{len(puzzle.coins)} coins, total {puzzle.total}"
 
@@ -23,8 +23,8 @@ class CoinsView:
     def line(self, solution: Choice) -> str:
         return "coins " + " ".join(str(i + 1) for i in solution)
 
-    def value(self, value: int, rules: str) -> str:
-        return str(value)
-
     def svg(self, puzzle: Puzzle, solution: Choice | None, title: str | None) -> str:
         raise NotImplementedError
+
+
+VIEW = CoinsView()

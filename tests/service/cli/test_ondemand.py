@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.games.pips.grid import draw_solution
+from nightgrid.service.games.pips.view import draw_solution
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD

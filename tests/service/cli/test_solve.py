@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.games.pips.view import draw_regions, draw_solution, list_dominoes
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD, LOOSE

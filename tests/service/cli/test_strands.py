@@ -17,8 +17,8 @@ from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.games.strands.themes import THEMES
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.night import SAMPLES
-from nightgrid.service.drawing.styled import text_of
-from nightgrid.service.games.strands.grid import draw_cover, draw_letters
+from nightgrid.service.drawing import text_of
+from nightgrid.service.games.strands.view import draw_cover, draw_letters
 from nightgrid.service.options.rule_options import OPTIONS, GameRules
 from nightgrid.service.terminal import progress
 from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status

@@ -11,12 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nightgrid.service.drawing import text_of
 from nightgrid.service.drawing.braille import Canvas
-from nightgrid.service.drawing.styled import text_of
-from nightgrid.service.games.letterboxed.grid import WORD_STYLES, draw_board, list_words
 from nightgrid.service.games.letterboxed.polygon import polygon
 from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg
-from nightgrid.service.games.letterboxed.view import LetterBoxedView
+from nightgrid.service.games.letterboxed.view import (
+    WORD_STYLES,
+    LetterBoxedView,
+    draw_board,
+    list_words,
+)
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed import playing
 from nightgrid.solvers.letterboxed.puzzle import Puzzle

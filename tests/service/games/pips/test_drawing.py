@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.games.pips.grid import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.games.pips.view import draw_regions, draw_solution, list_dominoes
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType

@@ -8,17 +8,17 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.drawing.styled import text_of
-from nightgrid.service.games.strands.grid import (
+from nightgrid.service.drawing import text_of
+from nightgrid.service.games.strands.svg import SPANGRAM, draw_svg
+from nightgrid.service.games.strands.view import (
     SPANGRAM_STYLE,
     STEP,
     WORDS_WIDTH_CHARS,
+    StrandsView,
     draw_cover,
     draw_letters,
     list_words,
 )
-from nightgrid.service.games.strands.svg import SPANGRAM, draw_svg
-from nightgrid.service.games.strands.view import StrandsView
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
