@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import View
 from nightgrid.service.games import bound_json
-from nightgrid.service.terminal.console import duration, plural, say, say_drawing
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    duration,
+    emit,
+    plural,
+    say,
+    say_drawing,
+)
 from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.options.reading import Found
     from nightgrid.solvers.algebra import Ask, Game, Outcome
+
+
+def each_puzzle(
+    sources: Iterator[Found],
+    work: Callable[[Found, Published], Exit],
+    *,
+    ask: Callable[[str], Ask] | None,
+    json: bool,
+    spaced: bool = True,
+) -> int:
+    """Work on every puzzle, report every fault, and return the worst exit code.
+
+    `ask` gives what is asked of a game's puzzles; `spaced` answers have an empty line between them.
+    """
+    from nightgrid.archive.payloads.published import Fault
+
+    worst = Exit.OK
+    for i, found in enumerate(sources):
+        item = found.item
+        if spaced and not json and i and not isinstance(item, Fault):
+            say()
+        if isinstance(item, Fault):
+            complain(str(item))
+            if json:
+                emit(fault_json(found, item, None if ask is None else ask(found.game)))
+            code = Exit.BAD_INPUT
+        else:
+            code = work(found, item)
+        worst = max(worst, code)
+    return worst
 
 
 def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from nightgrid.service.cli import reduce as reducing
 from nightgrid.service.cli import show as showing
 from nightgrid.service.cli import solve as solving
 from nightgrid.service.cli import worker as working
-from nightgrid.service.terminal.console import complain, note, prepare_streams
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""

@@ -22,8 +22,16 @@ from nightgrid.service.options.shared_options import (
     check_game,
     read_settings,
 )
-from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_end, say_table
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import (
+    Exit,
+    duration,
+    emit,
+    note,
+    plural,
+    say,
+    say_end,
+    say_table,
+)
 from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
     ProgressLine,

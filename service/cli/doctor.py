@@ -1,12 +1,298 @@
-"""`nightgrid doctor`: is everything here that is needed, and if not, what to do."""
+"""`nightgrid doctor`: each check tells what it found, and what to do about what is not well."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import contextlib
+import platform
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
-from nightgrid.service.terminal.console import emit, plural, say, say_table
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, emit, plural, say, say_table
+from nightgrid.solvers.errors import NightgridError, PermanentError
+
+if TYPE_CHECKING:
+    from nightgrid.workers.settings import Settings
+
+Verdict = Literal["ok", "warning", "failure"]
+SUPPORTED_PYTHONS = ((3, 11), (3, 13))
+CONSTRAINTS = Path(__file__).resolve().parents[2] / "constraints.txt"
+"""Where the versions stand that the project was tested with: in a checkout, not in a wheel."""
+COMMAND_TIMEOUT_S = 10.0
+_PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
+_BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
+"""Releases from which Prefect 3.8 fails, while `pip check` stays green."""
+
+
+class Finding(NamedTuple):
+    """What one check found. `advice` says what to do and is empty when all is well."""
+
+    check: str
+    verdict: Verdict
+    found: str
+    advice: str = ""
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Run every check, one after the other. A check that fails does not stop the next."""
+    checks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
+        ("python", check_python),
+        ("versions", check_versions),
+        ("kernels", check_kernels),
+        ("server", lambda: check_server(settings)),
+        ("lake", lambda: check_lake(settings)),
+        ("nightly", check_flows),
+    )
+    for name, check in checks:
+        try:
+            yield from check()
+        except Exception as error:  # noqa: BLE001 - a doctor reports whatever goes wrong
+            text = str(error) if isinstance(error, NightgridError) else f"{error!r}"
+            yield Finding(name, "failure", text, "see the error")
+
+
+def check_python() -> Iterator[Finding]:
+    """Look whether this Python is one the project runs on."""
+    found = platform.python_version()
+    least, most = SUPPORTED_PYTHONS
+    if least <= sys.version_info[:2] <= most:
+        yield Finding("python", "ok", found)
+        return
+    yield Finding(
+        "python", "failure", found, "use Python 3.11, 3.12 or 3.13: make PYTHON=python3.12"
+    )
+
+
+def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
+    """Compare what is installed with what the project was tested with."""
+    installed = _installed()
+    for name, (major, minor) in _BROKEN_ABOVE.items():
+        version = installed.get(name)
+        if version and _leading(version) >= (major, minor):
+            yield Finding(
+                "versions",
+                "failure",
+                f"{name} {version} breaks Prefect 3.8",
+                f"pip install '{name}<{major}.{minor}'",
+            )
+    try:
+        text = constraints.read_text(encoding="ascii")
+    except OSError:
+        yield Finding(
+            "versions", "ok", f"{len(installed)} packages; no constraints.txt to compare with"
+        )
+        return
+    pins = {_name(name): version for name, version in _PIN.findall(text)}
+    direct = {_name(match[0]) for match in _requirements()}
+    others = {
+        name: (installed[name], pin)
+        for name, pin in pins.items()
+        if name in installed and installed[name] != pin
+    }
+    for name, (version, pin) in others.items():
+        yield Finding(
+            "versions",
+            "failure" if name in direct else "warning",
+            f"{name} {version} is installed, {pin} was tested",
+            f"pip install {name}=={pin} --constraint constraints.txt",
+        )
+    if not others:
+        same = sum(name in installed for name in pins)
+        yield Finding("versions", "ok", f"{same} packages as in constraints.txt")
+
+
+def _installed() -> dict[str, str]:
+    return {
+        _name(dist.metadata["Name"]): dist.version
+        for dist in metadata.distributions()
+        if dist.metadata["Name"]
+    }
+
+
+def _requirements() -> list[re.Match[str]]:
+    try:
+        lines = metadata.requires("nightgrid") or []
+    except metadata.PackageNotFoundError:
+        return []
+    return [match for line in lines if (match := _REQUIREMENT.match(line))]
+
+
+def _name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _leading(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+def check_kernels() -> Iterator[Finding]:
+    """Compile or load the kernels; they need a folder to be kept in."""
+    from nightgrid.solvers.registry import GAMES, game
+
+    for name in GAMES:
+        try:
+            game(name).warm()
+        except (RuntimeError, OSError, ImportError) as error:
+            yield Finding(
+                "kernels",
+                "failure",
+                f"{name}: {error}",
+                "set NUMBA_CACHE_DIR to a folder that can be written",
+            )
+        else:
+            yield Finding(
+                "kernels", "ok", f"{name} compiled or loaded, solver {game(name).solver_version}"
+            )
+
+
+def check_server(settings: Settings) -> Iterator[Finding]:
+    """Look for the server, and whether it keeps what it is told."""
+    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.cluster import server
+
+    where = server.address(settings)
+    if not server.is_up(settings):
+        if not server.is_embedded(settings):
+            yield Finding(
+                "server",
+                "failure",
+                f"{where} does not answer",
+                "start it, or change or unset NIGHTGRID_REDIS_URL (unset: embedded server)",
+            )
+            return
+        binary = server.server_binary()
+        done = subprocess.run(
+            [binary, "--version"], capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False
+        )
+        if done.returncode:
+            raise PermanentError(
+                f"{binary} --version fails: {done.stderr.decode(errors='replace')}"
+            )
+        version = re.search(rb"v=(\S+)", done.stdout)
+        yield Finding(
+            "server", "ok", f"embedded {(version[1] if version else b'').decode()}: {binary}"
+        )
+        yield Finding(
+            "persistence", "ok", "the embedded server always appends to a file and evicts nothing"
+        )
+        return
+    with connect(settings) as client:
+        about: dict[str, Any] = client.info()
+        alive = living(client, settings)
+    yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
+    yield from check_persistence(about)
+    if alive:
+        yield Finding("workers", "ok", f"{len(alive)} alive")
+    else:
+        yield Finding("workers", "warning", "none alive", "nightgrid worker")
+
+
+def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
+    """Look in a server's INFO whether it keeps queued work over a restart and when it is full."""
+    if int(about.get("aof_enabled", 0)):
+        yield Finding("persistence", "ok", "append-only file is on")
+    else:
+        yield Finding(
+            "persistence",
+            "failure",
+            "append-only file is off: queued work is lost with the server",
+            "redis-cli CONFIG SET appendonly yes, and appendonly yes in its configuration",
+        )
+    policy = about.get("maxmemory_policy", "unknown")
+    if policy == "noeviction":
+        yield Finding("persistence", "ok", "evicts nothing")
+    else:
+        yield Finding(
+            "persistence",
+            "failure",
+            f"maxmemory-policy is {policy}: a full server drops queued work",
+            "redis-cli CONFIG SET maxmemory-policy noeviction, and in its configuration",
+        )
+
+
+def check_lake(settings: Settings) -> Iterator[Finding]:
+    """Write, replace, read and delete a file, and compare the schema versions of the tables."""
+    from nightgrid.archive.lake.storage import STAGING, Lake
+
+    lake = Lake.open(settings.lake)
+    base = Path(settings.lake)
+    here = [] if "://" in settings.lake else [base, base / STAGING, base / "doctor"]
+    made = [folder for folder in here if not folder.exists()]
+    path = f"doctor/{uuid.uuid4().hex}.json"
+    try:
+        for text in (b"first\n", b"second\n"):
+            lake.write_bytes(path, text)
+        replaced = lake.read_bytes(path) == b"second\n"
+        lake.delete(path)
+    except (NightgridError, OSError) as error:
+        yield Finding(
+            "lake",
+            "failure",
+            str(error),
+            "give --lake or NIGHTGRID_LAKE a folder or URL that can be written",
+        )
+        return
+    if not replaced:
+        yield Finding(
+            "lake",
+            "failure",
+            f"{settings.lake}: a replaced file still reads as before",
+            "use a storage that replaces files at once",
+        )
+        return
+    yield Finding("lake", "ok", f"{settings.lake} can be written, files are replaced at once")
+    yield from _check_schemas(lake, settings.lake)
+    for folder in reversed(made):
+        # A look leaves nothing behind; what somebody else has put there meanwhile stays.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
+    import io
+
+    import pyarrow.parquet as pq
+
+    from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
+
+    tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
+    seen = 0
+    for table in tables:
+        for path in lake.list(table):
+            if not path.endswith(".parquet"):
+                continue
+            about = pq.read_schema(io.BytesIO(lake.read_bytes(path))).metadata or {}
+            version = about.get(b"nightgrid.schema_version", b"none").decode()
+            seen += 1
+            if version not in {str(number) for number in READABLE_VERSIONS}:
+                yield Finding(
+                    "lake",
+                    "failure",
+                    f"{path} has schema version {version}, this program {SCHEMA_VERSION}",
+                    f"use the nightgrid that wrote {url}, or move the file away",
+                )
+    yield Finding("lake", "ok", f"{seen} tables that schema version {SCHEMA_VERSION} reads")
+
+
+def check_flows() -> Iterator[Finding]:
+    """Look whether the nightly job's engine is installed. A machine that only works needs none."""
+    version = _installed().get("prefect")
+    if version:
+        yield Finding("nightly", "ok", f"Prefect {version}")
+    else:
+        yield Finding(
+            "nightly",
+            "warning",
+            "Prefect is not installed: this machine can work but not run the nightly job",
+            "pip install 'nightgrid[flows]'",
+        )
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
@@ -15,18 +301,16 @@ def doctor(lake: LakeOption = None, json: Json = False) -> int:
     Exit code: 0 all is well (warnings included), 1 something failed.
     """
     settings = read_settings(lake=lake)
-    from nightgrid.service.cli.checks import examine
-
     findings = []
     for finding in examine(settings):
         findings.append(finding)
         if json:
-            emit(asdict(finding))
+            emit(finding._asdict())
     failures = sum(finding.verdict == "failure" for finding in findings)
     if not json:
         say_table(
             ("check", "", "found", "what to do"),
-            [(f.check, f.verdict, f.found, f.advice) for f in findings],
+            findings,
         )
         say(plural(failures, "failure") if failures else "All is well.")
     return Exit.FAILED if failures else Exit.OK

@@ -19,8 +19,7 @@ from nightgrid.service.options.shared_options import (
     one_of,
     parse_date,
 )
-from nightgrid.service.terminal.console import emit, note, plural, say
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, emit, note, plural, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 

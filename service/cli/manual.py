@@ -10,7 +10,7 @@ import os
 import sys
 
 from nightgrid.service.cli.app import COMMANDS, app
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit
 
 WIDTH_CHARS = 100
 
@@ -78,27 +78,13 @@ The game is told by that; `--game` overrides it.
 
 def manual() -> str:
     """Write the page: exit codes, the help of every command, the JSON of `solve`."""
-    codes = "".join(
-        f"| {code.value} | {_meaning(code)} |\n" for code in sorted(Exit, key=lambda code: code)
-    )
+    codes = "".join(f"| {code.value} | {code.meaning} |\n" for code in sorted(Exit))
     parts = [f"{_HEAD}{codes}\n## nightgrid\n\n{_help()}"]
     parts += [
         f"## nightgrid {command.__name__}\n\n{_help(command.__name__)}"
         for command, _, _ in COMMANDS
     ]
     return "\n".join(parts) + _TAIL
-
-
-def _meaning(code: Exit) -> str:
-    return {
-        Exit.OK: "done; every puzzle is solved",
-        Exit.FAILED: "something outside failed: a server, a disk, a missing package",
-        Exit.UNSOLVABLE: "a puzzle is proven to have no solution",
-        Exit.BAD_INPUT: "a puzzle, a file, an option or a setting is wrong",
-        Exit.OVER_BUDGET: "the budget ran out first",
-        Exit.INTERRUPTED: "Ctrl-C, or a signal asked the nightly job to stop",
-        Exit.BROKEN_PIPE: "the reader of the output went away",
-    }[code]
 
 
 def _help(*words: str) -> str:

@@ -21,8 +21,7 @@ from nightgrid.service.options.shared_options import (
     parse_date,
     read_settings,
 )
-from nightgrid.service.terminal.console import complain, emit, note, say, say_end, say_table
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_table
 from nightgrid.service.terminal.progress import ProgressLine, warm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from nightgrid.service.games import view
-from nightgrid.service.options.bound_games import Rooms
+from nightgrid.service.cli.answers import each_puzzle, head_json, say_best
+from nightgrid.service.games import bound_json, view
 from nightgrid.service.options.option_games import with_typed_boards
 from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
@@ -26,20 +27,31 @@ from nightgrid.service.options.shared_options import (
     chosen_ask,
     read_settings,
 )
-from nightgrid.service.terminal.console import complain, duration, emit, plural, say, say_drawing
-from nightgrid.service.terminal.exits import Exit, exit_for
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    duration,
+    emit,
+    exit_for,
+    plural,
+    say,
+    say_drawing,
+)
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
     from nightgrid.solvers.algebra import Ask, Game
     from nightgrid.workers.broker.demand import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.settings import Settings
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
 MAX_WAIT_S = 7 * 24 * 3600.0
 
-OneJob = Annotated[str, typer.Argument(metavar="JOB", help="A job id, as `submit` printed it.")]
 Job = Annotated[
     str | None,
     typer.Argument(
@@ -78,62 +90,58 @@ def submit(
     other machines. Exit code: 0 submitted, 1 no server, 3 bad input.
     """
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.payloads.published import Fault
     from nightgrid.archive.words.binding import lexicon_of
-    from nightgrid.service.cli.answers import fault_json, head_json
-    from nightgrid.service.games import bound_json
     from nightgrid.service.options.reading import read_sources
-    from nightgrid.solvers.errors import TransientError
     from nightgrid.workers.cluster import server
     from nightgrid.workers.ondemand import jobs as ondemand
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best)
     rules.check()
     settings = read_settings(lake=lake)
-    up = False
     store = Lake.open(settings.lake)
-    rooms = Rooms(rules, warmed=False)
-    worst = Exit.OK
-    for found in read_sources(files or [], level or (), game, typed):
-        item = found.item
-        wanted = chosen or game_plug(found.game).usual_ask
-        if isinstance(item, Fault):
-            complain(str(item))
-            if json:
-                emit(fault_json(found, item, wanted))
-            worst = max(worst, Exit.BAD_INPUT)
-            continue
-        check_ask(wanted, found.game)
+
+    @functools.cache
+    def need_server() -> None:
+        if not server.is_up(settings):
+            raise TransientError(
+                f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
+                "this lake, or set NIGHTGRID_REDIS_URL"
+            )
+
+    def wanted(name: str) -> Ask:
+        return chosen or game_plug(name).usual_ask
+
+    def submit_one(found: Found, published: Published) -> Exit:
+        asked = wanted(found.game)
+        check_ask(asked, found.game)
         rules.rules(found.game)
-        puzzle = rules.puzzle(found.game, item.puzzle)
-        room = rooms.room(found.game, puzzle)
-        if not up and not _is_known(store, room, puzzle, wanted):
-            up = server.is_up(settings)
-            if not up:
-                raise TransientError(
-                    f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
-                    "this lake, or set NIGHTGRID_REDIS_URL"
-                )
+        puzzle = rules.puzzle(found.game, published.puzzle)
+        bound = rules.bind(found.game, puzzle)
+        if not _is_known(store, bound, puzzle, asked):
+            need_server()
         job = ondemand.submit(
             store,
             puzzle,
-            wanted,
-            game=room.name,
-            rules=room.rules,
-            lexicon=lexicon_of(room),
+            asked,
+            game=bound.name,
+            rules=bound.rules,
+            lexicon=lexicon_of(bound),
             settings=settings,
         )
         if json:
             state = ondemand.status(store, job).state
-            head = head_json(found, puzzle)
-            emit(head | {"ask": str(wanted), **bound_json(room), "job_id": job, "state": state})
+            told = {"ask": str(asked), **bound_json(bound), "job_id": job, "state": state}
+            emit(head_json(found, puzzle) | told)
         else:
             say(job)
-    return worst
+        return Exit.OK
+
+    sources = read_sources(files or [], level or (), game, typed)
+    return each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
 
 
 def _is_known(store: Any, room: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
-    """Tell whether the lake has the answer: then nobody needs a server."""
+    """Tell whether the lake has the answer: then no server is needed."""
     from nightgrid.solvers.question import question_of
     from nightgrid.workers.ondemand import jobs as ondemand
 
@@ -157,26 +165,24 @@ def status(
 
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
-    look = _JobLook(store, job) if job is not None else _QueueLook(store, settings)
     shown: Any = None
     lines = 0
     while True:
-        seen = look.take()
-        if seen != shown or not watch:
+        look = _queue_look(store, settings) if job is None else _job_look(store, job)
+        if look.seen != shown or not watch:
             if json:
-                for value in look.values():
+                for value in look.values:
                     emit(value)
             else:
-                lines = _redraw(look.text(), lines)
-            shown = seen
-        if not watch or look.over():
-            break
+                lines = _redraw(look.text, lines)
+            shown = look.seen
+        if not watch or look.over:
+            return look.code
         time.sleep(WATCH_EVERY_S)
-    return look.code()
 
 
 def result(
-    job: OneJob,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A job id, as `submit` printed it.")],
     wait: Annotated[
         float, typer.Option(min=0.0, max=MAX_WAIT_S, metavar="S", help="Wait up to S seconds.")
     ] = 0.0,
@@ -208,7 +214,6 @@ def result(
 
 
 def _say_row(row: dict[str, Any]) -> None:
-    from nightgrid.service.cli.answers import say_best
     from nightgrid.solvers.algebra import Ask
     from nightgrid.solvers.registry import game
 
@@ -232,102 +237,85 @@ def _say_row(row: dict[str, Any]) -> None:
         say_drawing(shown.solution(None, solution, scored=True))
 
 
-class _JobLook:
-    """One look after another at one job."""
+class _Look(NamedTuple):
+    """What one look at a job, or at everything that is under way, has found."""
 
-    def __init__(self, store: Any, job: str) -> None:
-        self._store = store
-        self._job = job
-        self._status: JobStatus
-
-    def take(self) -> Any:
-        from nightgrid.workers.ondemand import jobs as ondemand
-
-        self._status = ondemand.status(self._store, self._job)
-        return asdict(self._status) | {"age_s": None}
-
-    def values(self) -> list[dict[str, Any]]:
-        return [asdict(self._status)]
-
-    def text(self) -> str:
-        return _job_text(self._status)
-
-    def over(self) -> bool:
-        return self._status.state in ("done", "unknown")
-
-    def code(self) -> Exit:
-        return Exit.BAD_INPUT if self._status.state == "unknown" else Exit.OK
+    seen: Any
+    """What has to change for the look to be shown again: all but ages."""
+    values: list[dict[str, Any]]
+    text: str
+    over: bool
+    """Whether nothing is left to wait for."""
+    code: Exit = Exit.OK
 
 
-class _QueueLook:
-    """One look after another at everything that is under way."""
+def _job_look(store: Any, job: str) -> _Look:
+    from nightgrid.workers.ondemand import jobs as ondemand
 
-    def __init__(self, store: Any, settings: Any) -> None:
-        self._store = store
-        self._settings = settings
-        self._jobs: list[JobStatus] = []
-        self._workers: int | None = None
-        self._batch: Demand | None = None
+    status = ondemand.status(store, job)
+    return _Look(
+        seen=asdict(status) | {"age_s": None},
+        values=[asdict(status)],
+        text=_job_text(status),
+        over=status.state in ("done", "unknown"),
+        code=Exit.BAD_INPUT if status.state == "unknown" else Exit.OK,
+    )
 
-    def take(self) -> Any:
-        import redis
 
-        from nightgrid.solvers.errors import TransientError
-        from nightgrid.workers.broker.demand import demand
-        from nightgrid.workers.broker.redis_keys import connect, living
-        from nightgrid.workers.ondemand import jobs as ondemand
+def _queue_look(store: Any, settings: Settings) -> _Look:
+    import redis
 
-        records = ondemand.open_records(self._store)
-        jobs = [ondemand.status(self._store, record["job_id"]) for record in records]
-        self._jobs = [job for job in jobs if job.state != "done"]
-        try:
-            with connect(self._settings) as client:
-                self._workers = len(living(client, self._settings))
-            self._batch = demand(self._settings)
-        except (redis.RedisError, OSError, TransientError):
-            self._workers = self._batch = None
-        batch = None if self._batch is None else asdict(self._batch) | {"oldest_s": None}
-        return [asdict(job) | {"age_s": None} for job in self._jobs], self._workers, batch
+    from nightgrid.workers.broker.demand import demand
+    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.ondemand import jobs as ondemand
 
-    def values(self) -> list[dict[str, Any]]:
-        states = [job.state for job in self._jobs]
-        return [
-            *(asdict(job) for job in self._jobs),
-            {
-                "queued": states.count("queued"),
-                "working": states.count("working"),
-                "runs": states.count("run"),
-                "oldest_s": max((job.age_s or 0.0 for job in self._jobs), default=None),
-                "workers": self._workers,
-                "batch": None if self._batch is None else asdict(self._batch),
-            },
-        ]
+    records = ondemand.open_records(store)
+    found = [ondemand.status(store, record["job_id"]) for record in records]
+    jobs = [job for job in found if job.state != "done"]
+    workers: int | None = None
+    batch: Demand | None = None
+    try:
+        with connect(settings) as client:
+            workers = len(living(client, settings))
+        batch = demand(settings)
+    except (redis.RedisError, OSError, TransientError):
+        workers = None
+    told = None if batch is None else asdict(batch)
+    states = [job.state for job in jobs]
+    summary: dict[str, Any] = {
+        "queued": states.count("queued"),
+        "working": states.count("working"),
+        "runs": states.count("run"),
+        "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
+        "workers": workers,
+        "batch": told,
+    }
+    ageless = [asdict(job) | {"age_s": None} for job in jobs]
+    return _Look(
+        seen=(ageless, workers, told and told | {"oldest_s": None}),
+        values=[*map(asdict, jobs), summary],
+        text=_queue_text(jobs, summary, batch),
+        over=not jobs,
+    )
 
-    def text(self) -> str:
-        summary = self.values()[-1]
-        workers = "no server" if self._workers is None else plural(self._workers, "worker")
-        oldest = summary["oldest_s"]
-        age = "" if oldest is None else f", oldest {oldest:.1f} s"
-        lines = [_job_text(job) for job in self._jobs[:MAX_JOBS_SHOWN]]
-        if len(self._jobs) > MAX_JOBS_SHOWN:
-            lines.append(f"and {len(self._jobs) - MAX_JOBS_SHOWN:,} more")
+
+def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None) -> str:
+    workers = "no server" if summary["workers"] is None else plural(summary["workers"], "worker")
+    oldest = summary["oldest_s"]
+    age = "" if oldest is None else f", oldest {oldest:.1f} s"
+    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
+    if len(jobs) > MAX_JOBS_SHOWN:
+        lines.append(f"and {len(jobs) - MAX_JOBS_SHOWN:,} more")
+    lines.append(
+        f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
+        f"{age}; {workers}"
+    )
+    if batch is not None and batch.processes_wanted:
         lines.append(
-            f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
-            f"{age}; {workers}"
+            f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "
+            f"oldest {batch.oldest_s:.1f} s; processes: {batch.processes}"
         )
-        if self._batch is not None and self._batch.processes_wanted:
-            lines.append(
-                f"batch: {plural(self._batch.processes_wanted, 'chunk')} to do, "
-                f"{self._batch.queued} in the queue, oldest {self._batch.oldest_s:.1f} s; "
-                f"processes: {self._batch.processes}"
-            )
-        return "\n".join(lines)
-
-    def over(self) -> bool:
-        return not self._jobs
-
-    def code(self) -> Exit:
-        return Exit.OK
+    return "\n".join(lines)
 
 
 def _job_text(job: JobStatus) -> str:

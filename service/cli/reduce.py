@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +11,16 @@ import typer
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.pictures import SvgFile, check_picture, write_picture
 from nightgrid.service.options.shared_options import Json, check_range
-from nightgrid.service.terminal.console import duration, emit, note, plural, say, say_drawing
-from nightgrid.service.terminal.exits import Exit, exit_for
+from nightgrid.service.terminal.console import (
+    Exit,
+    duration,
+    emit,
+    exit_for,
+    note,
+    plural,
+    say,
+    say_drawing,
+)
 from nightgrid.service.terminal.progress import warm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -21,10 +29,8 @@ if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Outcome
     from nightgrid.solvers.reductions.catalogue import Made, Reduction
 
-MAX_INSTANCE_BYTES = 16 * 1024**2
 DRAWN_COLUMNS = 160
 """Wider boards are written to a file only."""
-STDIN = "-"
 
 
 def reduce(
@@ -122,7 +128,7 @@ def reduce(
         sides=sides,
     )
     for path, text in (
-        (out, _board_text(made)),
+        (out, dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"),
         (lexicon_out, "".join(f"{word}\n" for word in made.reduced.words)),
         (instance_out, chosen.write(made.instance)),
     ):
@@ -153,35 +159,20 @@ def _takes_lexicon(game: str) -> bool:
 def _instance(
     reduction: Reduction, file: str | None, size: int | None, seed: int, *, planted: bool
 ) -> Any:
+    from nightgrid.service.options.reading import STDIN, read_input
+
     if size is not None:
         if file is not None:
             raise PermanentError("--random and a file exclude one another; give one of them")
         return reduction.random(size, seed, planted)
     if not planted:
         raise PermanentError("--any goes with --random")
+    data, name = read_input(file or STDIN, "an instance")
     try:
-        if file in (None, STDIN):
-            if sys.stdin.isatty():
-                note("reading an instance from standard input; end it with Ctrl-D")
-            data = sys.stdin.buffer.read(MAX_INSTANCE_BYTES + 1)
-        else:
-            with open(str(file), "rb") as stream:  # noqa: PTH123 - a name that is no valid path is an error
-                data = stream.read(MAX_INSTANCE_BYTES + 1)
-        if len(data) > MAX_INSTANCE_BYTES:
-            raise PermanentError(f"{file} is larger than {MAX_INSTANCE_BYTES:,} bytes")
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise PermanentError(f"{file}: byte {error.start} is not UTF-8") from error
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise PermanentError(f"cannot read {file!r}: {reason}") from error
+        raise PermanentError(f"{name}: byte {error.start} is not UTF-8") from error
     return reduction.read(text)
-
-
-def _board_text(made: Made) -> str:
-    from json import dumps
-
-    return dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"
 
 
 def _write(path: Path, text: str) -> None:

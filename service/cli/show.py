@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.cli.answers import fault_json, head_json, say_board
+from nightgrid.service.cli.answers import each_puzzle, head_json, say_board
 from nightgrid.service.games import view
 from nightgrid.service.options.option_games import with_typed_boards
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
 from nightgrid.service.options.shared_options import Files, GameName, Json, Levels
-from nightgrid.service.terminal.console import complain, emit, say, say_drawing
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask
 
 
 @with_typed_boards
@@ -48,32 +46,6 @@ def show(
         ask=None,
         json=json,
     )
-
-
-def each_puzzle(
-    sources: Iterator[Found],
-    work: Callable[[Found, Published], Exit],
-    *,
-    ask: Callable[[str], Ask] | None,
-    json: bool,
-) -> int:
-    """Work on every puzzle, report every fault, and return the worst exit code."""
-    from nightgrid.archive.payloads.published import Fault
-
-    worst = Exit.OK
-    for i, found in enumerate(sources):
-        item = found.item
-        if not json and i and not isinstance(item, Fault):
-            say()
-        if isinstance(item, Fault):
-            complain(str(item))
-            if json:
-                emit(fault_json(found, item, None if ask is None else ask(found.game)))
-            code = Exit.BAD_INPUT
-        else:
-            code = work(found, item)
-        worst = max(worst, code)
-    return worst
 
 
 def _show_one(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import (
+    each_puzzle,
     head_json,
     outcome_json,
     say_best,
@@ -18,9 +20,7 @@ from nightgrid.service.cli.answers import (
     say_list_end,
     say_solutions,
 )
-from nightgrid.service.cli.show import each_puzzle
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.bound_games import Rooms
 from nightgrid.service.options.option_games import (
     collect,
     option,
@@ -45,15 +45,16 @@ from nightgrid.service.options.shared_options import (
     read_settings,
 )
 from nightgrid.service.terminal.console import (
+    Exit,
     emit,
     emit_end,
     emit_item,
     emit_start,
+    exit_for,
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.exits import Exit, exit_for
-from nightgrid.service.terminal.progress import spangram_bar
+from nightgrid.service.terminal.progress import spangram_bar, warm
 from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def solve(
     budget = _budget(nodes, table_mb, seconds)
     rules.check()
     check_picture(svg)
-    rooms = Rooms(rules, warmed=True)
+    warm_once = functools.cache(warm)
 
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
@@ -139,8 +140,10 @@ def solve(
         refuse_others(searches, found.game, SEARCH_OPTIONS)
         rules.rules(found.game)
         puzzle = rules.puzzle(found.game, published.puzzle)
+        bound = rules.bind(found.game, puzzle)
+        warm_once(found.game)
         job = _Solve(
-            game=rooms.room(found.game, puzzle),
+            game=bound,
             found=found,
             published=published,
             puzzle=puzzle,

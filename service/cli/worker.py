@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
-from nightgrid.service.terminal.console import duration, emit, note, say
-from nightgrid.service.terminal.exits import Exit
+from nightgrid.service.terminal.console import Exit, duration, emit, note, say
 from nightgrid.service.terminal.progress import warm
 
 

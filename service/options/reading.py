@@ -52,7 +52,7 @@ def read_sources(
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
         try:
-            data, name = _read(file)
+            data, name = read_input(file, "a payload or a puzzle")
         except PermanentError as error:
             fault = Fault(level=None, rule="unreadable", place="", message=str(error))
             yield Found(source=file, game=game or DEFAULT_GAME, item=fault)
@@ -81,12 +81,16 @@ def _typed(
     return Found(source=text, game=of, item=service_plug(of).typed(text))
 
 
-def _read(file: str) -> tuple[bytes, str]:
+def read_input(file: str, what: str) -> tuple[bytes, str]:
+    """Read a file, or standard input for "-", and what messages call it; `what` it is to hold.
+
+    Raises PermanentError for one that cannot be read or is larger than MAX_INPUT_BYTES.
+    """
     try:
         if file == STDIN:
             name = "standard input"
             if sys.stdin.isatty():
-                note("reading a payload or a puzzle from standard input; end it with Ctrl-D")
+                note(f"reading {what} from standard input; end it with Ctrl-D")
             data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         else:
             name = file

@@ -44,6 +44,7 @@ class GameRules:
     def __init__(self, **said: Any) -> None:
         """Take options of OPTIONS by name, those alone that were given."""
         self._said = said
+        self._bound: dict[tuple[str, bool], Game[Any, Any]] = {}
 
     def said(self) -> dict[str, Any]:
         """Name every option that was given, with its value."""
@@ -106,27 +107,20 @@ class GameRules:
         """
         return service_plug(game).with_rules(puzzle, self._said)
 
-    def bind(self, game: str, puzzle: Any = None) -> Game[Any, Any]:
-        """Bind a game to the rules, and a game of words to the lexicon.
+    def bind(self, game: str, puzzle: Any) -> Game[Any, Any]:
+        """Bind a game to the rules, and a game of words to the words for a puzzle.
 
-        A puzzle that brings its own words is played with these unless a lexicon is given. Needs no
-        lake and nothing that reads one. Raises PermanentError for rules or words that the game does
-        not have, or a word list that cannot be read.
+        A puzzle that brings its own words is played with these unless a lexicon is given. A game is
+        bound once. Raises PermanentError for rules or words that the game does not have, or a word
+        list that cannot be read.
         """
-        from nightgrid.solvers.registry import game as game_named
+        from nightgrid.archive.words.binding import bind_game, lexicon_for
 
-        rules = self.rules(game)
-        bound = game_named(game, rules)
-        if not game_plug(game).words or self.plays_own_words(puzzle):
-            return bound
-        from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
-
-        words = default_lexicon() if self.lexicon is None else lexicon_from_file(self.lexicon)
-        return game_named(game, rules, words)
-
-    def plays_own_words(self, puzzle: Any) -> bool:
-        """Tell whether a puzzle is played with a dictionary that it brings."""
-        return self.lexicon is None and getattr(puzzle, "dictionary", None) is not None
+        key = (game, getattr(puzzle, "dictionary", None) is not None)
+        if key not in self._bound:
+            lexicon = self.lexicon or lexicon_for(game, puzzle)
+            self._bound[key] = bind_game(game, self.rules(game), lexicon)
+        return self._bound[key]
 
 
 with_game_rules = with_options("rules", OPTIONS, lambda said: GameRules(**said))

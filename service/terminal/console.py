@@ -1,14 +1,52 @@
-"""What people and programs see: answers on standard output, everything else on standard error."""
+"""What a command writes and how it ends: answers, notes, tables, exit codes."""
 
 from __future__ import annotations
 
+import enum
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from nightgrid.service.drawing import Drawing, text_of
+from nightgrid.solvers.algebra import Status
+
+
+class Exit(enum.IntEnum):
+    """How a command ended. Over several puzzles the largest outcome counts."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Self:
+        """Make a code with what it means."""
+        exit_ = int.__new__(cls, code)
+        exit_._value_ = code
+        exit_.meaning = meaning
+        return exit_
+
+    OK = 0, "done; every puzzle is solved"
+    FAILED = 1, "something outside failed: a server, a disk, a missing package"
+    UNSOLVABLE = 2, "a puzzle is proven to have no solution"
+    BAD_INPUT = 3, "a puzzle, a file, an option or a setting is wrong"
+    OVER_BUDGET = 4, "the budget ran out first"
+    INTERRUPTED = 130, "Ctrl-C, or a signal asked the nightly job to stop"
+    BROKEN_PIPE = 141, "the reader of the output went away"
+
+
+_BY_STATUS = {
+    Status.SOLVED: Exit.OK,
+    Status.UNSOLVABLE: Exit.UNSOLVABLE,
+    Status.OVER_BUDGET: Exit.OVER_BUDGET,
+    Status.INVALID: Exit.BAD_INPUT,
+    Status.POISON: Exit.FAILED,
+}
+
+
+def exit_for(status: Status) -> Exit:
+    """Name the exit code of one outcome."""
+    return _BY_STATUS[status]
+
 
 PIPED_WIDTH_CHARS = 100
 """Tables are laid out for this width when the output is no terminal."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.cli.checks import check_lake, check_persistence, check_server, check_versions
+from nightgrid.service.cli.doctor import check_lake, check_persistence, check_server, check_versions
 from nightgrid.service.options.shared_options import read_settings
 
 Invoke = Callable[..., tuple[int, str, str]]
