@@ -57,7 +57,7 @@ def read(
     InvalidPuzzleError for the first puzzle that breaks a rule of its game, and PermanentError for
     input that cannot be read or that lacks the level.
     """
-    from nightgrid.archive.games.readers import game_of, reader
+    from nightgrid.archive.games import game_of, reader
     from nightgrid.archive.payloads.published import Fault
 
     data, name = _bytes_of(payload)

@@ -91,7 +91,7 @@ def open_corpus(
 
     `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
     of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
-    (nightgrid.archive.corpus.generated). What an earlier call has made is kept, so one that was
+    (nightgrid.archive.games.generator_spec). What an earlier call has made is kept, so one that was
     killed is taken up again; the tables are the same bytes whatever `processes` is. `check` is
     called with the game as soon as it is known, before anything is made; what it raises ends the
     call.

@@ -14,9 +14,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.corpus.generated import EXAMPLE, is_generator_spec, read_generator_spec
-from nightgrid.archive.games import archive_plug, has_plug
-from nightgrid.archive.games.readers import game_found_in
+from nightgrid.archive.games import archive_plug, game_found_in, has_plug
+from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.tables import CORPUS_INPUTS
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.errors import PermanentError

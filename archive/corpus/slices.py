@@ -13,11 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
 from nightgrid.archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
 from nightgrid.archive.corpus.parquet import BATCH_ROWS, CorpusRow, read_parquet
-from nightgrid.archive.games import archive_plug
-from nightgrid.archive.games.readers import game_found_in, reader
+from nightgrid.archive.games import archive_plug, game_found_in, reader
+from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake

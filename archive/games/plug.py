@@ -5,15 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from nightgrid.archive.games.generator_spec import Generated, Make
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.algebra import Game
-from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from nightgrid.archive.games.generator_spec import Generated, Make
 
 
 Edition = Mapping[str, Any]
@@ -52,6 +52,8 @@ class ArchivePlug:
 
     name: str
     """The game's name in nightgrid.solvers.registry."""
+    columns: ClassVar[Mapping[str, str]]
+    """Columns of its boards in the puzzles table, with types: "int32[]" is a list of int32."""
     endpoint: str | None = None
     """Where a host that publishes several games keeps the payloads of this one; None for a game
     that is not published day by day."""
@@ -65,14 +67,15 @@ class ArchivePlug:
     """Options of generator specs beside n and seed; None for a game without a generator."""
 
     def reader(self) -> PayloadReader:
-        """Return what reads payloads of the game."""
-        raise NotImplementedError
+        """Return what reads payloads of the game: the module `payload` beside the plug."""
+        reader: PayloadReader = beside(self, "payload")
+        return reader
 
     def puzzles(self) -> pa.Schema:
-        """Return the schema of the game's puzzles table: see
-        nightgrid.archive.lake.tables.puzzles_schema.
-        """
-        raise NotImplementedError
+        """Return the schema of the game's puzzles table."""
+        from nightgrid.archive.lake.tables import puzzles_schema
+
+        return puzzles_schema(self.name, self.columns)
 
     def claims_page(self, text: bytes) -> bool:  # noqa: ARG002 - what a game may look at
         """Tell whether an input that is no JSON is a page of this game."""
@@ -115,6 +118,8 @@ class ArchivePlug:
     def corpus_maker(self, spec: Generated) -> Make:
         """Check the options of a generator spec, and return what makes its boards.
 
-        Board i depends on the options and on i alone. Raises PermanentError that names the option.
+        That is what `maker` of the module `random_boards` beside the plug returns. Board i depends
+        on the options and on i alone. Raises PermanentError that names the option.
         """
-        raise PermanentError(f"boards of {spec.game} are not generated")
+        make: Make = beside(self, "random_boards").maker(spec)
+        return make

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nightgrid.archive.games.readers import reader
+from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE

@@ -15,9 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.games.readers import PayloadReader, reader
-from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.observations import write_observations
+from nightgrid.archive.games import PayloadReader, reader
+from nightgrid.archive.ingest.editions import editions_path, write_observations
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake

@@ -77,5 +77,5 @@ def check_declared(schema: pa.Schema, path: str) -> None:
     """Raise PermanentError for a schema that is not one of `nightgrid.archive.lake.tables`."""
     if not schema.metadata or b"nightgrid.table" not in schema.metadata:
         raise PermanentError(
-            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it first"
+            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it"
         )

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake import local_commit as disk, s3
-from nightgrid.archive.lake.conforming import conform, select
+from nightgrid.archive.lake import local_commit as disk
+from nightgrid.archive.lake import s3
+from nightgrid.archive.lake.conforming import columns_to_read, conform, select, upgraded
 from nightgrid.archive.lake.encoding import check_declared, parquet_writer
-from nightgrid.archive.lake.upgrading import columns_to_read, upgraded
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Lake:
     ) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table carries one of the schemas of `nightgrid.archive.lake.tables` (see nightgrid.archive.lake.conforming).
+        The table carries one of the schemas of `nightgrid.archive.lake.tables`.
         """
         check_declared(table.schema, path)
 
@@ -214,8 +214,8 @@ class Lake:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
         Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
-        column that a file lacks is derived (nightgrid.archive.lake.upgrading) or null. What does not exist is an
-        empty table.
+        column that a file lacks is derived (nightgrid.archive.lake.conforming) or null. What does
+        not exist is an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
         tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]

@@ -1,16 +1,19 @@
 """Every table of the lake: explicit Arrow schemas, units in column names, never inferred.
 
-The columns of a game's boards stand with the game, in nightgrid.archive.games.
+The columns of a game's boards stand in its plug, nightgrid.archive.games.<game>.plug.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 SCHEMA_VERSION = 4
 """Raised whenever a column is added, dropped or changes its meaning."""
 READABLE_VERSIONS = frozenset({1, 2, 3, 4})
-"""Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.upgrading), or else null."""
+"""Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.conforming), or
+else null."""
 
 
 DELTA_CODED = "nightgrid.delta_coded"
@@ -53,18 +56,24 @@ body lies under raw/, named by sha256.
 `fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
 
-def puzzles_schema(game: str, *columns: pa.Field) -> pa.Schema:
-    """Build the schema of a game's puzzles table from the columns of its boards.
+def puzzles_schema(game: str, columns: Mapping[str, str]) -> pa.Schema:
+    """Build the schema of a game's puzzles table from the columns of its boards and their types.
 
     One row a board: puzzle_id and game come first, and `size`, which grows with the board, last.
+    Types are named as Arrow does, "int32[]" is a list without nulls.
     """
     return _schema(
         f"puzzles.{game}",
         pa.field("puzzle_id", pa.string(), nullable=False),
         pa.field("game", pa.string(), nullable=False),
-        *columns,
+        *(pa.field(name, _type(text), nullable=False) for name, text in columns.items()),
         pa.field("size", pa.int32(), nullable=False),
     )
+
+
+def _type(text: str) -> pa.DataType:
+    item = pa.type_for_alias(text.removesuffix("[]"))
+    return list_of(item) if text.endswith("[]") else item
 
 
 DICTIONARIES = _schema(
@@ -199,10 +208,10 @@ RESULTS = _schema(
     pa.field("run_id", pa.string(), nullable=False),
 )
 """One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
-null in games that compare nothing. `reason_code` is one of nightgrid.solvers.reasons.ReasonCode, null where
-the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
-run_id is the same whoever worked it, whenever, as long as no budget of seconds ran out. Where one
-did, whether and how a job was divided depends on time, and with it states, nodes, parts,
+null in games that compare nothing. `reason_code` is a nightgrid.solvers.reasons.ReasonCode, null
+where the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
+run_id is the same on every machine and at any time, as long as no budget of seconds ran out. Where
+one did, whether and how a job was divided depends on time, and with it states, nodes, parts,
 table_bytes, and whether status, count, value and reasons say over_budget; a count or an unsolvable
 that is there is the same whichever way it was found."""
 

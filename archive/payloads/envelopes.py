@@ -1,16 +1,90 @@
-"""What surrounds the boards in the inputs of every game: game, date, and the input's own name."""
+"""What the inputs of every game have around their boards: dates, ids, names, a page, a name."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from nightgrid.archive.payloads.fields import DATE_KEY, fault_of, member_value, print_date
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+
+MAX_TEXT = 256
+"""Characters of an id, a clue, an editor's or a constructor's name."""
+DATE_KEY = "printDate"
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def member_value(member: Member) -> Any:
+    """Take a member's value. Raises what is wrong with it."""
+    if member.fault is not None:
+        raise member.fault
+    return member.value
+
+
+def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
+    """Record an error as a fault."""
+    return Fault(level=level, rule=error.rule, place=error.place, message=error.detail)
+
+
+def print_date(member: Member | None, expected: dt.date | None) -> dt.date | None:
+    """Read the date that a payload says it is for; None where it may be missing and is.
+
+    Raises InvalidPuzzleError when it is not a date, or not the expected one.
+    """
+    if member is None:
+        if expected is None:
+            return None
+        raise InvalidPuzzleError(
+            "missing-key", DATE_KEY, f"expected {expected}, but the key is missing"
+        )
+    value = member_value(member)
+    date = _date(value)
+    if date is None:
+        got = repr(shown(value)) if isinstance(value, str) else json_kind(value)
+        raise InvalidPuzzleError("bad-date", DATE_KEY, f"expected YYYY-MM-DD, got {got}")
+    if expected is not None and date != expected:
+        raise InvalidPuzzleError(
+            "print-date-mismatch", DATE_KEY, f"expected {expected}, got {date}"
+        )
+    return date
+
+
+def _date(value: Any) -> dt.date | None:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        return None
+    try:
+        return dt.date.fromisoformat(value)
+    except ValueError:
+        return None
+
+
+def identifier(value: Any, place: str) -> str | None:
+    """Read an id: an integer, a text, or null."""
+    return str(value) if type(value) is int else text(value, place)
+
+
+def text(value: Any, place: str) -> str | None:
+    """Read a text of at most MAX_TEXT characters, or null."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidPuzzleError(
+            "not-text", place, f"expected a text or null, got {json_kind(value)}"
+        )
+    if len(value) > MAX_TEXT:
+        raise InvalidPuzzleError(
+            "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
+        )
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
+    return value
+
 
 Found = list[Published | Fault]
 
@@ -19,17 +93,23 @@ def in_input(
     found: Sequence[Published | Fault], name: str, way_out: Callable[[Fault], str] | None = None
 ) -> Found:
     """End every fault's message with the input's name, after what `way_out` says of a remedy."""
-    return [
-        Fault(
-            level=item.level,
-            rule=item.rule,
-            place=item.place,
-            message=f"{item.message}{way_out(item) if way_out else ''} (in {shown(name)})",
-        )
-        if isinstance(item, Fault)
-        else item
-        for item in found
-    ]
+
+    def named(item: Fault) -> Fault:
+        remedy = way_out(item) if way_out else ""
+        return replace(item, message=f"{item.message}{remedy} (in {shown(name)})")
+
+    return [named(item) if isinstance(item, Fault) else item for item in found]
+
+
+def without(*keys: str) -> Callable[[Fault], str]:
+    """Make a `way_out`: without these keys a board is solved whatever they say wrongly of it."""
+    remedy = f"; remove {', '.join(keys)} to solve the board alone"
+    return lambda fault: remedy if fault.place.startswith(keys) else ""
+
+
+def fault(rule: str, message: str) -> Fault:
+    """Say what is wrong with an input as a whole."""
+    return Fault(level=None, rule=rule, place="", message=message)
 
 
 def read_one(
@@ -42,10 +122,9 @@ def read_one(
 
     With a date that is expected the payload has to be for it, and its puzzle has the level.
     """
-    keyed, loose = members_by_key(list(read_members(data)))
-    faults: Found = [fault_of(member.fault) for member in loose if member.fault]
-    if faults:
-        return faults
+    keyed, loose = members_by_key(data)
+    if loose:
+        return [*map(fault_of, loose)]
     try:
         date = print_date(keyed.pop(DATE_KEY, None), expected)
     except InvalidPuzzleError as error:
@@ -57,16 +136,16 @@ def read_one(
         return [fault_of(error, named)]
 
 
-def read_list(data: bytes, what: str, puzzle_of: Callable[[Any], Any]) -> Found:
-    """Read a board that is a list by itself; `what` says of what."""
+def read_list(data: bytes, what: str, key: str, puzzles: type[Any]) -> Found:
+    """Read a board that is a list by itself, as the value of `key`; `what` are texts in it."""
     try:
         items = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        message = f"expected a JSON object, or a list of {what}: {reason}"
-        return [Fault(level=None, rule="not-json", place="", message=message)]
+        expected = f"expected a JSON object, or a list of {what} as texts"
+        return [fault("not-json", f"{expected}: {reason}")]
     try:
-        return [Published(date=None, level=None, puzzle=puzzle_of(items))]
+        return [Published(date=None, level=None, puzzle=puzzles.from_json({key: items}))]
     except InvalidPuzzleError as error:
         return [fault_of(error)]
 
@@ -83,3 +162,27 @@ def values_of(keyed: Mapping[str, Member], game: str) -> dict[str, Any]:
         got = repr(shown(named)) if isinstance(named, str) else json_kind(named)
         raise InvalidPuzzleError("wrong-game", "game", f"expected {game!r}, got {got}")
     return obj
+
+
+_SET = re.compile(rb"window\s*\.\s*gameData\s*=\s*(?=\{)")
+# A string that never ends is one token up to the end, so that the search stays linear.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+
+
+def embedded(data: bytes) -> bytes | None:
+    """Cut the first object that `window.gameData` is set to out of a page or a script.
+
+    None where it is not set. An object without an end goes on to the end of the data.
+    """
+    found = _SET.search(data)
+    if found is None:
+        return None
+    depth = 0
+    for token in _TOKEN.finditer(data, found.end()):
+        if token[0] in b"[{":
+            depth += 1
+        elif token[0] in b"]}":
+            depth -= 1
+            if depth == 0:
+                return data[found.end() : token.end()]
+    return data[found.end() :]

@@ -1,17 +1,8 @@
 """What reading a payload gives, whatever the game: published puzzles, and faults with their place.
 
-A module that reads the payloads of a game (`nightgrid.archive.games.pips.payload`,
-`nightgrid.archive.games.strands.payload`, …) is an `nightgrid.archive.games.readers.PayloadReader`
-and has
-
-    GAME: str                        the game's name
-    FIRST_DATE: dt.date              the day of the first published puzzle
-    LEVELS: tuple[str, ...]          the levels that every published payload has
-    read_payload(data: bytes, date: dt.date) -> list[Published | Fault]
-    read_puzzles(data: bytes, name: str) -> list[Published | Fault]
-
-It is a pure function of the bytes: when and from where they came is known to whoever asks, who
-therefore decides what is a draft. Nothing a payload can hold makes it raise.
+A module that reads the payloads of a game, a `nightgrid.archive.games.PayloadReader`, is a pure
+function of the bytes: the caller knows when and from where they came, and so decides what is a
+draft. Nothing a payload can hold makes it raise.
 """
 
 from __future__ import annotations
@@ -43,7 +34,7 @@ class Published:
     """In how many words the player is asked to solve it: of Letter Boxed."""
     yesterday: str | None = None
     """What the payload says of the edition of the day before, as JSON with `sides` and `solution`,
-    null where it cannot be read: compared by `nightgrid.archive.ingest.observations`, not
+    null where it cannot be read: compared by `nightgrid.archive.ingest.editions`, not
     trusted."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -253,16 +253,17 @@ def _at_key(key: str, rule: str, message: str) -> Member:
     return Member(key=key, fault=InvalidPuzzleError(rule, shown(key), message))
 
 
-def members_by_key(members: Sequence[Member]) -> tuple[dict[str, Member], list[Member]]:
-    """File members under their keys; return them and the faults that belong to no single key.
+def members_by_key(data: bytes) -> tuple[dict[str, Member], list[InvalidPuzzleError]]:
+    """Read the members of a JSON object by their keys, and the faults that belong to no single key.
 
     A key that stands twice is one member with a fault, whatever its values are.
     """
     keyed: dict[str, Member] = {}
-    loose: list[Member] = []
-    for member in members:
+    loose: list[InvalidPuzzleError] = []
+    for member in read_members(data):
         if member.key is None:
-            loose.append(member)
+            assert member.fault is not None
+            loose.append(member.fault)
         elif member.key in keyed:
             message = "the key stands twice in the payload; expected once"
             keyed[member.key] = _at_key(member.key, "duplicate-key", message)

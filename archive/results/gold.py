@@ -1,4 +1,7 @@
-"""Gold: small tables for people, made anew from editions, puzzles and results."""
+"""Gold: small tables for people, made anew from editions, puzzles and results.
+
+Counts by date, runtimes, and ranks: where official solutions stand among the best ones.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,8 @@ from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES
-from nightgrid.archive.results.official import is_valid, worth
-from nightgrid.archive.results.ranks import official_ranks, ranks_path
-from nightgrid.archive.results.results import find_results, find_results_of
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES, ranks_schema
+from nightgrid.archive.results.results import find_results, find_results_of, solutions_of
 from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.question import question_of
 
@@ -144,7 +145,8 @@ class _Boards:
         if edition["official_solution"] is None:
             return None
         puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
-        return is_valid(self._game, puzzle, json.loads(edition["official_solution"]))
+        solution = self._game.solution_from_json(json.loads(edition["official_solution"]))
+        return archive_plug(self._game.name).is_official(self._game, puzzle, solution)
 
 
 def _is_best(
@@ -153,7 +155,8 @@ def _is_best(
     """Tell whether a solution is worth as much as the best; None where nothing is compared."""
     if valid is None or value is None:
         return None
-    return valid and worth(game, json.loads(edition["official_solution"])) == value
+    solution = game.solution_from_json(json.loads(edition["official_solution"]))
+    return valid and archive_plug(game.name).worth(game, solution) == value
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> None:
@@ -163,3 +166,44 @@ def _put(lake: Lake, path: str, table: pa.Table, game: str) -> None:
     merged = pa.concat_tables([others, table]).sort_by("game")
     if not (lake.exists(path) and merged.equals(before)):
         lake.write_table(path, merged)
+
+
+def ranks_path(game: str) -> str:
+    """Name the table of a game's ranks."""
+    return f"gold/{game}_ranks.parquet"
+
+
+def official_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
+    """Look every official solution up among those that `best(k)` found, 1 for the first.
+
+    The game tells which solutions are the same. An edition whose board was not solved has no rank
+    and its status says why.
+    """
+    rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
+    question = question_of(game, ask)
+    jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
+    results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
+    solutions = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
+    found = []
+    for edition in rows:
+        job = jobs[edition["puzzle_id"]]
+        status = results[job]["status"] if job in results else PENDING
+        best = solutions.get(job, [])
+        row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
+        row |= {
+            "ask": str(ask),
+            "status": status,
+            "best_count": len(best) if status in (Status.SOLVED, Status.UNSOLVABLE) else None,
+            "official_rank": _rank(game, json.loads(edition["official_solution"]), best),
+        }
+        found.append(row)
+    return pa.Table.from_pylist(found, schema=ranks_schema(game.name))
+
+
+def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
+    wanted = game.solution_from_json(official)
+    is_same = archive_plug(game.name).is_same
+    for rank, text in enumerate(best, 1):
+        if is_same(wanted, game.solution_from_json(json.loads(text))):
+            return rank
+    return None

@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.conforming import conform, with_codes
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
-from nightgrid.archive.lake.upgrading import with_codes
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 

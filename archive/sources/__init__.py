@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.sources.folder import FolderSource
@@ -12,29 +12,9 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 if TYPE_CHECKING:
-    from nightgrid.archive.sources.page import PageSource
-    from nightgrid.archive.sources.web import HttpSource, Politeness
+    from nightgrid.archive.sources.web import Politeness
 
-__all__ = [
-    "Answer",
-    "AnswerKind",
-    "FolderSource",
-    "HttpSource",
-    "PageSource",
-    "Politeness",
-    "Source",
-    "open_source",
-]
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: a folder needs no HTTP library, nor does whoever fetches nothing.
-    if name in ("HttpSource", "PageSource", "Politeness"):
-        from nightgrid.archive.sources import page, web
-
-        return getattr(page if name == "PageSource" else web, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+__all__ = ["Answer", "AnswerKind", "FolderSource", "Source", "open_source"]
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
 
@@ -50,8 +30,8 @@ def open_source(
     Raises PermanentError when it is neither, and for a URL of a game that nobody publishes.
     """
     if "://" in address:
-        from nightgrid.archive.sources.page import PageSource
-        from nightgrid.archive.sources.web import HttpSource, Politeness
+        # A folder needs no HTTP library, and neither does a process that fetches nothing.
+        from nightgrid.archive.sources.web import HttpSource, PageSource, Politeness
 
         plug = archive_plug(game)
         if plug.endpoint is None:

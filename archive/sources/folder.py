@@ -6,7 +6,13 @@ import datetime as dt
 import re
 from pathlib import Path
 
-from nightgrid.archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
+from nightgrid.archive.sources.responses import (
+    MAX_BODY_BYTES,
+    Answer,
+    AnswerKind,
+    Validators,
+    failed,
+)
 from nightgrid.solvers.errors import PermanentError
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
@@ -55,13 +61,13 @@ class FolderSource:
         try:
             # A pipe or a device could be read for ever.
             if path.exists() and not path.is_file():
-                return _failed(url, "not-a-file", f"{path.name} is not a file")
+                return failed(url, "not-a-file", f"{path.name} is not a file")
             with path.open("rb") as file:
                 body = file.read(self._max_body_bytes + 1)
         except FileNotFoundError:
             return Answer(kind=AnswerKind.ABSENT, url=url)
         except OSError as error:
-            return _failed(url, "unreadable", f"{path.name} cannot be read: {error.strerror}")
+            return failed(url, "unreadable", f"{path.name} cannot be read: {error.strerror}")
         if len(body) > self._max_body_bytes:
             return Answer(
                 kind=AnswerKind.FAILED,
@@ -74,7 +80,3 @@ class FolderSource:
 
     def close(self) -> None:
         """Do nothing: a folder holds nothing open."""
-
-
-def _failed(url: str, rule: str, message: str) -> Answer:
-    return Answer(kind=AnswerKind.FAILED, url=url, rule=rule, message=message)

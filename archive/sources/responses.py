@@ -52,6 +52,13 @@ class Answer:
     """For a failure: whether the source is better left alone for the rest of this run."""
 
 
+def failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
+    """Say why a source did not answer with a payload."""
+    return Answer(
+        kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
+    )
+
+
 class Source(Protocol):
     """Payloads by date."""
 

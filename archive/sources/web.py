@@ -1,4 +1,4 @@
-"""Payloads over HTTP: conditional, bounded in bytes, time and redirects, and polite."""
+"""Payloads over HTTP, from an archive or a page: conditional, bounded and polite."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from dataclasses import dataclass, replace
 import httpx
 import tenacity
 
-from nightgrid.archive.sources.responses import MAX_BODY_BYTES, Answer, AnswerKind, Validators
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
+from nightgrid.archive.payloads.strict_json import members_by_key
+from nightgrid.archive.sources.responses import (
+    MAX_BODY_BYTES,
+    Answer,
+    AnswerKind,
+    Validators,
+    failed,
+)
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""
@@ -143,20 +151,20 @@ class HttpSource:
             with self._client.stream("GET", url, headers=headers) as response:
                 return self._read(url, response)
         except httpx.TransportError as error:
-            answer = _failed(url, "network", f"the request failed: {_reason(error)}")
+            answer = failed(url, "network", f"the request failed: {_reason(error)}")
             if isinstance(error, httpx.UnsupportedProtocol):
                 return answer
             raise _TryAgain(replace(answer, transient=True)) from error
         except httpx.TooManyRedirects:
             most = self._politeness.max_redirects
-            return _failed(url, "redirects", f"more than {most} redirects")
+            return failed(url, "redirects", f"more than {most} redirects")
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
-            return _failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
+            return failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
 
     def _read(self, url: str, response: httpx.Response) -> Answer:
         status = response.status_code
         if response.url.scheme != httpx.URL(url).scheme and response.url.scheme != "https":
-            return _failed(url, "redirects", "a redirect leaves https", status)
+            return failed(url, "redirects", "a redirect leaves https", status)
         if status == httpx.codes.NOT_MODIFIED:
             return Answer(kind=AnswerKind.UNCHANGED, url=url, http_status=status)
         if status in (httpx.codes.NOT_FOUND, httpx.codes.GONE):
@@ -178,16 +186,16 @@ class HttpSource:
             )
         if status == httpx.codes.FORBIDDEN and _MISSING_KEY.search(body[:_MISSING_KEY_BYTES]):
             return Answer(kind=AnswerKind.ABSENT, url=url, http_status=status)
-        failed = _failed(url, "http-status", f"the server answered {status}", status)
-        failed = replace(failed, body=body or None)
+        answer = failed(url, "http-status", f"the server answered {status}", status)
+        answer = replace(answer, body=body or None)
         if status not in _TRANSIENT_STATUSES:
-            return failed
-        failed = replace(failed, transient=True)
+            return answer
+        answer = replace(answer, transient=True)
         pause_s = _retry_after_s(response)
         if pause_s is not None and pause_s > self._politeness.retry_after_max_s:
-            message = f"{failed.message} and asks to be left alone for {pause_s:.0f} s"
-            return replace(failed, message=message, source_down=True)
-        raise _TryAgain(failed, pause_s)
+            message = f"{answer.message} and asks to be left alone for {pause_s:.0f} s"
+            return replace(answer, message=message, source_down=True)
+        raise _TryAgain(answer, pause_s)
 
     def _read_body(
         self, url: str, response: httpx.Response
@@ -203,7 +211,7 @@ class HttpSource:
                 return bytes(body[:most]), ("body-too-large", message)
             if self._clock() > deadline:
                 message = f"the body took longer than {self._politeness.deadline_s:g} s"
-                raise _TryAgain(replace(_failed(url, "network", message), transient=True))
+                raise _TryAgain(replace(failed(url, "network", message), transient=True))
         return bytes(body), None
 
     def _take_turn(self) -> None:
@@ -247,11 +255,41 @@ def _header(response: httpx.Response, name: str) -> str | None:
     return value if value and len(value) <= 512 and value.isprintable() else None
 
 
-def _failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
-    return Answer(
-        kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
-    )
-
-
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+class PageSource(HttpSource):
+    """One page, asked for once. The day that it stands for is the one that its payload names.
+
+    The day changes hours after midnight in UTC, and not at the same hour all year.
+    """
+
+    _answer: Answer | None = None
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """Ask for the page and name its day; today in UTC when it names none."""
+        today = dt.datetime.now(dt.UTC).date()
+        self._answer = super().fetch(today, None)
+        date = _date_in(self._answer.body or b"") or today
+        inside = (first is None or first <= date) and (last is None or date <= last)
+        return [date] if inside else []
+
+    def url(self, date: dt.date) -> str:  # noqa: ARG002 - the page is the same every day
+        """Name the page."""
+        return self._base
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Give the page that `dates` has asked for, or ask now."""
+        return self._answer or super().fetch(date, validators)
+
+
+def _date_in(body: bytes) -> dt.date | None:
+    payload = embedded(body)
+    if payload is None:
+        return None
+    keyed, _ = members_by_key(payload)
+    try:
+        return print_date(keyed.get(DATE_KEY), None)
+    except InvalidPuzzleError:
+        return None

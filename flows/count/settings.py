@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nightgrid.archive.corpus.corpus import Corpus
-from nightgrid.archive.corpus.generated import is_generator_spec
+from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import Ask, Game

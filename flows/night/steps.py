@@ -12,12 +12,11 @@ from typing import Any
 
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
-from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.observations import observations_path
+from nightgrid.archive.ingest.editions import editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.results import gold
-from nightgrid.archive.results.ranks import ranks_path
+from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.cluster import OwnWorkers, work_run

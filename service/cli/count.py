@@ -112,7 +112,7 @@ def count(
             raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
         return _cancel(cancel, lake, json=json)
     if corpus is None:
-        from nightgrid.archive.corpus.generated import EXAMPLE
+        from nightgrid.archive.games.generator_spec import EXAMPLE
 
         raise PermanentError(
             "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "

@@ -31,7 +31,7 @@ def official_ranks(lake: str, game: str) -> dict[str, str]:
     from nightgrid.archive.games import archive_plug
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lake.tables import ranks_schema
-    from nightgrid.archive.results.ranks import ranks_path
+    from nightgrid.archive.results.gold import ranks_path
 
     if not archive_plug(game).ranked:
         return {}
@@ -94,7 +94,7 @@ def _official(row: dict[str, Any]) -> str:
 
 def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
     """Sort levels as payloads have them, others after those by name."""
-    from nightgrid.archive.games.readers import reader
+    from nightgrid.archive.games import reader
 
     known = reader(game).LEVELS
     return lambda level: (known.index(level) if level in known else len(known), level)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nightgrid.archive.games.readers import game_of, reader
+from nightgrid.archive.games import game_of, reader
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.option_games import BOARD_OPTIONS, option

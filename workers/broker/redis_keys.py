@@ -108,7 +108,7 @@ def parse_announcement(text: str) -> Announcement:
 
 
 def _reason_in(value: dict[str, Any]) -> Reason | None:
-    from nightgrid.archive.lake.upgrading import reason_of_failure
+    from nightgrid.archive.lake.conforming import reason_of_failure
 
     if value.get("reason_code") is not None:
         return Reason(code=ReasonCode(value["reason_code"]), sentence=value["reason"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.upgrading import reason_of_failure
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.manifest import ChunkRef, Place, folder, place_of

@@ -13,9 +13,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import in_input, read_list, read_one, values_of
-from nightgrid.archive.payloads.fields import MAX_TEXT, identifier, text
-from nightgrid.archive.payloads.gamedata import embedded
+from nightgrid.archive.payloads.envelopes import (
+    MAX_TEXT,
+    embedded,
+    fault,
+    identifier,
+    in_input,
+    read_list,
+    read_one,
+    text,
+    values_of,
+    without,
+)
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.strict_json import Member, shown
 from nightgrid.solvers.algebra import canonical_json
@@ -61,15 +70,9 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     date, any number of sides and letters and any words will do, and a payload may say nothing but
     its sides.
     """
-    found = _read_list(data) if data.lstrip()[:1] == b"[" else _read(data, None)
-    return in_input(found, name, _way_out)
-
-
-def _way_out(fault: Fault) -> str:
-    """Say how to get an answer although what the payload says of its own is wrong."""
-    if fault.place.startswith(_OFFICIAL):
-        return f"; remove {_OFFICIAL} to solve the board alone"
-    return ""
+    if data.lstrip()[:1] == b"[":
+        return in_input(read_list(data, "sides", "sides", Puzzle), name)
+    return in_input(_read(data, None), name, without(_OFFICIAL))
 
 
 def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
@@ -77,13 +80,9 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
         inner = embedded(data)
         if inner is None and data.lstrip()[:1] == b"<":
             message = "expected a JSON object, or a page that sets window.gameData"
-            return [Fault(level=None, rule="no-game-data", place="", message=message)]
+            return [fault("no-game-data", message)]
         data = data if inner is None else inner
     return read_one(data, expected, _LEVEL, _read_puzzle)
-
-
-def _read_list(data: bytes) -> list[Published | Fault]:
-    return read_list(data, "sides as texts", lambda value: Puzzle.from_json({"sides": value}))
 
 
 def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:

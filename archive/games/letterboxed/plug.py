@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from nightgrid.archive.games.generator_spec import Generated, Make
-from nightgrid.archive.games.plug import ArchivePlug, Edition, PayloadReader, Remark
+from nightgrid.archive.games.plug import ArchivePlug, Edition, Remark
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 
@@ -23,22 +22,14 @@ class LetterBoxedInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "letterboxed"
+    columns: ClassVar = {"letter": "int32[]", "side_size": "int32[]", "dictionary_id": "string"}
+    """`letter` holds the code points of the letters, side by side, `side_size` how many each side
+    has; `dictionary_id` names the board's own words in the table of dictionaries, "" for a board
+    without; `size` is the number of letters."""
     endpoint = "/svc/letter-boxed/v1"
     page = "/puzzles/letter-boxed"
     observed = True
     corpus_options = ("sides", "letters", "vowels")
-
-    def reader(self) -> PayloadReader:
-        """Return what reads payloads of Letter Boxed."""
-        from nightgrid.archive.games.letterboxed import payload as letterboxed
-
-        return cast("PayloadReader", letterboxed)
-
-    def puzzles(self) -> pa.Schema:
-        """Return the schema of the puzzles table."""
-        from nightgrid.archive.games.letterboxed.tables import LETTERBOXED_PUZZLES
-
-        return LETTERBOXED_PUZZLES
 
     def claims_page(self, text: bytes) -> bool:
         """Tell the page, or its script, by what it calls its payload."""
@@ -75,12 +66,6 @@ class LetterBoxedInArchive(ArchivePlug):
         from nightgrid.archive.games.letterboxed.observations import remarks
 
         return remarks(puzzles, editions)
-
-    def corpus_maker(self, spec: Generated) -> Make:
-        """Read the form of the boards."""
-        from nightgrid.archive.games.letterboxed.random_boards import maker
-
-        return maker(spec)
 
 
 PLUG = LetterBoxedInArchive()

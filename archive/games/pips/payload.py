@@ -7,17 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import in_input, values_of
-from nightgrid.archive.payloads.fields import (
+from nightgrid.archive.payloads.envelopes import (
     DATE_KEY,
+    fault,
     fault_of,
     identifier,
+    in_input,
     member_value,
     print_date,
     text,
+    values_of,
 )
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
@@ -41,7 +43,7 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
     A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
     level is a puzzle or a fault by itself, and so is each of LEVELS that is missing.
     """
-    return _read_payload(list(read_members(data)), date)
+    return _read_payload(*members_by_key(data), date)
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -50,27 +52,25 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     `name` is what the input is called and starts every fault's message. Unlike `read_payload`, any
     date will do, none included, and a payload may lack levels.
     """
-    members = list(read_members(data))
-    if any(member.key in _BOARD_KEYS for member in members):
-        found: list[Published | Fault] = [_read_single(members)]
+    keyed, loose = members_by_key(data)
+    if any(key in keyed for key in _BOARD_KEYS):
+        found = [_read_single(keyed, loose)]
     else:
-        found = _read_payload(members, None)
-        if not found:
-            message = "expected a puzzle with dominoes and regions, or a payload with levels"
-            found = [Fault(level=None, rule="no-puzzle", place="", message=message)]
+        message = "expected a puzzle with dominoes and regions, or a payload with levels"
+        found = _read_payload(keyed, loose, None) or [fault("no-puzzle", message)]
     return in_input(found, name, _way_out)
 
 
 def _way_out(fault: Fault) -> str:
     """Say how to get an answer although the payload's own solution is wrong."""
-    if fault.rule == "solution-breaks-region":
-        return "; remove `solution` to solve the board alone"
-    return ""
+    wrong = fault.rule == "solution-breaks-region"
+    return "; remove `solution` to solve the board alone" if wrong else ""
 
 
-def _read_payload(members: list[Member], expected: dt.date | None) -> list[Published | Fault]:
-    keyed, loose = members_by_key(members)
-    found: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
+def _read_payload(
+    keyed: dict[str, Member], loose: list[InvalidPuzzleError], expected: dt.date | None
+) -> list[Published | Fault]:
+    found: list[Published | Fault] = [*map(fault_of, loose)]
     if found and not keyed:
         return found
     try:
@@ -89,7 +89,7 @@ def _read_payload(members: list[Member], expected: dt.date | None) -> list[Publi
     found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
-        found.append(Fault(level=None, rule="too-many-levels", place="", message=message))
+        found.append(fault("too-many-levels", message))
     if expected is not None:
         for level in LEVELS:
             if level not in keyed:
@@ -118,11 +118,10 @@ def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Pub
         return fault_of(error, level)
 
 
-def _read_single(members: list[Member]) -> Published | Fault:
-    keyed, loose = members_by_key(members)
+def _read_single(keyed: dict[str, Member], loose: list[InvalidPuzzleError]) -> Published | Fault:
+    if loose:
+        return fault_of(loose[0])
     try:
-        for member in loose:
-            member_value(member)
         return _read_puzzle(values_of(keyed, GAME), "", date=None, level=None, editor=None)
     except InvalidPuzzleError as error:
         return fault_of(error)

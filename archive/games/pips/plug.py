@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, ClassVar
 
-from nightgrid.archive.games.generator_spec import Generated, Make
-from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class PipsInArchive(ArchivePlug):
@@ -20,20 +16,20 @@ class PipsInArchive(ArchivePlug):
     """
 
     name = "pips"
+    columns: ClassVar = {
+        "cell_row": "int32[]",
+        "cell_col": "int32[]",
+        "cell_region": "int32[]",
+        "region_type": "uint8[]",
+        "region_target": "int64[]",
+        "domino_a": "int32[]",
+        "domino_b": "int32[]",
+    }
+    """cell_* run over the board's cells (sorted by row, then column), region_* over its regions
+    (codes of nightgrid.solvers.pips.puzzle.REGION_TYPES; target 0 where there is none), domino_*
+    over its dominoes; `size` is the number of dominoes."""
     endpoint = "/svc/pips/v1"
     corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
-
-    def reader(self) -> PayloadReader:
-        """Return what reads payloads of Pips."""
-        from nightgrid.archive.games.pips import payload as pips
-
-        return cast("PayloadReader", pips)
-
-    def puzzles(self) -> pa.Schema:
-        """Return the schema of the puzzles table."""
-        from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
-
-        return PIPS_PUZZLES
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
         """Check that the dominoes lie as the regions want it."""
@@ -44,12 +40,6 @@ class PipsInArchive(ArchivePlug):
         except PermanentError:
             return False
         return True
-
-    def corpus_maker(self, spec: Generated) -> Make:
-        """Choose the mixes that boards are drawn from."""
-        from nightgrid.archive.games.pips.random_boards import maker
-
-        return maker(spec)
 
 
 PLUG = PipsInArchive()

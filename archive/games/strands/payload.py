@@ -14,8 +14,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import in_input, read_list, read_one, values_of
-from nightgrid.archive.payloads.fields import identifier, text
+from nightgrid.archive.payloads.envelopes import (
+    fault,
+    identifier,
+    in_input,
+    read_list,
+    read_one,
+    text,
+    values_of,
+    without,
+)
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.strict_json import Member, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
@@ -58,26 +66,16 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     `name` is what the input is called and ends every fault's message. Unlike `read_payload`, any
     date and any size will do, and a payload may say nothing but its board.
     """
-    found = _read_list(data) if data.lstrip()[:1] == b"[" else _read(data, None)
-    return in_input(found, name, _way_out)
-
-
-def _way_out(fault: Fault) -> str:
-    """Say how to get an answer although what the payload says of its own is wrong."""
-    if fault.place.startswith(_OFFICIAL):
-        return f"; remove {', '.join(_OFFICIAL)} to solve the board alone"
-    return ""
+    if data.lstrip()[:1] == b"[":
+        return in_input(read_list(data, "rows", "board", Puzzle), name)
+    return in_input(_read(data, None), name, without(*_OFFICIAL))
 
 
 def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
     if data.lstrip()[:1] == b"<":
         message = "expected a JSON object, got XML: there is no puzzle for this date"
-        return [Fault(level=None, rule="xml-answer", place="", message=message)]
+        return [fault("xml-answer", message)]
     return read_one(data, expected, _LEVEL, _read_puzzle)
-
-
-def _read_list(data: bytes) -> list[Published | Fault]:
-    return read_list(data, "rows as texts", lambda value: Puzzle.from_json({"board": value}))
 
 
 def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, ClassVar
 
-from nightgrid.archive.games.generator_spec import Generated, Make
-from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class StrandsInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "strands"
+    columns: ClassVar = {
+        "row_count": "int32",
+        "column_count": "int32",
+        "letter": "int32[]",
+        "theme_word_count": "int32",
+    }
+    """`letter` holds the code point of each cell, row by row; theme_word_count is -1 where the
+    number of words beside the spangram is not known; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"
     ranked = True
     corpus_options = ()
-
-    def reader(self) -> PayloadReader:
-        """Return what reads payloads of Strands."""
-        from nightgrid.archive.games.strands import payload as strands
-
-        return cast("PayloadReader", strands)
-
-    def puzzles(self) -> pa.Schema:
-        """Return the schema of the puzzles table."""
-        from nightgrid.archive.games.strands.tables import STRANDS_PUZZLES
-
-        return STRANDS_PUZZLES
 
     def claims_list(self, first: bytes) -> bool:
         """Tell a board by its rows, which are texts."""
@@ -54,12 +46,6 @@ class StrandsInArchive(ArchivePlug):
         from nightgrid.archive.games.strands.official import is_same_cover
 
         return is_same_cover(official, found)
-
-    def corpus_maker(self, spec: Generated) -> Make:
-        """Lay the themes in turn."""
-        from nightgrid.archive.games.strands.random_boards import maker
-
-        return maker(spec)
 
 
 PLUG = StrandsInArchive()

@@ -1,11 +1,78 @@
-"""Boards of Strands for corpora: `strands:n=1000,seed=7`."""
+"""Themes of the project's own, and boards of Strands made from them: `strands:n=1000,seed=7`."""
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nightgrid.archive.games.generator_spec import Board, Generated, Make
-from nightgrid.archive.games.strands.themes import strands_board
+from nightgrid.solvers.strands.generate import generate, to_payload
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.solution import Cover
+
+BOARDS_A_SEED = 100_000
+"""The layouts of a seed have numbers of their own, as long as there are no more of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """The words of a board. `parts` are those of which the spangram is run together."""
+
+    clue: str
+    parts: tuple[str, ...]
+    theme_words: tuple[str, ...]
+    coordinates: bool = True
+    """Whether the payload says where the words lie; published ones do not always."""
+
+
+THEMES = (
+    Theme(
+        clue="Take an umbrella",
+        parts=("WEATHER", "REPORT"),
+        theme_words=("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET"),
+    ),
+    Theme(
+        clue="In the second drawer",
+        parts=("KITCHEN", "TOOLS"),
+        theme_words=("COLANDER", "WHISK", "LADLE", "GRATER", "TONGS", "SPATULA"),
+    ),
+    Theme(
+        clue="Watch the stick",
+        parts=("ORCHESTRA",),
+        theme_words=("VIOLIN", "VIOLA", "CELLO", "FLUTE", "OBOE", "TRUMPET", "BASSOON"),
+    ),
+    Theme(
+        clue="Lights out",
+        parts=("STARRY", "NIGHT"),
+        theme_words=("COMET", "PLANET", "METEOR", "GALAXY", "NEBULA", "MOON", "MARS"),
+        coordinates=False,
+    ),
+    Theme(
+        clue="Anyone can help",
+        parts=("OPEN", "SOURCE"),
+        theme_words=("COMPILER", "COMMIT", "RELEASE", "LICENSE", "MERGE", "PATCH"),
+    ),
+)
+
+
+def strands_payloads(start: dt.date, days: int, seed: int) -> Iterator[tuple[dt.date, str]]:
+    """Lay one theme a day, in turn, and write it as compact JSON without a line break."""
+    for day in range(days):
+        theme = THEMES[day % len(THEMES)]
+        date = start + dt.timedelta(days=day)
+        puzzle, cover = strands_board(seed, day)
+        value = to_payload(date, puzzle, cover, theme.clue)
+        if not theme.coordinates:
+            value |= {"themeCoords": None, "spangramCoords": None}
+        yield date, json.dumps(value, separators=(",", ":"))
+
+
+def strands_board(seed: int, number: int) -> tuple[Puzzle, Cover]:
+    """Lay the theme whose turn it is for board `number` of a seed."""
+    theme = THEMES[number % len(THEMES)]
+    return generate("".join(theme.parts), theme.theme_words, seed * BOARDS_A_SEED + number)
 
 
 def maker(spec: Generated) -> Make:

@@ -12,10 +12,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import in_input, values_of
-from nightgrid.archive.payloads.fields import MAX_TEXT, fault_of, text
+from nightgrid.archive.payloads.envelopes import (
+    MAX_TEXT,
+    fault,
+    fault_of,
+    in_input,
+    text,
+    values_of,
+)
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
@@ -32,7 +38,7 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
     """Say that no date has a payload."""
     del data
     message = f"no board of Tiles is published for {date} or any date: the page makes its own"
-    return [Fault(level=None, rule="no-dated-payload", place="", message=message)]
+    return [fault("no-dated-payload", message)]
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -46,13 +52,11 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 def _read(data: bytes) -> list[Published | Fault]:
     # A list by itself is read as the value of the key that it would stand under.
     wrapped = _wrapped(data)
-    keyed, loose = members_by_key(list(read_members(wrapped)))
-    faults: list[Published | Fault] = [fault_of(member.fault) for member in loose if member.fault]
-    if faults:
-        return faults
+    keyed, loose = members_by_key(wrapped)
+    if loose:
+        return [*map(fault_of, loose)]
     if wrapped is not data and len(keyed) > 1:
-        message = "expected nothing after the list"
-        return [Fault(level=None, rule="trailing-data", place="", message=message)]
+        return [fault("trailing-data", "expected nothing after the list")]
     try:
         return [Published(date=None, level=None, puzzle=_read_board(keyed))]
     except InvalidPuzzleError as error:

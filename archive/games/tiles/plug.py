@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, ClassVar
 
-from nightgrid.archive.games.generator_spec import Generated, Make
-from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from nightgrid.archive.games.plug import ArchivePlug
 
 
 class TilesInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "tiles"
+    columns: ClassVar = {
+        "feature": "int32[]",
+        "tile_size": "int32[]",
+        "name_letter": "int32[]",
+        "name_size": "int32[]",
+    }
+    """`feature` holds the features of each tile in turn, as numbers in order of first appearance,
+    `tile_size` how many each tile has. The names of features follow in the same order:
+    `name_letter` has their code points, `name_size` how many letters each has. `size` is the number
+    of tiles."""
     corpus_options = ("tiles", "layers", "shapes")
-
-    def reader(self) -> PayloadReader:
-        """Return what reads boards of Tiles."""
-        from nightgrid.archive.games.tiles import payload as tiles
-
-        return cast("PayloadReader", tiles)
-
-    def puzzles(self) -> pa.Schema:
-        """Return the schema of the puzzles table."""
-        from nightgrid.archive.games.tiles.tables import TILES_PUZZLES
-
-        return TILES_PUZZLES
 
     def claims_list(self, first: bytes) -> bool:
         """Tell a board by its tiles: objects on the page, lists in our own form."""
@@ -38,12 +32,6 @@ class TilesInArchive(ArchivePlug):
         if key == "board":
             return isinstance(value, list) and any(isinstance(row, dict) for row in value)
         return key == "tiles"
-
-    def corpus_maker(self, spec: Generated) -> Make:
-        """Read the form of the boards."""
-        from nightgrid.archive.games.tiles.random_boards import maker
-
-        return maker(spec)
 
 
 PLUG = TilesInArchive()

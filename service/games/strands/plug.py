@@ -138,7 +138,7 @@ class StrandsAtDoors(ServicePlug):
     ) -> tuple[Iterator[Payload], list[str]]:
         """Lay one theme a day."""
         from nightgrid.archive.games.strands.payload import LEVELS
-        from nightgrid.archive.games.strands.themes import strands_payloads
+        from nightgrid.archive.games.strands.random_boards import strands_payloads
 
         return dated(strands_payloads(start, days, seed)), list(LEVELS)
 

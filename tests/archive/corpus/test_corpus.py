@@ -15,8 +15,8 @@ import pytest
 from nightgrid.archive.corpus import corpus as corpora
 from nightgrid.archive.corpus import inputs as corpus_inputs
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
-from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
-from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
@@ -24,6 +24,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
 from nightgrid.solvers.registry import game
+
+PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 PIPS = game("pips")
 Snapshot = Callable[[Path], dict[str, str]]

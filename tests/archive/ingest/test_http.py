@@ -17,7 +17,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
-from nightgrid.archive.sources import HttpSource, Politeness
+from nightgrid.archive.sources.web import HttpSource, Politeness
 
 NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
     puzzles_folder,
@@ -20,6 +20,8 @@ from nightgrid.solvers.pips.game import PIPS
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.pips.puzzle import Puzzle
+
+PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 
 def boards(first: int, last: int) -> list[Puzzle]:

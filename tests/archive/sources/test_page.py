@@ -14,7 +14,8 @@ from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.sources import AnswerKind, PageSource, Politeness, open_source
+from nightgrid.archive.sources import AnswerKind, open_source
+from nightgrid.archive.sources.web import PageSource, Politeness
 from tests.archive.games.letterboxed.letter_days import FIRST, letter_day
 
 ASKED_AT = dt.datetime(2026, 1, 2, 6, tzinfo=dt.UTC)

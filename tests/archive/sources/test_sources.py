@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.sources import AnswerKind, FolderSource, HttpSource, Politeness, open_source
+from nightgrid.archive.sources import AnswerKind, FolderSource, open_source
 from nightgrid.archive.sources.responses import Validators
+from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -411,6 +412,6 @@ def test_a_folder_needs_no_http_library():
     program = (
         "import sys; from nightgrid.archive.sources import open_source; open_source('.');"
         "import nightgrid.flows.night.settings; assert 'httpx' not in sys.modules;"
-        "from nightgrid.archive.sources import HttpSource; assert 'httpx' in sys.modules"
+        "from nightgrid.archive.sources.web import HttpSource; assert 'httpx' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)

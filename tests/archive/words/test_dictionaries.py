@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.editions import current_editions, observations_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
-from nightgrid.archive.ingest.observations import observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES, OBSERVATIONS

@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-from nightgrid.archive.games import ArchivePlug, PayloadReader
+from nightgrid.archive.games import ArchivePlug
 from nightgrid.archive.games.generator_spec import Board, Generated, Make, read_number
 from nightgrid.solvers.algebra import Game
 
 from .puzzle import Puzzle, check_choice
 from .rules import Rules
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 class CoinsInArchive(ArchivePlug):
     name = "coins"
+    columns: ClassVar = {"coin": "int32[]", "total": "int64"}
     corpus_options = ("coins",)
-
-    def reader(self) -> PayloadReader:
-        from . import payload
-
-        return payload
-
-    def puzzles(self) -> pa.Schema:
-        import pyarrow as pa
-
-        from nightgrid.archive.lake.tables import list_of, puzzles_schema
-
-        return puzzles_schema(
-            self.name,
-            pa.field("coin", list_of(pa.int32()), nullable=False),
-            pa.field("total", pa.int64(), nullable=False),
-        )
 
     def claims_member(self, key: str | None, value: Any) -> bool:
         return key == "coins"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.corpus.corpus import open_corpus
-from nightgrid.archive.corpus.generated import make_boards, read_generator_spec
+from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
 from nightgrid.flows.count import count as counting

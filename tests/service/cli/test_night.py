@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.sources import Politeness
+from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
 from nightgrid.service.terminal.console import PIPED_WIDTH_CHARS

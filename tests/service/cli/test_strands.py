@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nightgrid.archive.games.strands.payload import read_puzzles
-from nightgrid.archive.games.strands.themes import THEMES
+from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.night import SAMPLES
 from nightgrid.service.drawing import text_of

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
@@ -35,6 +35,8 @@ from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.workers.pending import pending_chunks
+
+PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 
 def game(**other):

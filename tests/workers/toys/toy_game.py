@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 from toy_layers import ToyLayers
 
-from nightgrid.archive.games.pips.tables import PIPS_PUZZLES
+from nightgrid.archive.games import archive_plug
 from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+
+PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED = range(9)
 IMPORTED_BY = os.getpid()

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nightgrid.archive.games import reader
 from nightgrid.archive.games.letterboxed.payload import FIRST_DATE, read_payload, read_puzzles
-from nightgrid.archive.games.readers import reader
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain

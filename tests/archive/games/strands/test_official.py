@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.strands.official import is_same_cover
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.payloads.published import Published
-from nightgrid.archive.results.official import is_valid
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import cover_from_json, cover_to_json
 
 SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands" / "2026-01-01.json"
 STRANDS = game("strands")
+
+
+def is_valid(puzzle: Puzzle, value: dict[str, Any]) -> bool | None:
+    return archive_plug("strands").is_official(STRANDS, puzzle, cover_from_json(value))
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +46,9 @@ def without_paths(cover: dict[str, Any]) -> dict[str, Any]:
 def test_a_whole_answer_is_valid_and_one_that_breaks_a_rule_is_not(
     published: Published, cover: dict[str, Any]
 ) -> None:
-    assert is_valid(STRANDS, published.puzzle, cover) is True
+    assert is_valid(published.puzzle, cover) is True
     cover["theme_words"][0]["path"].reverse()
-    assert is_valid(STRANDS, published.puzzle, cover) is False
+    assert is_valid(published.puzzle, cover) is False
 
 
 @pytest.mark.parametrize("kept", ["none", "the spangram's", "the first word's"])
@@ -56,16 +60,16 @@ def test_words_without_cells_are_laid_where_they_fit(
         bare["spangram"] = cover["spangram"]
     elif kept == "the first word's":
         bare["theme_words"][0] = cover["theme_words"][0]
-    assert is_valid(STRANDS, published.puzzle, bare) is True
+    assert is_valid(published.puzzle, bare) is True
     bare["theme_words"][-1]["word"] = bare["theme_words"][-1]["word"][::-1] + "Q"
-    assert is_valid(STRANDS, published.puzzle, bare) is False
+    assert is_valid(published.puzzle, bare) is False
 
 
 def test_words_that_fit_in_more_ways_than_can_be_looked_at_are_not_called_wrong() -> None:
     puzzle = Puzzle(board=("AAAAAA",) * 8, theme_words=4)
     words = [{"word": "A" * length, "path": []} for length in (12, 13, 11, 8, 4)]
     value = {"spangram": words[0], "theme_words": words[1:], "score": 0}
-    assert is_valid(STRANDS, puzzle, value) is not False
+    assert is_valid(puzzle, value) is not False
 
 
 def test_a_cover_is_the_official_one_by_the_cells_that_are_known(

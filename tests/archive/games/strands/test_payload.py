@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.archive.games.strands.payload import read_payload, read_puzzles
-from nightgrid.archive.games.strands.themes import THEMES
+from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.strands.generate import generate, to_payload
 from nightgrid.solvers.strands.solution import Cover

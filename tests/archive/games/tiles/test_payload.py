@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.readers import reader
+from nightgrid.archive.games import reader
 from nightgrid.archive.games.tiles.payload import read_payload, read_puzzles
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.tiles.puzzle import Puzzle

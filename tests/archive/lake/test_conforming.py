@@ -7,9 +7,9 @@ import json
 import pyarrow as pa
 import pytest
 
+from nightgrid.archive.lake.conforming import DERIVED
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS
-from nightgrid.archive.lake.upgrading import DERIVED
 from nightgrid.archive.results.results import find_results
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
