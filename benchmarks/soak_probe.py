@@ -14,7 +14,7 @@ import numpy as np
 import redis
 
 from benchmarks.processes import children_of
-from nightgrid.archive.lake.storage import STAGING
+from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.settings import Settings

@@ -1,18 +1,81 @@
-"""Commit a file on a local disk: staged, synced, and only then under its name."""
+"""Lakes in a local folder: every file is staged, synced, and only then put under its name."""
 
 from __future__ import annotations
 
 import errno
 import os
+import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 
+from nightgrid.solvers.errors import PermanentError
+
+STAGING = ".staging"
+"""Folder of half-written files: inside the lake, so that it is on the lake's file system even
+when the lake is a mount point, but beside the tables and never called *.parquet, so that no
+reader's glob finds it."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What hard links fail with where a file system has none."""
+
+
+class LocalFolder:
+    """A nightgrid.archive.lake.storage.Storage: a folder of this machine."""
+
+    def __init__(self, url: str) -> None:
+        """Take a path, or file:///PATH. Raises PermanentError for a URL that names a host."""
+        parts = urlsplit(url) if "://" in url else None
+        if parts is not None and parts.netloc not in ("", "localhost"):
+            raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
+        folder = Path(url if parts is None else url2pathname(parts.path))
+        self._folder = folder.expanduser().resolve()
+        self._has_links: bool | None = None
+        self.url = str(self._folder)
+        self.filesystem = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether the file system knows hard links; without them all but for an instant."""
+        if self._has_links is None:
+            self._has_links = has_links(self._folder / STAGING)
+        return self._has_links is not False
+
+    def commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool,
+        durable: bool,
+    ) -> bool:
+        """Write a file under its name, with `new` unless another has it."""
+        place = link if new else rename
+        return put(self._folder, STAGING, path, fill, place, durable=durable)
+
+    def sync_deleted(self, path: str) -> None:
+        """Bring onto the disk that a file is gone."""
+        fsync((self._folder / path).parent)
+
+    def sweep(self, older_than_s: float) -> int:
+        """Delete staged files of that age; return how many those were."""
+        if not (self._folder / STAGING).is_dir():
+            return 0
+        swept = 0
+        for staged in (self._folder / STAGING).iterdir():
+            try:
+                age_s = time.time() - staged.stat().st_mtime
+            except FileNotFoundError:  # its writer has just put it into its place
+                continue
+            if age_s > older_than_s:
+                staged.unlink(missing_ok=True)
+                swept += 1
+        return swept
 
 
 def put(
@@ -27,7 +90,7 @@ def put(
     """Write a file under a staged name, sync it, give it its place, sync the folder.
 
     What is not `durable` is not synced. A function is asked for the path once the file is filled,
-    and again when somebody else has taken that one, until it names the same. Returns what `place`
+    and again when another writer has taken that one, until it names the same. Returns what `place`
     says: whether the file now stands there.
     """
     staged = root / staging / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
@@ -83,7 +146,7 @@ def has_links(folder: Path) -> bool | None:
         probe.touch()
         second.hardlink_to(probe)
     except OSError as error:
-        # Whatever else is wrong, whoever writes next is told.
+        # Whatever else is wrong, the next write tells.
         return error.errno not in _NO_LINKS
     finally:
         probe.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Lakes on S3-style storage: open one by its URL, and upload whole files."""
+"""Lakes on S3-style storage: whole files are uploaded, and show when they are complete."""
 
 from __future__ import annotations
 
@@ -18,42 +18,61 @@ REQUEST_TIMEOUT_S = 60.0
 _OPTIONS = frozenset({"endpoint_override", "scheme", "region", "anonymous"})
 
 
-def upload(filesystem: pafs.FileSystem, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
-    """Write what `fill` writes as one object."""
-    # The whole file is built before the upload starts: closing an S3 stream completes the
-    # object, so a stream that `fill` abandons half-way would publish half a file.
-    buffer = pa.BufferOutputStream()
-    fill(buffer)
-    with filesystem.open_output_stream(path) as stream:
-        stream.write(buffer.getvalue())
+class Bucket:
+    """A nightgrid.archive.lake.storage.Storage: a bucket, or a folder in one."""
 
+    is_exclusive = False
 
-def upload_spooled(
-    filesystem: pafs.FileSystem,
-    name: Callable[[], str],
-    fill: Callable[[pa.NativeFile], Any],
-    taken: Callable[[str], bool],
-) -> bool:
-    """Write a large file as one object under a name that is asked for once it is filled.
+    def __init__(self, url: str) -> None:
+        """Take s3://BUCKET/PREFIX?OPTIONS. Raises PermanentError for what is none."""
+        self.url = url
+        self.filesystem = connect(url)
 
-    It is built on the disk and mapped for the one write. A name that is taken is asked for again,
-    until it is the same; returns whether one was free.
-    """
-    with tempfile.TemporaryDirectory(prefix="nightgrid-upload-") as folder:
-        spool = str(Path(folder) / "file")
-        with pa.OSFile(spool, "wb") as sink:
-            fill(sink)
-        path = name()
-        while taken(path):
-            if path == (path := name()):
-                return False
-        with pa.memory_map(spool) as source, filesystem.open_output_stream(path) as stream:
-            stream.write(source.read_buffer())
-    return True
+    def commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool,  # noqa: ARG002 - an upload replaces what is there
+        durable: bool,  # noqa: ARG002 - nothing is quicker
+    ) -> bool:
+        """Upload one file. One whose name is asked for at its end is built on the disk."""
+        if callable(path):
+            return self._upload_spooled(path, fill)
+        # The whole file is built before the upload starts: closing an S3 stream completes the
+        # object, so a stream that `fill` abandons half-way would publish half a file.
+        buffer = pa.BufferOutputStream()
+        fill(buffer)
+        with self.filesystem.open_output_stream(path) as stream:
+            stream.write(buffer.getvalue())
+        return True
+
+    def sync_deleted(self, path: str) -> None:
+        """Do nothing: what is deleted there is gone."""
+
+    def sweep(self, older_than_s: float) -> int:  # noqa: ARG002
+        """Find nothing: a half-written file is never seen."""
+        return 0
+
+    def _upload_spooled(
+        self, name: Callable[[], str], fill: Callable[[pa.NativeFile], Any]
+    ) -> bool:
+        """Map a large file for one write; ask again for a name that is taken."""
+        with tempfile.TemporaryDirectory(prefix="nightgrid-upload-") as folder:
+            spool = str(Path(folder) / "file")
+            with pa.OSFile(spool, "wb") as sink:
+                fill(sink)
+            path = name()
+            while self.filesystem.get_file_info(path).type != pafs.FileType.NotFound:
+                if path == (path := name()):
+                    return False
+            with pa.memory_map(spool) as source, self.filesystem.open_output_stream(path) as stream:
+                stream.write(source.read_buffer())
+        return True
 
 
 def connect(url: str) -> pafs.FileSystem:
-    """Open a bucket, or a folder in one, as `nightgrid.archive.lake.storage.Lake.open` describes its URL."""
+    """Open a bucket, or a folder in one, by a URL as `Lake.open` describes it."""
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.username is not None or parts.password is not None:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import builtins
 import errno
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake import local_commit as disk
-from nightgrid.archive.lake import s3
 from nightgrid.archive.lake.conforming import columns_to_read, conform, select, upgraded
 from nightgrid.archive.lake.encoding import check_declared, parquet_writer
+from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
+from nightgrid.archive.lake.s3 import Bucket
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 if TYPE_CHECKING:
@@ -28,10 +24,6 @@ if TYPE_CHECKING:
 ROW_GROUP_ROWS = 65_536
 SMALL_ROWS = 4096
 """Rows of which all columns are read at once."""
-STAGING = ".staging"
-"""Folder of half-written files: inside the lake, so that it is on the lake's file system even
-when the lake is a mount point, but beside the tables and never called *.parquet, so that no
-reader's glob finds it."""
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
 _UNRECOVERABLE_ERRNOS = frozenset(
@@ -59,6 +51,45 @@ class MissingFileError(PermanentError):
     """A file that was asked for by name does not exist in the lake."""
 
 
+class Storage(Protocol):
+    """Where a lake lies: what differs from one storage to another."""
+
+    url: str
+    """The storage's name in messages, by which it is opened again."""
+    filesystem: pafs.FileSystem
+    """Reads, lists and deletes files by their paths in the lake."""
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether of several writers of a new file one is told so."""
+
+    def commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool,
+        durable: bool,
+    ) -> bool:
+        """Write what `fill` writes as one file, which shows when it is complete.
+
+        A function is asked for the path once the file is filled, and again when there is a file of
+        that name, until it names the same. With `new` a file that is there stays. What is not
+        `durable` may be lost in a power failure. Returns whether the file was written.
+        """
+
+    def sync_deleted(self, path: str) -> None:
+        """Make sure that a file that was deleted stays so."""
+
+    def sweep(self, older_than_s: float) -> int:
+        """Delete what killed writers left half-written; return how many files that were."""
+
+
+STORAGES: dict[str, Callable[[str], Storage]] = {"file": LocalFolder, "s3": Bucket}
+"""What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is a
+module beside s3.py with a class that does what `Storage` says, and an entry here."""
+
+
 class Lake:
     """A lake at a local folder or an S3-style URL, through pyarrow filesystems.
 
@@ -71,11 +102,10 @@ class Lake:
     where it will not (no permission, damaged file, path outside of the lake).
     """
 
-    def __init__(self, url: str, filesystem: pafs.FileSystem, local: Path | None) -> None:
-        self.url = url
-        self._fs = filesystem
-        self._local = local
-        self._has_links: bool | None = None
+    def __init__(self, storage: Storage) -> None:
+        self.url = storage.url
+        self._storage = storage
+        self._fs = storage.filesystem
 
     def __repr__(self) -> str:
         return f"Lake({self.url!r})"
@@ -92,19 +122,11 @@ class Lake:
         """
         if not url.strip() or "\0" in url:
             raise PermanentError(f"lake is {url!r}; expected a folder or s3://BUCKET/PREFIX")
-        scheme, separator, _ = url.partition("://")
-        if not separator or scheme == "file":
-            parts = urlsplit(url) if separator else None
-            if parts is not None and parts.netloc not in ("", "localhost"):
-                raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
-            folder = Path(url if parts is None else url2pathname(parts.path))
-            folder = folder.expanduser().resolve()
-            return cls(
-                str(folder), pafs.SubTreeFileSystem(str(folder), pafs.LocalFileSystem()), folder
-            )
-        if scheme == "s3":
-            return cls(url, s3.connect(url), None)
-        raise PermanentError(f"lake scheme {scheme!r} is unknown; expected a folder, file or s3")
+        scheme = url.partition("://")[0] if "://" in url else "file"
+        if scheme not in STORAGES:
+            expected = f"a folder, {' or '.join(STORAGES)}"
+            raise PermanentError(f"lake scheme {scheme!r} is unknown; expected {expected}")
+        return cls(STORAGES[scheme](url))
 
     @property
     def is_exclusive(self) -> bool:
@@ -112,25 +134,14 @@ class Lake:
 
         On S3 all that overlap are, and in a folder without hard links all but for an instant.
         """
-        if self._local is not None and self._has_links is None:
-            self._has_links = disk.has_links(self._local / STAGING)
-        return self._local is not None and self._has_links is not False
+        return self._storage.is_exclusive
 
-    def write_table(
-        self, path: str, table: pa.Table, *, row_group_rows: int = ROW_GROUP_ROWS
-    ) -> None:
+    def write_table(self, path: str, table: pa.Table) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
         The table carries one of the schemas of `nightgrid.archive.lake.tables`.
         """
-        check_declared(table.schema, path)
-
-        def fill(sink: pa.NativeFile) -> None:
-            with parquet_writer(sink, table.schema) as writer:
-                # An empty table still gets a row group, and with it a schema any reader agrees on.
-                writer.write_table(table, row_group_size=max(1, row_group_rows))
-
-        self._commit(path, fill)
+        self._commit(path, _filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS))
 
     def create_table(self, path: str, table: pa.Table) -> bool:
         """Write a table unless the file is there already; tell whether it was written.
@@ -138,15 +149,8 @@ class Lake:
         Of several writers at once the first wins: locally always, on S3 unless they end within
         the time of one upload.
         """
-        check_declared(table.schema, path)
-        if self.exists(path):
-            return False
-
-        def fill(sink: pa.NativeFile) -> None:
-            with parquet_writer(sink, table.schema) as writer:
-                writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-
-        return self._commit(path, fill, new=True)
+        fill = _filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
+        return not self.exists(path) and self._commit(path, fill, new=True)
 
     def write_row_groups(
         self, path: str, tables: Iterable[pa.Table], schema: pa.Schema, *, new: bool = False
@@ -155,13 +159,7 @@ class Lake:
 
         With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
         """
-        check_declared(schema, path)
-
-        def fill(sink: pa.NativeFile) -> None:
-            with parquet_writer(sink, schema) as writer:
-                for table in tables:
-                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
-
+        fill = _filled(path, tables, schema)
         return not (new and self.exists(path)) and self._commit(path, fill, new=new)
 
     def stream_row_groups(
@@ -177,14 +175,7 @@ class Lake:
         the name then, and again when there is a file of that name, until it says the same: then
         nothing is written, which is told. What `tables` and the two raise leaves no file behind.
         """
-        check_declared(schema, "a streamed file")
-
-        def fill(sink: pa.NativeFile) -> None:
-            with parquet_writer(sink, schema) as writer:
-                for table in tables:
-                    writer.write_table(conform(table, schema), row_group_size=max(1, len(table)))
-                writer.add_key_value_metadata(dict(metadata()))
-
+        fill = _filled("a streamed file", tables, schema, metadata=metadata)
         return self._commit(lambda: _check_path(path()), fill, new=True)
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
@@ -344,24 +335,13 @@ class Lake:
                 self._fs.delete_file(path)
             except FileNotFoundError:
                 return
-        if durable and self._local is not None:
-            disk.fsync((self._local / path).parent)
+        if durable:
+            self._storage.sync_deleted(path)
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
-        if self._local is None or not (self._local / STAGING).is_dir():
-            return 0
-        swept = 0
         with _errors(STAGING):
-            for staged in (self._local / STAGING).iterdir():
-                try:
-                    age_s = time.time() - staged.stat().st_mtime
-                except FileNotFoundError:  # its writer has just put it into its place
-                    continue
-                if age_s > older_than_s:
-                    staged.unlink(missing_ok=True)
-                    swept += 1
-        return swept
+            return self._storage.sweep(older_than_s)
 
     def _commit(
         self,
@@ -375,13 +355,7 @@ class Lake:
         if isinstance(path, str):
             _check_path(path)
         with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
-            if self._local is not None:
-                place = disk.link if new else disk.rename
-                return disk.put(self._local, STAGING, path, fill, place, durable=durable)
-            if isinstance(path, str):
-                s3.upload(self._fs, path, fill)
-                return True
-            return s3.upload_spooled(self._fs, path, fill, self.exists)
+            return self._storage.commit(path, fill, new=new, durable=durable)
 
     def _type(self, path: str) -> pafs.FileType:
         _check_path(path)
@@ -401,6 +375,29 @@ class Lake:
             return conform(table, schema, fill_missing=True)
         except PermanentError as error:
             raise PermanentError(f"{path}: {error}") from error
+
+
+def _filled(
+    path: str,
+    tables: Iterable[pa.Table],
+    schema: pa.Schema,
+    *,
+    row_group_rows: int | None = None,
+    metadata: Callable[[], Mapping[str, str]] = dict,
+) -> Callable[[pa.NativeFile], None]:
+    """Make what writes tables, each as one row group or as several of `row_group_rows`."""
+    check_declared(schema, path)
+
+    def fill(sink: pa.NativeFile) -> None:
+        with parquet_writer(sink, schema) as writer:
+            for table in tables:
+                # An empty table still gets a row group, and with it a schema any reader agrees on.
+                rows = max(1, row_group_rows or len(table))
+                writer.write_table(conform(table, schema), row_group_size=rows)
+            if added := dict(metadata()):
+                writer.add_key_value_metadata(added)
+
+    return fill
 
 
 def _check_path(path: str) -> str:

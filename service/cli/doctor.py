@@ -219,7 +219,8 @@ def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
     """Write, replace, read and delete a file, and compare the schema versions of the tables."""
-    from nightgrid.archive.lake.storage import STAGING, Lake
+    from nightgrid.archive.lake.local_commit import STAGING
+    from nightgrid.archive.lake.storage import Lake
 
     lake = Lake.open(settings.lake)
     base = Path(settings.lake)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.lake.storage import STAGING, Lake
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
 from nightgrid.solvers.pips.generate.mix import PRESETS
 

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.storage import STAGING, Lake, MissingFileError
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.storage import Lake, MissingFileError
 from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 
@@ -41,15 +42,23 @@ def rows(*rules: str) -> pa.Table:
     )
 
 
+def object_store(patch: pytest.MonkeyPatch, *folders: str) -> Lake:
+    """What every S3-style store goes through: uploads instead of renames."""
+    store = pafs._MockFileSystem()
+    for folder in folders:
+        store.create_dir(f"bucket/{folder}")
+    files = pafs.SubTreeFileSystem("bucket", store)
+    patch.setattr("nightgrid.archive.lake.s3.connect", lambda _url: files)
+    return Lake.open("s3://bucket")
+
+
 @pytest.fixture(params=["folder", "object store"])
-def any_lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
+def any_lake(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Lake:
     if request.param == "folder":
         return Lake.open(str(tmp_path / "lake"))
-    # What every S3-style store goes through: uploads instead of renames.
-    store = pafs._MockFileSystem()
-    store.create_dir("bucket/prefix/quarantine")
-    store.create_dir("bucket/prefix/other")
-    return Lake("mock://bucket/prefix", pafs.SubTreeFileSystem("bucket/prefix", store), None)
+    return object_store(monkeypatch, "quarantine", "other")
 
 
 def test_a_lake_that_does_not_exist_reads_as_empty_and_is_not_created(tmp_path: Path) -> None:
@@ -116,7 +125,8 @@ def test_the_same_table_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_files_carry_zstd_checksums_and_a_page_index(lake: Lake, tmp_path: Path) -> None:
-    lake.write_table("quarantine/x.parquet", rows(*"abcdefgh"), row_group_rows=3)
+    groups = [rows(*"abc"), rows(*"def"), rows(*"gh")]
+    lake.write_row_groups("quarantine/x.parquet", groups, QUARANTINE)
     assert lake.row_groups("quarantine/x.parquet") == [3, 3, 2]
     column = pq.read_metadata(tmp_path / "lake/quarantine/x.parquet").row_group(0).column(0)
     assert column.compression == "ZSTD"
@@ -182,10 +192,10 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_staged(
     assert list((tmp_path / "lake" / STAGING).iterdir()) == []
 
 
-def test_an_upload_starts_only_when_the_whole_file_is_there() -> None:
-    store = pafs._MockFileSystem()
-    store.create_dir("bucket/quarantine")
-    lake = Lake("mock://bucket", pafs.SubTreeFileSystem("bucket", store), None)
+def test_an_upload_starts_only_when_the_whole_file_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lake = object_store(monkeypatch, "quarantine")
 
     def torn() -> object:
         yield rows("new")

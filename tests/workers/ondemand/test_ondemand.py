@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.storage import STAGING, STAGING_KEPT_S, Lake
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.broker.messages import Traffic, Watch
