@@ -167,7 +167,6 @@ class Lake:
 
 
 def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return the bytes of a payload and what messages call it."""
     if isinstance(payload, bytes):
         return payload, "payload"
     if isinstance(payload, Mapping):

@@ -161,7 +161,6 @@ def _puzzles_of(lake: Lake, game: str) -> Corpus:
 
 
 def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None) -> dict[str, Any]:
-    """Make the slices that are missing, then say that the corpus is complete."""
     base = folder(inputs.corpus_id)
     if inputs.files is not None:
         lake.write_table(f"{base}/inputs.parquet", inputs.files)
@@ -194,7 +193,6 @@ def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None
 
 
 def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> Iterator[int]:
-    """Make slices, several at a time in processes of their own if there are several."""
     if processes <= 1 or len(numbers) <= 1:
         for number in numbers:
             yield make_slice(lake, corpus_id, number)

@@ -211,7 +211,6 @@ def _inputs(
 
 
 def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
-    """Tell the game of a table of puzzles by its columns; the first file decides for all."""
     has = set(schema.names)
     fits = [name for name in GAMES if has_plug(name) and has.issuperset(needed_columns(name))]
     if game is None and len(fits) == 1:

@@ -86,7 +86,6 @@ def _batches(file: pq.ParquetFile, path: Path, group: int, wanted: list[str]) ->
 
 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
-    """Validate every row of a batch, as if it were a payload."""
     schema = archive_plug(game.name).puzzles()
     columns: dict[str, pa.Array] = {}
     broken: dict[int, Fault] = {}

@@ -175,7 +175,6 @@ def _in_quarantine(lake: Lake, game: str, raw: RawArchive) -> set[dt.date]:
 
 
 def _drafts(raw: RawArchive) -> set[dt.date]:
-    """Find the dates whose last payload was seen before its date."""
     return {date for date in raw.dates() if raw.of(date)[-1].is_draft}
 
 

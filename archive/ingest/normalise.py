@@ -87,8 +87,6 @@ def normalise(
 
 
 class _Tables:
-    """Editions and quarantine as they are in the lake."""
-
     def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
         self.lake = lake
         self.game = game

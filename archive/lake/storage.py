@@ -351,7 +351,6 @@ class Lake:
         new: bool = False,
         durable: bool = True,
     ) -> bool:
-        """Commit what `fill` writes; a function is asked for the name once it is filled."""
         if isinstance(path, str):
             _check_path(path)
         with _errors(path if isinstance(path, str) else "a streamed file", writing=True):

@@ -127,8 +127,6 @@ def _runtimes(results: pa.Table, levels: pa.Table) -> list[dict[str, Any]]:
 
 
 class _Boards:
-    """Boards of the puzzles table by puzzle_id."""
-
     def __init__(self, lake: Lake, game: Game[Any, Any], puzzle_ids: list[str]) -> None:
         self._game = game
         table = read_puzzle_table(lake, game.name)

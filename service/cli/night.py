@@ -203,7 +203,6 @@ def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
 def _night(
     games: Sequence[NightGame], lake: str | None, workers: int | None, *, inline: bool
 ) -> NightSettings:
-    """Say who solves, and where."""
     from nightgrid.flows.night.settings import NightSettings
 
     return NightSettings(

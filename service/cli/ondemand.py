@@ -238,8 +238,6 @@ def _say_row(row: dict[str, Any]) -> None:
 
 
 class _Look(NamedTuple):
-    """What one look at a job, or at everything that is under way, has found."""
-
     seen: Any
     """What has to change for the look to be shown again: all but ages."""
     values: list[dict[str, Any]]

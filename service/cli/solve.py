@@ -176,8 +176,6 @@ def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> B
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Solve:
-    """One puzzle to be solved."""
-
     game: Game[Any, Any]
     found: Found
     published: Published

@@ -76,7 +76,6 @@ def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str
 
 
 def _cells(row: dict[str, Any] | None, game: str, *, valued: bool) -> list[str]:
-    """Write the count, the value where there are values, and the time of one puzzle."""
     if row is None:
         return ["", "", ""] if valued else ["", ""]
     count = f"{row['count']:,}" if row["status"] == "solved" else row["status"]

@@ -19,11 +19,21 @@ MARGIN_PX = 24
 GROUND = "#fbfaf6"
 INK = "#16161a"
 
+TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
+"""Light fills for black letters, taken in turn."""
+PLAIN = "#e9e6dc"
+"""Fill of what has no tint."""
+
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
-def page(width: int, height: int, spoken: str) -> ET.Element:
-    """Begin a picture; `spoken` says what it shows to those who do not see it."""
+def head_px(title: str | None) -> int:
+    """Say where a board begins, below the title if there is one."""
+    return MARGIN_PX + (LINE_PX if title else 0)
+
+
+def page(width: int, height: int, spoken: str, title: str | None) -> ET.Element:
+    """Begin a picture with its title; `spoken` says what it shows to those who do not see it."""
     svg = ET.Element(
         "svg",
         {
@@ -40,13 +50,19 @@ def page(width: int, height: int, spoken: str) -> ET.Element:
     ET.SubElement(
         svg, "rect", {"width": str(width), "height": str(height), "rx": "16", "fill": GROUND}
     )
+    if title:
+        add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
     return svg
 
 
 def add(parent: ET.Element, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
-    """Add an element; `stroke_width=2` is the attribute stroke-width, numbers are rounded."""
+    """Add an element; `stroke_width=2` is the attribute stroke-width, numbers are rounded.
+
+    An attribute that is None is left out.
+    """
+    given = {name: value for name, value in attributes.items() if value is not None}
     element = ET.SubElement(
-        parent, tag, {name.replace("_", "-"): _written(value) for name, value in attributes.items()}
+        parent, tag, {name.replace("_", "-"): _written(value) for name, value in given.items()}
     )
     element.text = None if text is None else legal(text)
     return element
@@ -76,9 +92,15 @@ def add_runs(svg: ET.Element, x: int, y: int, runs: Sequence[tuple[str, str]]) -
 
 
 def add_middle(
-    svg: ET.Element, x: float, y: float, text: str, size: int, colour: str = INK
+    svg: ET.Element,
+    x: float,
+    y: float,
+    text: str,
+    size: int,
+    colour: str | None = None,
+    weight: str | None = "700",
 ) -> None:
-    """Write a bold text around a point."""
+    """Write a text around a point, in the ink of the picture unless a colour is given."""
     add(
         svg,
         "text",
@@ -88,7 +110,7 @@ def add_middle(
         dy="0.36em",
         text_anchor="middle",
         font_size=size,
-        font_weight="700",
+        font_weight=weight,
         fill=colour,
     )
 

@@ -42,7 +42,6 @@ class SharedOption:
         ]
 
     def _help(self) -> Iterable[str]:
-        """Say what it does in each game, once for games in which it does the same."""
         alike: dict[str, list[str]] = {}
         for game, mine in self.of.items():
             alike.setdefault(mine.help, []).append(game_title(game))

@@ -67,7 +67,6 @@ def read_sources(
 def _typed(
     typed: Mapping[str, str], files: Sequence[str], levels: Sequence[str], game: str | None
 ) -> Found:
-    """Read a board as a person types it."""
     if len(typed) > 1:
         raise PermanentError(f"{' and '.join(map(option, typed))} exclude one another; give one")
     ((name, text),) = typed.items()

@@ -27,7 +27,6 @@ def remarks(puzzles: pa.Table, editions: Mapping[dt.date, Edition]) -> Iterator[
 def _yesterdays(
     editions: Mapping[dt.date, Edition], sides: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Remark]:
-    """Compare what each payload says of the day before with that day's own edition."""
     for date, row in sorted(editions.items()):
         if row["yesterday"] is None:
             continue
@@ -48,7 +47,6 @@ def _yesterdays(
 
 
 def _ids(editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
-    """Name the editions with an id that an earlier one bears."""
     first: dict[str, dt.date] = {}
     for date, row in sorted(editions.items()):
         name = row["source_id"]

@@ -62,7 +62,6 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 
 
 def _way_out(fault: Fault) -> str:
-    """Say how to get an answer although the payload's own solution is wrong."""
     wrong = fault.rule == "solution-breaks-region"
     return "; remove `solution` to solve the board alone" if wrong else ""
 

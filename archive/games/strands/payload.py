@@ -264,7 +264,6 @@ class _Official:
             )
 
     def _placed(self, spangram: str, theme_words: Sequence[str]) -> Mapping[str, Path]:
-        """Complete the paths that are given by those that the words can only have."""
         try:
             covers = place_words(self._board, spangram, theme_words, self.paths)
         except TooManySteps:

@@ -104,7 +104,6 @@ def _alphabet(words: list[str], shape: Shape) -> tuple[str, str]:
 def _solvable(
     shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int
 ) -> tuple[Puzzle, Chain]:
-    """Take the first board that two words solve, else the best of the first few."""
     for i in range(TRIES):
         puzzle = _board(shape, letters, words, seed + i)
         if _is_solved_by_two(puzzle):
@@ -127,14 +126,12 @@ def _best(puzzle: Puzzle) -> Chain | None:
 
 
 def _is_solved_by_two(puzzle: Puzzle) -> bool:
-    """Tell whether a board of distinct letters is solved by a word, or by two."""
     if len(set("".join(puzzle.sides))) < puzzle.letter_count:
         return False
     return LetterBoxedGame(Rules(chains=2), None).solve(puzzle, FIRST).status is Status.SOLVED
 
 
 def _board(shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int) -> Puzzle:
-    """Deal letters, and give the board the words that can be played on it."""
     board = generate(
         seed,
         sides=shape.sides,

@@ -50,8 +50,6 @@ _NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stroke:
-    """One step of a word, as a quadratic curve."""
-
     number: int
     colour: str
     start: Point
@@ -94,13 +92,11 @@ def draw_svg(
     texts = [sum(len(text) + 1 for text, _ in line) for line in lines]
     widest = max([*texts, len(title or "")])
     width = math.ceil(max(board_wide, widest * CHAR_PX)) + 2 * MARGIN_PX
-    head = MARGIN_PX + (LINE_PX if title else 0)
+    head = pictures.head_px(title)
     foot = head + math.ceil(board_high) + MARGIN_PX
     height = foot + LINE_PX * len(lines)
     spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
-    svg = pictures.page(width, height, ": ".join(part for part in spoken if part))
-    if title:
-        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    svg = pictures.page(width, height, ": ".join(part for part in spoken if part), title)
     shift = (width / 2 - scale * (left + right) / 2, head + edge_px - scale * top)
     _draw(svg, puzzle, shape, places, scale, shift)
     for i, line in enumerate(lines):
@@ -196,10 +192,7 @@ def _draw_stroke(svg: ET.Element, stroke: _Stroke) -> None:
     points = (
         tip,
         (back[0] - uy * half, back[1] + ux * half),
-        (
-            back[0] + uy * half,
-            back[1] - ux * half,
-        ),
+        (back[0] + uy * half, back[1] - ux * half),
     )
     text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     pictures.add(svg, "polygon", points=text, fill=stroke.colour)

@@ -120,7 +120,6 @@ def list_words(words: Sequence[str]) -> Drawing:
 
 
 def _pens() -> list[tuple[str, tuple[bool, ...]]]:
-    """Pair every style with a pattern."""
     return list(zip(WORD_STYLES, itertools.cycle(PATTERNS), strict=False))
 
 
@@ -141,7 +140,6 @@ def _marks(strokes: Sequence[Sequence[Place]]) -> dict[Place, Run]:
 
 
 def _number(number: int) -> str:
-    """Write a number as one character as long as there is one."""
     return chr(ord("①") + number - 1) if number <= 20 else _COLLECTED
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 
 from nightgrid.service.drawing.svg import (
+    CHAR_PX,
     GROUND,
     INK,
-    LINE_PX,
     MARGIN_PX,
+    PLAIN,
+    TINTS,
     add,
-    add_line,
+    add_middle,
+    head_px,
     page,
     text_of,
 )
@@ -23,12 +26,8 @@ PIP_PX = 15
 MARK_PX = 11
 WALL_PX = 2
 
-TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
-"""Fills of regions with a constraint, taken in turn."""
-UNCONSTRAINED = "#e9e6dc"
 DOMINO = "#ffffff"
 _MARKS = {RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠", RegionType.EMPTY: ""}
-_CHAR_PX = 10
 
 
 def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None = None) -> str:
@@ -37,12 +36,10 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
     top, left = min(r for r, _ in cells), min(c for _, c in cells)
     rows = max(r for r, _ in cells) - top + 1
     columns = max(c for _, c in cells) - left + 1
-    head = MARGIN_PX + (LINE_PX if title else 0)
+    head = head_px(title)
     # A mark stands in the upper left corner of its region, half outside.
-    width = max(columns * CELL_PX, len(title or "") * _CHAR_PX) + 2 * MARGIN_PX
-    svg = page(width, head + rows * CELL_PX + MARGIN_PX, title or "Pips board")
-    if title:
-        add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    width = max(columns * CELL_PX, len(title or "") * CHAR_PX) + 2 * MARGIN_PX
+    svg = page(width, head + rows * CELL_PX + MARGIN_PX, title or "Pips board", title)
 
     def corner(cell: Cell) -> tuple[int, int]:
         return MARGIN_PX + (cell[1] - left) * CELL_PX, head + (cell[0] - top) * CELL_PX
@@ -50,7 +47,7 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
     tints = itertools.cycle(TINTS)
     of = {cell: i for i, region in enumerate(puzzle.regions) for cell in region.cells}
     for region in puzzle.regions:
-        tint = UNCONSTRAINED if region.type is RegionType.EMPTY else next(tints)
+        tint = PLAIN if region.type is RegionType.EMPTY else next(tints)
         for cell in region.cells:
             x, y = corner(cell)
             add(svg, "rect", x=x, y=y, width=CELL_PX, height=CELL_PX, fill=tint)
@@ -72,35 +69,17 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
             stroke=INK,
         )
         for pip, at in ((put.pip_a, (x, y)), (put.pip_b, (x2, y2))):
-            add(
-                svg,
-                "text",
-                str(pip),
-                x=at[0] + CELL_PX // 2,
-                y=at[1] + CELL_PX // 2,
-                dy="0.36em",
-                text_anchor="middle",
-                font_size=PIP_PX,
-                font_weight="700" if pip else "400",
-            )
+            weight = "700" if pip else "400"
+            half = CELL_PX // 2
+            add_middle(svg, at[0] + half, at[1] + half, str(pip), PIP_PX, weight=weight)
     for region in puzzle.regions:
         mark = _mark(region)
         if mark:
             x, y = corner(min(region.cells))
             wide = MARK_PX + 4 + (len(mark) - 1) * MARK_PX * 2 // 3
             add(svg, "rect", x=x - 6, y=y - 8, width=wide, height=MARK_PX + 4, rx=4, fill=INK)
-            add(
-                svg,
-                "text",
-                mark,
-                x=x - 6 + wide / 2,
-                y=y - 8 + (MARK_PX + 4) / 2,
-                dy="0.36em",
-                text_anchor="middle",
-                font_size=MARK_PX,
-                font_weight="700",
-                fill=GROUND,
-            )
+            middle = (x - 6 + wide / 2, y - 8 + (MARK_PX + 4) / 2)
+            add_middle(svg, *middle, mark, MARK_PX, GROUND)
     return text_of(svg)
 
 

@@ -91,7 +91,6 @@ def _draw(groups: Mapping[Cell, int], labels: Mapping[Cell, str]) -> str:
 def _wall_line(
     groups: Mapping[Cell, int], r: int, left: int, right: int, widths: Mapping[int, int]
 ) -> str:
-    """Write the joints and walls between rows r - 1 and r."""
     text = []
     for c in range(left, right + 2):
         nw, ne = groups.get((r - 1, c - 1)), groups.get((r - 1, c))
@@ -111,7 +110,6 @@ def _cell_line(
     right: int,
     widths: Mapping[int, int],
 ) -> str:
-    """Write the cells of row r with the walls between them."""
     text = []
     for c in range(left, right + 2):
         text.append("│" if groups.get((r, c - 1)) != groups.get((r, c)) else " ")

@@ -124,10 +124,10 @@ class StrandsAtDoors(ServicePlug):
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
         """Draw a large board small, and its blank letters not at all."""
-        from nightgrid.service.games.strands.gadgets_svg import draw_svg
+        from nightgrid.service.games.strands.svg import draw_small_svg
         from nightgrid.solvers.reductions.one_in_three_to_strands import BLANK
 
-        return draw_svg(puzzle, solution, title, BLANK)
+        return draw_small_svg(puzzle, solution, title, BLANK)
 
     def payloads(
         self,
@@ -144,7 +144,6 @@ class StrandsAtDoors(ServicePlug):
 
 
 def _number(words: str) -> int | None:
-    """Read a --words that is a number."""
     decimal = words.isascii() and words.isdecimal() and len(words) <= WORDS_DIGITS
     return int(words) if decimal else None
 

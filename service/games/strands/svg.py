@@ -6,7 +6,7 @@ import itertools
 from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing import svg as pictures
-from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX, PLAIN, TINTS
 from nightgrid.service.games.strands.view import spell
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -19,11 +19,11 @@ LETTER_PX = 24
 LINE_CHARS = 38
 """Letters of a line of words below a board of six columns; wider boards take more."""
 
-FREE = "#e9e6dc"
-"""Fill of a letter that no word has."""
 SPANGRAM = "#f8cd05"
-WORDS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
-"""Fills of theme words, taken in turn."""
+SMALL_CELL_PX = 20
+SMALL_LETTER_PX = 13
+SMALL_TINTS = (*TINTS[:4], SPANGRAM, *TINTS[4:6], TINTS[7])
+"""Strokes of words on a large board: each different word has its own while there are enough."""
 
 
 def draw_svg(
@@ -43,12 +43,10 @@ def draw_svg(
         captions.append((note, False))
     longest = max((len(text) for text, _ in captions), default=0)
     width = max(columns_px, 2 * MARGIN_PX + longest * CHAR_PX)
-    top = MARGIN_PX + (LINE_PX if title else 0)
+    top = pictures.head_px(title)
     board_px = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
     height = top + board_px + MARGIN_PX + (len(captions) * LINE_PX)
-    svg = pictures.page(width, height, _spoken(title, cover))
-    if title:
-        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    svg = pictures.page(width, height, _spoken(title, cover), title)
     left = (width - columns_px) // 2 + MARGIN_PX + RADIUS_PX
     centre = {
         (r, c): (left + c * STEP_PX, top + RADIUS_PX + r * STEP_PX)
@@ -59,27 +57,63 @@ def draw_svg(
         _path(svg, entry, fill, centre)
     owner = {cell: fill for entry, fill in fills.items() for cell in entry.path}
     for (r, c), (x, y) in centre.items():
-        fill = owner.get((r, c), FREE)
+        fill = owner.get((r, c), PLAIN)
         pictures.add(svg, "circle", cx=x, cy=y, r=RADIUS_PX, fill=fill)
-        pictures.add(
-            svg,
-            "text",
-            puzzle.board[r][c],
-            x=x,
-            y=y,
-            dy="0.36em",
-            text_anchor="middle",
-            font_size=LETTER_PX,
-            font_weight="700" if fill == SPANGRAM else "500",
-        )
+        weight = "700" if fill == SPANGRAM else "500"
+        pictures.add_middle(svg, x, y, puzzle.board[r][c], LETTER_PX, weight=weight)
     for i, (text, bold) in enumerate(captions):
         y = top + board_px + MARGIN_PX + i * LINE_PX + 6
         pictures.add_line(svg, MARGIN_PX, y, text, bold=bold)
     return pictures.text_of(svg)
 
 
+def draw_small_svg(
+    puzzle: Puzzle, cover: Cover | None = None, title: str | None = None, blank: str = ""
+) -> str:
+    """Draw a large board: small cells, words in colours, no list of words.
+
+    Cells with the letter `blank` stay empty.
+    """
+    head = pictures.head_px(title)
+    width = max(puzzle.column_count * SMALL_CELL_PX, len(title or "") * CHAR_PX) + 2 * MARGIN_PX
+    spoken = title or "Strands board"
+    height = head + puzzle.row_count * SMALL_CELL_PX + MARGIN_PX
+    svg = pictures.page(width, height, spoken, title)
+    half = SMALL_CELL_PX // 2
+    centre = {
+        (r, c): (MARGIN_PX + c * SMALL_CELL_PX + half, head + r * SMALL_CELL_PX + half)
+        for r, row in enumerate(puzzle.board)
+        for c in range(len(row))
+    }
+    shown = {(r, c) for r, c in centre if puzzle.board[r][c] != blank}
+    entries = [entry for entry in (cover.entries if cover else ()) if entry.word != blank]
+    words = sorted({entry.word for entry in entries})
+    tint = {word: SMALL_TINTS[i % len(SMALL_TINTS)] for i, word in enumerate(words)}
+    for cell in sorted(shown) if cover is None else ():
+        x, y = centre[cell]
+        pictures.add(svg, "circle", cx=x, cy=y, r=half - 2, fill=PLAIN)
+    for entry in entries:
+        points = [f"{x} {y}" for x, y in (centre[cell] for cell in entry.path)]
+        # A word of one letter is a stroke of no length, which round ends make a dot.
+        path = f"M{points[0]}" + "".join(f"L{point}" for point in points[1:] or points)
+        pictures.add(
+            svg,
+            "path",
+            d=path,
+            fill="none",
+            stroke=tint[entry.word],
+            stroke_width=STROKE_PX,
+            stroke_linecap="round",
+            stroke_linejoin="round",
+        )
+    for r, c in sorted(shown):
+        x, y = centre[r, c]
+        pictures.add_middle(svg, x, y, puzzle.board[r][c], SMALL_LETTER_PX, weight=None)
+    return pictures.text_of(svg)
+
+
 def _fills(cover: Cover) -> list[str]:
-    words = itertools.cycle(WORDS)
+    words = itertools.cycle(TINTS)
     return [SPANGRAM if entry is cover.spangram else next(words) for entry in cover.entries]
 
 
@@ -100,7 +134,6 @@ def _path(svg: ET.Element, entry: Entry, fill: str, centre: dict[Cell, tuple[int
 
 
 def _captions(cover: Cover | None, width: int) -> list[tuple[str, bool]]:
-    """List the words below a board: the spangram in bold, then the others in lines."""
     if cover is None:
         return []
     lines = [] if cover.spangram is None else [(spell(cover.spangram), True)]
@@ -115,6 +148,5 @@ def _captions(cover: Cover | None, width: int) -> list[tuple[str, bool]]:
 
 
 def _spoken(title: str | None, cover: Cover | None) -> str:
-    """Say what the picture shows to those who do not see it."""
     words = "" if cover is None else "; ".join(spell(entry) for entry in cover.entries)
     return ": ".join(part for part in (title or "Strands board", words) if part)

@@ -83,7 +83,6 @@ def spell(entry: Entry) -> str:
 
 
 def _wrapped(head: str, entries: Sequence[tuple[Entry, str]]) -> list[Line]:
-    """Write words after one another, and on the next line what does not fit."""
     lines: list[list[Run]] = [[(head, "")]]
     width = len(head)
     for i, (entry, style) in enumerate(entries):
@@ -181,7 +180,6 @@ class StrandsView(View):
 
 
 def _board_of(cover: Cover) -> Puzzle:
-    """Read the board off a cover: its words have every letter."""
     letters = {
         cell: letter
         for entry in cover.entries

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing import svg as pictures
-from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX
+from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX, PLAIN
 from nightgrid.service.games.tiles.layout import Layout, layout
 from nightgrid.service.games.tiles.view import TELEPORT
 from nightgrid.solvers.errors import PermanentError
@@ -36,16 +36,13 @@ FEATURES_MAX = 40
 MOVES_MAX = 4_000
 FIGURES = 3
 """Layers that have a figure of their own."""
-EMPTY = "#e9e6dc"
 EDGE = "#8d897c"
 _HUES = (0.55, 0.12, 0.83, 0.33, 0.03, 0.68, 0.45, 0.94, 0.22, 0.75, 0.61, 0.07)
 _LIGHT = (0.87, 0.78, 0.69)
 """Lightness of each layer: figures stand out against those that they lie in."""
 
 
-def draw_svg(
-    puzzle: Puzzle, walk: Walk | None = None, title: str | None = None, note: str | None = None
-) -> str:
+def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None) -> str:
     """Draw a board, with the moves of a walk, as the text of an SVG file.
 
     Raises PermanentError for a board too large for a picture.
@@ -60,20 +57,19 @@ def draw_svg(
     moves = _moves(walk, len(puzzle.tiles))
     lines = max((len(_wrapped(mine)) for mine in moves), default=0)
     step_x, step_y = TILE_PX + GAP_PX, tile_high + GAP_PX + lines * MOVES_PX
-    captions = _captions(walk, note)
+    captions = _captions(walk)
     longest = max((len(text) for text in (*captions, title or "")), default=0)
     board_px = how.columns * step_x - GAP_PX
     width = max(board_px, longest * CHAR_PX) + 2 * MARGIN_PX
-    top = MARGIN_PX + (LINE_PX if title else 0)
+    top = pictures.head_px(title)
     foot = top + how.rows * step_y + MARGIN_PX
-    svg = pictures.page(width, foot + LINE_PX * len(captions), _spoken(puzzle, walk, title))
-    if title:
-        pictures.add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
+    height = foot + LINE_PX * len(captions)
+    svg = pictures.page(width, height, _spoken(puzzle, walk, title), title)
     left = (width - board_px) // 2
     for tile, shapes in enumerate(how.shapes):
         x, y = left + tile % how.columns * step_x, top + tile // how.columns * step_y
         pictures.add(
-            svg, "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=EMPTY, stroke=EDGE
+            svg, "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=PLAIN, stroke=EDGE
         )
         (_draw_figures if figures else _draw_chips)(svg, how, shapes, x, y)
         for i, text in enumerate(_wrapped(moves[tile]) if moves else ()):
@@ -88,7 +84,6 @@ def draw_svg(
 def _draw_figures(
     svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int
 ) -> None:
-    """Draw a square, a circle in it, and a diamond in that."""
     mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
     for level, feature in enumerate(shapes):
         if feature is None:
@@ -123,7 +118,6 @@ def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: i
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
-    """List for each tile the numbers of the moves that select it; 0 is where the walk begins."""
     if walk is None or walk.moves > MOVES_MAX:
         return []
     found: list[list[str]] = [[] for _ in range(tiles)]
@@ -143,17 +137,16 @@ def _wrapped(moves: Sequence[str]) -> list[str]:
     return lines
 
 
-def _captions(walk: Walk | None, note: str | None) -> list[str]:
+def _captions(walk: Walk | None) -> list[str]:
     captions = []
     if walk is not None:
         captions.append("Below each tile: the moves that select it, from 0.")
         if walk.teleports:
             captions.append(f"{TELEPORT} is a teleport from the tile of the move before.")
-    return [*captions, note] if note else captions
+    return captions
 
 
 def _colour(number: int, level: int) -> str:
-    """Give a shape its colour; layers differ in lightness."""
     turn, place = divmod(number, len(_HUES))
     light = _LIGHT[level % len(_LIGHT)]
     red, green, blue = colorsys.hls_to_rgb(_HUES[place], light, 0.75 / (1 + turn))

@@ -100,7 +100,6 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
 
 
 def _rule(how: Layout, row: int, inner: int) -> Line:
-    """Draw the line above a row of tiles, with their numbers in it."""
     ends = ("┌┬┐", "├┼┤", "└┴┘")[0 if row == 0 else 2 if row == how.rows else 1]
     runs: list[Run] = []
     for column in range(how.columns):
@@ -115,7 +114,6 @@ def _rule(how: Layout, row: int, inner: int) -> Line:
 
 
 def _row_line(how: Layout, row: int, level: int, inner: int, cleared: Cleared) -> Line:
-    """Draw one line of a row of tiles: the features of one layer."""
     runs: list[Run] = []
     for column in range(how.columns):
         runs.append(("│ ", "bright_black"))
