@@ -26,16 +26,10 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "nightgrid.service.api": ("Board", "Lake", "draw", "read", "solve"),
-    "nightgrid.solvers.algebra": ("Ask", "Budget", "Outcome", "Status"),
-    "nightgrid.solvers.errors": (
-        "InvalidPuzzleError",
-        "NightgridError",
-        "PermanentError",
-        "TransientError",
-    ),
+    **dict.fromkeys(("Board", "Lake", "draw", "read", "solve"), "nightgrid.service.api"),
+    **dict.fromkeys(("Ask", "Budget", "Outcome", "Status"), "nightgrid.solvers.algebra"),
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+"""Where the public names are; the others are errors."""
 
 __all__ = [
     "Ask",
@@ -56,9 +50,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: a worker imports this package, and no door."""
-    if name not in _HOME_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+    return getattr(import_module(_HOMES.get(name, "nightgrid.solvers.errors")), name)
 
 
 def __dir__() -> list[str]:

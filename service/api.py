@@ -41,7 +41,9 @@ class Board:
     @property
     def puzzle_id(self) -> str:
         """Hash of the puzzle's canonical form: 32 hexadecimal digits."""
-        return _unbound(self.game).puzzle_id(self.puzzle)
+        from nightgrid.solvers.registry import game
+
+        return game(self.game).puzzle_id(self.puzzle)
 
 
 def read(
@@ -176,12 +178,6 @@ def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple
         return path.read_bytes(), path.name
     except OSError as error:
         raise PermanentError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def _unbound(game: str) -> Game[Any, Any]:
-    from nightgrid.solvers.registry import game as game_named
-
-    return game_named(game)
 
 
 def _bound(

@@ -22,7 +22,8 @@ from nightgrid.archive.corpus.inputs import (
 )
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.envelopes import fault_of
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
@@ -67,14 +68,14 @@ def read_parquet(
                         yield CorpusRow(source=about["source"], source_row=at, item=item)
                         at += 1
         except DamagedFileError as error:
-            # Whoever changes a file meanwhile is told so.
+            # A file that was changed meanwhile is not called damaged.
             check_same(path, about)
             what, place = str(error), ""
             if group is not None:
                 what = f"{end - at:,} rows from row {at:,} on cannot be read: {error}"
                 place = f"row group {group}"
-            fault = Fault(level=None, rule="damaged", place=place, message=what)
-            yield CorpusRow(source=about["source"], source_row=at, item=fault)
+            item = input_fault("damaged", what, place)
+            yield CorpusRow(source=about["source"], source_row=at, item=item)
 
 
 def _batches(file: pq.ParquetFile, path: Path, group: int, wanted: list[str]) -> Iterator[pa.Table]:
@@ -89,23 +90,21 @@ def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Publis
     schema = archive_plug(game.name).puzzles()
     columns: dict[str, pa.Array] = {}
     broken: dict[int, Fault] = {}
+
+    def refuse(rule: str, message: str, is_so: Callable[[pa.Array], pa.Array], name: str) -> None:
+        for row in _rows_where(is_so, columns[name]):
+            broken.setdefault(row, input_fault(rule, message, name))
+
     for name in needed_columns(game.name):
-        column = batch.column(name).combine_chunks()
-        for row in _rows_where(pc.is_null, column):
-            fault = Fault(level=None, rule="null", place=name, message="expected a value")
-            broken.setdefault(row, fault)
-        columns[name] = _cast(column, schema.field(name), path)
+        columns[name] = batch.column(name).combine_chunks()
+        refuse("null", "expected a value", pc.is_null, name)
+        columns[name] = _cast(columns[name], schema.field(name), path)
         if pa.types.is_list(schema.field(name).type):
             # Python would read a negative number as one from the end.
-            for row in _rows_where(_is_negative, columns[name]):
-                message = "expected numbers of 0 or more"
-                fault = Fault(level=None, rule="negative", place=name, message=message)
-                broken.setdefault(row, fault)
+            refuse("negative", "expected numbers of 0 or more", _is_negative, name)
         if name in _CODE_POINTS:
-            for row in _rows_where(_is_no_character, columns[name]):
-                message = f"expected code points of at most {sys.maxunicode:,}"
-                fault = Fault(level=None, rule="columns", place=name, message=message)
-                broken.setdefault(row, fault)
+            message = f"expected code points of at most {sys.maxunicode:,}"
+            refuse("columns", message, _is_no_character, name)
     arrays = arrays_of(pa.table(columns))
     given = {name: batch.column(name).to_pylist() for name in batch.column_names if name in DERIVED}
     for row in range(batch.num_rows):
@@ -125,26 +124,26 @@ def _item(
 ) -> Published | Fault:
     if told.get("game") not in (None, game.name):
         message = f"a row of {told['game']!r:.40}; expected {game.name}"
-        return Fault(level=None, rule="other-game", place="game", message=message)
+        return input_fault("other-game", message, "game")
     try:
         puzzle = game.from_arrays(arrays, row)
     except MissingDictionaryError:
         raise
     except InvalidPuzzleError as error:
-        return Fault(level=None, rule=error.rule, place=error.place, message=error.detail)
+        return fault_of(error)
     except (PermanentError, *_BROKEN) as error:
-        # What Python says of it would tell nobody where to look.
+        # What Python says of it does not say where to look.
         why = error if isinstance(error, PermanentError) else "its values do not fit one another"
-        return Fault(level=None, rule="columns", place="", message=f"no puzzle: {why}")
+        return input_fault("columns", f"no puzzle: {why}")
     name = game.puzzle_id(puzzle)
     if told.get("puzzle_id") not in (None, name):
         message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
-        return Fault(level=None, rule="puzzle-id", place="puzzle_id", message=message)
+        return input_fault("puzzle-id", message, "puzzle_id")
     if told.get("size") is not None:
         size = int(game.to_arrays([puzzle])["size"][0])
         if told["size"] != size:
             message = f"{told['size']!r:.40}; expected {size}, the size of its board"
-            return Fault(level=None, rule="size", place="size", message=message)
+            return input_fault("size", message, "size")
     return Published(date=None, level=None, puzzle=puzzle)
 
 

@@ -21,15 +21,10 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game
-from nightgrid.archive.words.dictionaries import (
-    LakeDictionaries,
-    MissingDictionaryError,
-    keep_dictionary,
-    words_of,
-)
+from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
@@ -89,7 +84,10 @@ def _tables(
 ) -> tuple[pa.Table, pa.Table, pa.Table]:
     sound = [row.item for row in batch if isinstance(row.item, Published)]
     if game_plug(game.name).own_words:
-        _keep_words(lake, [item.puzzle for item in sound])
+        # Several slices may do so at once: none rewrites what another one has written.
+        known = LakeDictionaries(lake)
+        for item in sound:
+            keep_dictionary(lake, item.puzzle, known)
     made = puzzles_table(game, [item.puzzle for item in sound])
     names = iter(made.column("puzzle_id").to_pylist())
     told = [
@@ -121,20 +119,6 @@ def _tables(
     )
 
 
-def _keep_words(lake: Lake, puzzles: list[Any]) -> None:
-    """Put the words that boards bring along into the lake, each in a file of its own.
-
-    Several slices may do so at once: nobody rewrites what another one has written.
-    """
-    known = LakeDictionaries(lake)
-    for puzzle in puzzles:
-        for name in words_of([puzzle]):
-            try:
-                known(name)
-            except MissingDictionaryError:
-                keep_dictionary(lake, puzzle)
-
-
 def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
     if plan["kind"] == "generated":
         return _generated(plan["name"], number)
@@ -162,7 +146,7 @@ def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[C
         items: list[Published | Fault]
         if about["body_bytes"] > MAX_PAYLOAD_BYTES:
             message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
-            items = [Fault(level=None, rule="body-too-large", place="", message=message)]
+            items = [input_fault("body-too-large", message)]
         else:
             data = path.read_bytes()
             items = reads.read_puzzles(data, path.name)
@@ -178,4 +162,4 @@ def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fau
     if found in (None, game):
         return []
     message = f"a payload of {found}; expected {game} (in {shown(path.name)})"
-    return [Fault(level=None, rule="other-game", place="", message=message)]
+    return [input_fault("other-game", message)]

@@ -21,7 +21,7 @@ from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.algebra import Game, canonical_json
 from nightgrid.solvers.errors import PermanentError
@@ -163,7 +163,7 @@ def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Fo
 
 
 def _whole(rule: str, message: str) -> Fault:
-    return Fault(level=None, rule=rule, place="", message=message)
+    return input_fault(rule, message)
 
 
 def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
@@ -107,11 +107,6 @@ def without(*keys: str) -> Callable[[Fault], str]:
     return lambda fault: remedy if fault.place.startswith(keys) else ""
 
 
-def fault(rule: str, message: str) -> Fault:
-    """Say what is wrong with an input as a whole."""
-    return Fault(level=None, rule=rule, place="", message=message)
-
-
 def read_one(
     data: bytes,
     expected: dt.date | None,
@@ -143,7 +138,7 @@ def read_list(data: bytes, what: str, key: str, puzzles: type[Any]) -> Found:
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         expected = f"expected a JSON object, or a list of {what} as texts"
-        return [fault("not-json", f"{expected}: {reason}")]
+        return [input_fault("not-json", f"{expected}: {reason}")]
     try:
         return [Published(date=None, level=None, puzzle=puzzles.from_json({key: items}))]
     except InvalidPuzzleError as error:

@@ -50,3 +50,8 @@ class Fault:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
+
+
+def input_fault(rule: str, message: str, place: str = "") -> Fault:
+    """Say what is wrong with an input outside of every level."""
+    return Fault(level=None, rule=rule, place=place, message=message)

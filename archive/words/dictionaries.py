@@ -88,11 +88,12 @@ def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) ->
     return len(new)
 
 
-def keep_dictionary(lake: Lake, puzzle: Any) -> None:
+def keep_dictionary(lake: Lake, puzzle: Any, known: LakeDictionaries | None = None) -> None:
     """Put into the lake the words of one board that is to be solved, unless they are there."""
+    known = known or LakeDictionaries(lake)
     for name, words in words_of([puzzle]).items():
         try:
-            LakeDictionaries(lake)(name)
+            known(name)
         except MissingDictionaryError:
             lake.write_table(single_path(name), _table({name: words}))
 

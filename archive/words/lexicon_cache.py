@@ -82,14 +82,7 @@ def text(lexicon_id: str) -> bytes | None:
 
 def keep_text(lexicon_id: str, text: bytes) -> None:
     """Put a lexicon's text beside its arrays: to spell it anew takes half a second."""
-    path = _folder(lexicon_id) / TEXT
-    staged = path.with_name(f".{os.getpid()}-{uuid.uuid4().hex}")
-    try:
-        staged.write_bytes(text)
-        staged.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            staged.unlink(missing_ok=True)
+    _put(_folder(lexicon_id) / TEXT, text)
 
 
 def known(source: str) -> Lexicon | None:
@@ -106,15 +99,7 @@ def known(source: str) -> Lexicon | None:
 
 def note(source: str, lexicon_id: str) -> None:
     """Remember which lexicon a source became."""
-    folder = _root() / SOURCES
-    staged = folder / f".{os.getpid()}-{uuid.uuid4().hex}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        staged.write_text(lexicon_id)
-        staged.replace(folder / source)
-    except OSError:
-        with contextlib.suppress(OSError):
-            staged.unlink(missing_ok=True)
+    _put(_root() / SOURCES / source, lexicon_id.encode("ascii"))
 
 
 def _root() -> Path:
@@ -131,6 +116,18 @@ def _mapped(path: Path, checksum: int) -> npt.NDArray[Any]:
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     # A plain view of the mapped file: np.memmap is slow at being sliced.
     return np.asarray(mapped)
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Write a file at once; on a machine that has no place for it, nothing."""
+    staged = path.with_name(f".{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_bytes(data)
+        staged.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
 
 
 def _place(staged: Path, folder: Path) -> None:

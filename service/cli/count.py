@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.cli.night import Inline, Plain
 from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     GameName,
+    Inline,
     Json,
     LakeOption,
+    Plain,
     check_game,
+    hands,
     read_settings,
+    run_options,
 )
 from nightgrid.service.terminal.console import (
     Exit,
@@ -122,7 +125,24 @@ def count(
     # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
     # thousand boards 60 MB more.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    settings = _settings(corpus, game, ask, rules, lake, workers, inline=inline, resume=resume)
+    from nightgrid.archive.corpus.corpus import game_of_corpus
+    from nightgrid.flows.count.settings import CountSettings
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.solvers.registry import game_plug
+
+    rules.check()
+    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
+    # Prefect's server has started, nor after a million boards have been made.
+    of = game_of_corpus(corpus, game)
+    settings = CountSettings(
+        corpus=corpus,
+        game=of,
+        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
+        rules=rules.rules(of),
+        lexicon=rules.lexicon,
+        resume=resume,
+        **run_options(lake, workers, inline=inline),
+    )
     with _signals_as_interrupt():
         try:
             if dry_run:
@@ -135,38 +155,6 @@ def count(
         # Told above, in more words than anybody further out has.
         raise typer.Abort
     return code
-
-
-def _settings(
-    corpus: str,
-    game: str | None,
-    ask: str | None,
-    rules: GameRules,
-    lake: str | None,
-    workers: int | None,
-    *,
-    inline: bool,
-    resume: bool,
-) -> CountSettings:
-    from nightgrid.archive.corpus.corpus import game_of_corpus
-    from nightgrid.flows.count.settings import CountSettings
-    from nightgrid.solvers.algebra import Ask
-    from nightgrid.solvers.registry import game_plug
-
-    rules.check()
-    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
-    # Prefect's server has started, nor after a million boards have been made.
-    of = game_of_corpus(corpus, game)
-    return CountSettings(
-        corpus=corpus,
-        game=of,
-        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
-        rules=rules.rules(of),
-        lexicon=rules.lexicon,
-        resume=resume,
-        executor="inline" if inline else "celery",
-        workers=read_settings(lake=lake, batch_processes=workers),
-    )
 
 
 @contextlib.contextmanager
@@ -188,24 +176,12 @@ def _signals_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _bring(settings: CountSettings) -> Corpus:
-    from nightgrid.flows.count.count import bring_corpus
-    from nightgrid.flows.runs import Watch
-
-    slices = SlicesLine()
-    try:
-        return bring_corpus(settings, Watch(on_slices=slices))
-    finally:
-        slices.close()
-
-
 def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_count
     from nightgrid.workers.logs import logged_to
 
-    hands = "this process" if settings.executor == "inline" else "Celery workers"
-    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands}")
+    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands(settings)}")
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []
     begun: list[Callable[[], None]] = []
@@ -298,10 +274,15 @@ def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
 
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
-    from nightgrid.flows.count.count import estimate_count, open_count
+    from nightgrid.flows.count.count import bring_corpus, estimate_count, open_count
+    from nightgrid.flows.runs import Watch
     from nightgrid.workers.driver.progress import Left
 
-    corpus = _bring(settings)
+    slices = SlicesLine()
+    try:
+        corpus = bring_corpus(settings, Watch(on_slices=slices))
+    finally:
+        slices.close()
     estimate = estimate_count(settings, corpus)
     begun = open_count(settings, corpus, estimate)
     processes = settings.processes

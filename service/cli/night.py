@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +13,16 @@ from nightgrid.service.games import ALL
 from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
+    Inline,
     Json,
     LakeOption,
+    Plain,
     check_game,
     game_title,
+    hands,
     one_of,
     parse_date,
-    read_settings,
+    run_options,
 )
 from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_table
 from nightgrid.service.terminal.progress import ProgressLine, warm
@@ -28,20 +31,13 @@ from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
-    from nightgrid.flows.night.settings import NightGame, NightSettings
+    from nightgrid.flows.night.settings import NightSettings
 
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
 MAX_FAILURES_SHOWN = 10
 """Dates that could not be fetched are named one by one up to this number."""
-
-Inline = Annotated[
-    bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
-]
-Plain = Annotated[
-    bool, typer.Option("--no-prefect", help="Run without Prefect, though it is installed.")
-]
 
 
 @with_game_rules
@@ -102,11 +98,14 @@ def nightly(
     others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
     or something else outside failed, 3 bad input.
     """
-    from nightgrid.flows.night.settings import NightGame, night_sources
+    from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
     from nightgrid.solvers.algebra import Ask
 
     check_game(game)
     places = night_sources(source, game)
+    rules.check()
+    for name in places:
+        rules.check_night(name)
     common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
     games = [
         NightGame(
@@ -119,9 +118,9 @@ def nightly(
             until=None if to is None else parse_date(to, "--to"),
             **common,
         )
-        for (name, address), own in zip(places.items(), _rules_of(rules, places), strict=True)
+        for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
     ]
-    night = _night(games, lake, workers, inline=inline)
+    night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
     def show(report: GameReport) -> None:
         if json:
@@ -160,7 +159,7 @@ def demo(
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
     themes of Strands. Exit code: 0 done, 1 something outside failed.
     """
-    from nightgrid.flows.night.settings import NightGame
+    from nightgrid.flows.night.settings import NightGame, NightSettings
 
     check_game(game)
     if game is not None and game not in SAMPLES:
@@ -171,7 +170,7 @@ def demo(
         NightGame(source=str(SAMPLES[name]), game=name)
         for name in (SAMPLES if game is None else (game,))
     ]
-    night = _night(games, lake, workers, inline=inline)
+    night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
     def show(report: GameReport) -> None:
         store = night.workers.lake
@@ -189,29 +188,6 @@ def demo(
     return _run(night, show, prefect=False if no_prefect else None)
 
 
-def _rules_of(rules: GameRules, places: Collection[str]) -> list[GameRules]:
-    """Give each game of a night those rules that are its own.
-
-    Raises PermanentError for a rule that is of none of them.
-    """
-    rules.check()
-    for game in places:
-        rules.check_night(game)
-    return rules.among(list(places))
-
-
-def _night(
-    games: Sequence[NightGame], lake: str | None, workers: int | None, *, inline: bool
-) -> NightSettings:
-    from nightgrid.flows.night.settings import NightSettings
-
-    return NightSettings(
-        games=tuple(games),
-        executor="inline" if inline else "celery",
-        workers=read_settings(lake=lake, batch_processes=workers),
-    )
-
-
 def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
     from nightgrid.flows.night.report import NightFailedError
@@ -219,9 +195,8 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     from nightgrid.flows.start import run_night
     from nightgrid.workers.logs import logged_to
 
-    hands = "this process" if night.executor == "inline" else "Celery workers"
     for game in night.games:
-        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands}")
+        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands(night)}")
         warm(game.game)
     progress = ProgressLine()
 

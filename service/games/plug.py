@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -156,9 +157,18 @@ class ServicePlug:
         raise NotImplementedError
 
 
-def dated(payloads: Iterator[tuple[dt.date, str]]) -> Iterator[Payload]:
-    """Name payloads by their dates."""
-    return (Payload(date.isoformat(), text) for date, text in payloads)
+def dated(
+    start: dt.date, days: int, make: Callable[[dt.date, int], Mapping[str, Any]]
+) -> Iterator[Payload]:
+    """Write what `make` makes of each date and its number, under the date."""
+    for day in range(days):
+        date = start + dt.timedelta(days=day)
+        yield Payload(date.isoformat(), compact(make(date, day)))
+
+
+def compact(value: Any) -> str:
+    """Write compact JSON without a line break."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def bound_json(game: Game[Any, Any]) -> dict[str, Any]:

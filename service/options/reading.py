@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightgrid.archive.games import game_of, reader
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.option_games import BOARD_OPTIONS, option
 from nightgrid.service.options.shared_options import check_game, game_title
@@ -54,7 +54,7 @@ def read_sources(
         try:
             data, name = read_input(file, "a payload or a puzzle")
         except PermanentError as error:
-            fault = Fault(level=None, rule="unreadable", place="", message=str(error))
+            fault = input_fault("unreadable", str(error))
             yield Found(source=file, game=game or DEFAULT_GAME, item=fault)
             continue
         of = game or game_of(data)

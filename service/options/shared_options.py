@@ -13,6 +13,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 
 if TYPE_CHECKING:
+    from nightgrid.flows.runs import RunSettings
     from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.settings import Settings
 
@@ -68,6 +69,12 @@ BatchProcesses = Annotated[
         metavar="N",
         help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
     ),
+]
+Inline = Annotated[
+    bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
+]
+Plain = Annotated[
+    bool, typer.Option("--no-prefect", help="Run without Prefect, though it is installed.")
 ]
 LakeOption = Annotated[
     str | None,
@@ -169,3 +176,17 @@ def read_settings(**given: Any) -> Settings:
 
 def _variable(place: tuple[int | str, ...]) -> str:
     return f"NIGHTGRID_{'_'.join(map(str, place)).upper()}" if place else "settings"
+
+
+def run_options(lake: str | None, processes: int | None, *, inline: bool) -> dict[str, Any]:
+    """Say who solves a run, and where, as settings of flows."""
+    executor = "inline" if inline else "celery"
+    return {
+        "executor": executor,
+        "workers": read_settings(lake=lake, batch_processes=processes),
+    }
+
+
+def hands(settings: RunSettings) -> str:
+    """Say who solves a run, for people."""
+    return "this process" if settings.executor == "inline" else "Celery workers"

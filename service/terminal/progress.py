@@ -65,11 +65,11 @@ class MovingLine:
         self._written = False
 
 
-class ProgressLine:
+class ProgressLine(MovingLine):
     """Call it with every progress of a run; close it before anything else is written."""
 
     def __init__(self) -> None:
-        self._line = MovingLine()
+        super().__init__()
         self._ended = ""
         """The run whose end was shown, which may be told again."""
 
@@ -79,18 +79,14 @@ class ProgressLine:
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        self._line.show(lambda: describe(progress), at_once=finished)
-
-    def close(self) -> None:
-        """End the line."""
-        self._line.close()
+        self.show(lambda: describe(progress), at_once=finished)
 
 
-class SlicesLine:
+class SlicesLine(MovingLine):
     """Call it with (slices done, slices in all) while a corpus is made."""
 
     def __init__(self) -> None:
-        self._line = MovingLine()
+        super().__init__()
         self._begun = 0.0
         self._first: int | None = None
 
@@ -106,11 +102,7 @@ class SlicesLine:
             return
         left = f", about {clock_time(seconds / made * (total - done))} left" if made else ""
         text = f"corpus: {done:,} of {total:,} slices, {seconds:.1f} s"
-        self._line.show(lambda: text + (left if done < total else ""), at_once=done == total)
-
-    def close(self) -> None:
-        """End the line."""
-        self._line.close()
+        self.show(lambda: text + (left if done < total else ""), at_once=done == total)
 
 
 @contextmanager

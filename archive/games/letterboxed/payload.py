@@ -16,7 +16,6 @@ from typing import Any
 from nightgrid.archive.payloads.envelopes import (
     MAX_TEXT,
     embedded,
-    fault,
     identifier,
     in_input,
     read_list,
@@ -25,7 +24,7 @@ from nightgrid.archive.payloads.envelopes import (
     values_of,
     without,
 )
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, shown
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
@@ -80,7 +79,7 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
         inner = embedded(data)
         if inner is None and data.lstrip()[:1] == b"<":
             message = "expected a JSON object, or a page that sets window.gameData"
-            return [fault("no-game-data", message)]
+            return [input_fault("no-game-data", message)]
         data = data if inner is None else inner
     return read_one(data, expected, _LEVEL, _read_puzzle)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     DATE_KEY,
-    fault,
     fault_of,
     identifier,
     in_input,
@@ -18,7 +17,7 @@ from nightgrid.archive.payloads.envelopes import (
     text,
     values_of,
 )
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
@@ -57,7 +56,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
         found = [_read_single(keyed, loose)]
     else:
         message = "expected a puzzle with dominoes and regions, or a payload with levels"
-        found = _read_payload(keyed, loose, None) or [fault("no-puzzle", message)]
+        found = _read_payload(keyed, loose, None) or [input_fault("no-puzzle", message)]
     return in_input(found, name, _way_out)
 
 
@@ -88,7 +87,7 @@ def _read_payload(
     found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
-        found.append(fault("too-many-levels", message))
+        found.append(input_fault("too-many-levels", message))
     if expected is not None:
         for level in LEVELS:
             if level not in keyed:

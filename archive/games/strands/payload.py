@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
-    fault,
     identifier,
     in_input,
     read_list,
@@ -24,7 +23,7 @@ from nightgrid.archive.payloads.envelopes import (
     values_of,
     without,
 )
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.lexicon.spelling import upper
@@ -74,7 +73,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
     if data.lstrip()[:1] == b"<":
         message = "expected a JSON object, got XML: there is no puzzle for this date"
-        return [fault("xml-answer", message)]
+        return [input_fault("xml-answer", message)]
     return read_one(data, expected, _LEVEL, _read_puzzle)
 
 

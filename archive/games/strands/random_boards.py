@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from nightgrid.archive.games.generator_spec import Board, Generated, Make
 from nightgrid.solvers.strands.generate import generate, to_payload
@@ -57,16 +57,12 @@ THEMES = (
 )
 
 
-def strands_payloads(start: dt.date, days: int, seed: int) -> Iterator[tuple[dt.date, str]]:
-    """Lay one theme a day, in turn, and write it as compact JSON without a line break."""
-    for day in range(days):
-        theme = THEMES[day % len(THEMES)]
-        date = start + dt.timedelta(days=day)
-        puzzle, cover = strands_board(seed, day)
-        value = to_payload(date, puzzle, cover, theme.clue)
-        if not theme.coordinates:
-            value |= {"themeCoords": None, "spangramCoords": None}
-        yield date, json.dumps(value, separators=(",", ":"))
+def strands_payload(date: dt.date, seed: int, number: int) -> dict[str, Any]:
+    """Lay the theme whose turn it is, as the payload of a date."""
+    theme = THEMES[number % len(THEMES)]
+    puzzle, cover = strands_board(seed, number)
+    value = to_payload(date, puzzle, cover, theme.clue)
+    return value if theme.coordinates else value | {"themeCoords": None, "spangramCoords": None}
 
 
 def strands_board(seed: int, number: int) -> tuple[Puzzle, Cover]:

@@ -14,13 +14,12 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     MAX_TEXT,
-    fault,
     fault_of,
     in_input,
     text,
     values_of,
 )
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 from nightgrid.solvers.tiles.puzzle import Puzzle
@@ -38,7 +37,7 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
     """Say that no date has a payload."""
     del data
     message = f"no board of Tiles is published for {date} or any date: the page makes its own"
-    return [fault("no-dated-payload", message)]
+    return [input_fault("no-dated-payload", message)]
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -56,7 +55,7 @@ def _read(data: bytes) -> list[Published | Fault]:
     if loose:
         return [*map(fault_of, loose)]
     if wrapped is not data and len(keyed) > 1:
-        return [fault("trailing-data", "expected nothing after the list")]
+        return [input_fault("trailing-data", "expected nothing after the list")]
     try:
         return [Published(date=None, level=None, puzzle=_read_board(keyed))]
     except InvalidPuzzleError as error:

@@ -98,14 +98,14 @@ class LetterBoxedAtDoors(ServicePlug):
 
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
-        from nightgrid.archive.payloads.published import Fault, Published
+        from nightgrid.archive.payloads.published import Published, input_fault
         from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
         try:
             puzzle = Puzzle(sides=tuple(re.split(r"\s*,\s*|\s+", text.strip())))
         except InvalidPuzzleError as error:
             place = error.place.replace("sides", "--sides", 1)
-            return Fault(level=None, rule=error.rule, place=place, message=error.detail)
+            return input_fault(error.rule, error.detail, place)
         return Published(date=None, level=None, puzzle=puzzle)
 
     def search(self, name: str, game: Game[Any, Any], puzzle: Any, budget: Budget) -> SearchResult:
@@ -130,7 +130,7 @@ class LetterBoxedAtDoors(ServicePlug):
         shape = Shape(**{name: said[name] for name in _SHAPE if name in said})
         file = said.get("lexicon")
         lexicon = default_lexicon() if file is None else lexicon_from_file(file)
-        return dated(letter_payloads(shape, lexicon, start, days, seed)), list(LEVELS)
+        return dated(start, days, letter_payloads(shape, lexicon, seed)), list(LEVELS)
 
 
 def _is_number(words: str) -> bool:

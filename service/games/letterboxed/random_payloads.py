@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +65,9 @@ class Shape:
 
 
 def letter_payloads(
-    shape: Shape, lexicon: Lexicon, start: dt.date, days: int, seed: int
-) -> Iterator[tuple[dt.date, str]]:
-    """Draw one board a day, and write it as compact JSON without a line break.
+    shape: Shape, lexicon: Lexicon, seed: int
+) -> Callable[[dt.date, int], dict[str, Any]]:
+    """Choose the words that boards are drawn for; return what makes the payload of a day.
 
     Consonants that few words have are left out as long as there are others. Raises PermanentError
     when no board can be solved with the words.
@@ -78,10 +77,12 @@ def letter_payloads(
     if not all(letters):
         raise PermanentError("boards need words with vowels and words with consonants")
     common = compile_lexicon((word, 0) for word in words)
-    for day in range(days):
-        date = start + dt.timedelta(days=day)
+
+    def make(date: dt.date, day: int) -> dict[str, Any]:
         puzzle, chain = _solvable(shape, letters, common, (seed * SEED_STEP + day) * TRIES)
-        yield date, json.dumps(_payload(date, day + 1, puzzle, chain), separators=(",", ":"))
+        return _payload(date, day + 1, puzzle, chain)
+
+    return make
 
 
 def _words(lexicon: Lexicon) -> list[str]:

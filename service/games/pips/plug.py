@@ -40,10 +40,10 @@ class PipsAtDoors(ServicePlug):
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make payloads with a board of each level."""
-        from nightgrid.service.games.pips.mixes import chosen_mixes, pips_payloads
+        from nightgrid.service.games.pips.random_payloads import chosen_mixes, pips_payloads
 
         mixes = chosen_mixes(said)
-        return dated(pips_payloads(mixes, start, days, seed)), list(mixes)
+        return dated(start, days, pips_payloads(mixes, days, seed)), list(mixes)
 
 
 PLUG = PipsAtDoors()

@@ -138,9 +138,9 @@ class StrandsAtDoors(ServicePlug):
     ) -> tuple[Iterator[Payload], list[str]]:
         """Lay one theme a day."""
         from nightgrid.archive.games.strands.payload import LEVELS
-        from nightgrid.archive.games.strands.random_boards import strands_payloads
+        from nightgrid.archive.games.strands.random_boards import strands_payload
 
-        return dated(strands_payloads(start, days, seed)), list(LEVELS)
+        return dated(start, days, lambda date, day: strands_payload(date, seed, day)), list(LEVELS)
 
 
 def _number(words: str) -> int | None:

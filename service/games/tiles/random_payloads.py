@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from nightgrid.service.games.plug import Payload, Said
+from nightgrid.service.games.plug import Payload, Said, compact
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.generate import Form, generate, to_page
 
@@ -32,5 +31,4 @@ def numbered_boards(form: Form, boards: int, seed: int) -> Iterator[Payload]:
     """Make boards named by their numbers."""
     for i in range(boards):
         board = generate(form, seed * BOARDS_A_SEED + i)
-        text = json.dumps(to_page(board), separators=(",", ":"))
-        yield Payload(f"{i + 1:0{len(str(boards))}}", text)
+        yield Payload(f"{i + 1:0{len(str(boards))}}", compact(to_page(board)))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,14 +33,11 @@ def chosen_mixes(said: Mapping[str, Any]) -> dict[str, Mix]:
 
 
 def pips_payloads(
-    mixes: dict[str, Mix], start: dt.date, days: int, seed: int
-) -> Iterator[tuple[dt.date, str]]:
-    """Generate one payload of Pips a day, as compact JSON without a line break."""
+    mixes: dict[str, Mix], days: int, seed: int
+) -> Callable[[dt.date, int], dict[str, Any]]:
+    """Generate boards, of each mix in turn; return what makes the payload of the next day."""
     # It loads the kernels, which a mix that is wrong needs none of.
     from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 
     boards = generate_many(seed, days * len(mixes), list(mixes.values()))
-    for day in range(days):
-        date = start + dt.timedelta(days=day)
-        todays = dict(zip(mixes, itertools.islice(boards, len(mixes)), strict=True))
-        yield date, json.dumps(to_payload(date, todays), separators=(",", ":"))
+    return lambda date, _day: to_payload(date, dict(zip(mixes, boards, strict=False)))
