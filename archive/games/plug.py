@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.algebra import Game
@@ -52,8 +52,8 @@ class ArchivePlug:
 
     name: str
     """The game's name in nightgrid.solvers.registry."""
-    columns: ClassVar[Mapping[str, str]]
-    """Columns of its boards in the puzzles table, with types: "int32[]" is a list of int32."""
+    columns: str
+    """Columns of its boards in the puzzles table: see nightgrid.archive.lake.tables.fields."""
     endpoint: str | None = None
     """Where a host that publishes several games keeps the payloads of this one; None for a game
     that is not published day by day."""

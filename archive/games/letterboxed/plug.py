@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.games.plug import ArchivePlug, Edition, Remark
 from nightgrid.solvers.algebra import Game
@@ -22,7 +22,7 @@ class LetterBoxedInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "letterboxed"
-    columns: ClassVar = {"letter": "int32[]", "side_size": "int32[]", "dictionary_id": "string"}
+    columns = "letter int32[], side_size int32[], dictionary_id string"
     """`letter` holds the code points of the letters, side by side, `side_size` how many each side
     has; `dictionary_id` names the board's own words in the table of dictionaries, "" for a board
     without; `size` is the number of letters."""

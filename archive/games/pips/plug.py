@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
@@ -16,15 +16,10 @@ class PipsInArchive(ArchivePlug):
     """
 
     name = "pips"
-    columns: ClassVar = {
-        "cell_row": "int32[]",
-        "cell_col": "int32[]",
-        "cell_region": "int32[]",
-        "region_type": "uint8[]",
-        "region_target": "int64[]",
-        "domino_a": "int32[]",
-        "domino_b": "int32[]",
-    }
+    columns = (
+        "cell_row int32[], cell_col int32[], cell_region int32[], region_type uint8[], "
+        "region_target int64[], domino_a int32[], domino_b int32[]"
+    )
     """cell_* run over the board's cells (sorted by row, then column), region_* over its regions
     (codes of nightgrid.solvers.pips.puzzle.REGION_TYPES; target 0 where there is none), domino_*
     over its dominoes; `size` is the number of dominoes."""

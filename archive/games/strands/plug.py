@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
@@ -12,12 +12,7 @@ class StrandsInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "strands"
-    columns: ClassVar = {
-        "row_count": "int32",
-        "column_count": "int32",
-        "letter": "int32[]",
-        "theme_word_count": "int32",
-    }
+    columns = "row_count int32, column_count int32, letter int32[], theme_word_count int32"
     """`letter` holds the code point of each cell, row by row; theme_word_count is -1 where the
     number of words beside the spangram is not known; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"

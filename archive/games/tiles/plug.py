@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
 
@@ -11,12 +11,7 @@ class TilesInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "tiles"
-    columns: ClassVar = {
-        "feature": "int32[]",
-        "tile_size": "int32[]",
-        "name_letter": "int32[]",
-        "name_size": "int32[]",
-    }
+    columns = "feature int32[], tile_size int32[], name_letter int32[], name_size int32[]"
     """`feature` holds the features of each tile in turn, as numbers in order of first appearance,
     `tile_size` how many each tile has. The names of features follow in the same order:
     `name_letter` has their code points, `name_size` how many letters each has. `size` is the number

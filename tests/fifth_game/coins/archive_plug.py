@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any, ClassVar
+from typing import Any
 
 from nightgrid.archive.games import ArchivePlug
 from nightgrid.archive.games.generator_spec import Board, Generated, Make, read_number
@@ -15,7 +15,7 @@ from .rules import Rules
 
 class CoinsInArchive(ArchivePlug):
     name = "coins"
-    columns: ClassVar = {"coin": "int32[]", "total": "int64"}
+    columns = "coin int32[], total int64"
     corpus_options = ("coins",)
 
     def claims_member(self, key: str | None, value: Any) -> bool:
