@@ -6,7 +6,6 @@ The inputs name the corpus: the same contents under the same names are the same 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -34,7 +33,6 @@ SAMPLED_PAYLOADS = 16
 PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
 DERIVED = frozenset({"puzzle_id", "game", "size"})
 """Columns of a puzzles table that follow from the others."""
-_HASH_BLOCK_BYTES = 1024**2
 
 InputKind = Literal["payloads", "parquet", "generated"]
 
@@ -250,16 +248,8 @@ def unreadable(path: Path, error: Exception) -> PermanentError:
 
 def file_sha256(path: Path) -> str:
     """Hash the contents of a file."""
-    found = hashlib.sha256()
-    for block in _blocks(path):
-        found.update(block)
-    return found.hexdigest()
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as stream:
-        while block := stream.read(_HASH_BLOCK_BYTES):
-            yield block
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_same(path: Path, about: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ def print_date(member: Member | None, expected: dt.date | None) -> dt.date | Non
             "missing-key", DATE_KEY, f"expected {expected}, but the key is missing"
         )
     value = member_value(member)
-    date = _date(value)
+    date = iso_date(value)
     if date is None:
         got = repr(shown(value)) if isinstance(value, str) else json_kind(value)
         raise InvalidPuzzleError("bad-date", DATE_KEY, f"expected YYYY-MM-DD, got {got}")
@@ -55,12 +55,11 @@ def print_date(member: Member | None, expected: dt.date | None) -> dt.date | Non
     return date
 
 
-def _date(value: Any) -> dt.date | None:
-    if not isinstance(value, str) or not _DATE.fullmatch(value):
-        return None
+def iso_date(value: Any) -> dt.date | None:
+    """Read a date as YYYY-MM-DD; None for anything else."""
     try:
-        return dt.date.fromisoformat(value)
-    except ValueError:
+        return dt.date.fromisoformat(value) if _DATE.fullmatch(value) else None
+    except (ValueError, TypeError):
         return None
 
 

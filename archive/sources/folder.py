@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from pathlib import Path
 
+from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.archive.sources.responses import (
     MAX_BODY_BYTES,
     Answer,
@@ -14,8 +14,6 @@ from nightgrid.archive.sources.responses import (
     failed,
 )
 from nightgrid.solvers.errors import PermanentError
-
-_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 
 
 class FolderSource:
@@ -41,11 +39,7 @@ class FolderSource:
         """List the dates that have a file."""
         found = []
         for path in self._folder.iterdir():
-            match = _NAME.fullmatch(path.name)
-            try:
-                date = dt.date.fromisoformat(match[1]) if match else None
-            except ValueError:  # 2025-02-30.json
-                continue
+            date = iso_date(path.stem) if path.suffix == ".json" else None
             if date and (first is None or first <= date) and (last is None or date <= last):
                 found.append(date)
         return sorted(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,7 @@ def default_lexicon() -> Lexicon:
     """Open the default vocabulary: English words of wordfreq, and phrases of symspellpy."""
     version = importlib.metadata.version
     source = _source("default", version("wordfreq"), version("symspellpy"))
-    found = lexicon_cache.known(source)
-    if found is None:
-        found = lexicon_cache.keep(compile_lexicon(english_words(), english_phrases()))
-        lexicon_cache.note(source, found.lexicon_id)
-    return _opened.setdefault(found.lexicon_id, found)
+    return _made(source, lambda: compile_lexicon(english_words(), english_phrases()))
 
 
 def lexicon_from_file(path: str | Path) -> Lexicon:
@@ -49,11 +46,7 @@ def lexicon_from_file(path: str | Path) -> Lexicon:
     """
     data = _read(Path(path))
     source = _source("list", digest_of(data))
-    found = lexicon_cache.known(source)
-    if found is None:
-        found = lexicon_cache.keep(compile_lexicon(read_word_list(data, str(path))))
-        lexicon_cache.note(source, found.lexicon_id)
-    return _opened.setdefault(found.lexicon_id, found)
+    return _made(source, lambda: compile_lexicon(read_word_list(data, str(path))))
 
 
 def check_word_list(path: str | Path) -> None:
@@ -102,6 +95,14 @@ def _source(*fields: str) -> str:
     folder = Path(nightgrid.solvers.lexicon.__file__).parent
     code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
     return digest(*fields, digest_of(code))
+
+
+def _made(source: str, compiled: Callable[[], Lexicon]) -> Lexicon:
+    found = lexicon_cache.known(source)
+    if found is None:
+        found = lexicon_cache.keep(compiled())
+        lexicon_cache.note(source, found.lexicon_id)
+    return _opened.setdefault(found.lexicon_id, found)
 
 
 def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:

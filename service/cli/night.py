@@ -159,6 +159,7 @@ def demo(
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
     themes of Strands. Exit code: 0 done, 1 something outside failed.
     """
+    from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.night.settings import NightGame, NightSettings
 
     check_game(game)
@@ -173,7 +174,7 @@ def demo(
     night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
     def show(report: GameReport) -> None:
-        store = night.workers.lake
+        store = Lake.open(night.workers.lake)
         counts = list(counts_by_date(store, report.game))
         if json:
             for row in counts:

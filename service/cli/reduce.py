@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.pictures import SvgFile, check_picture, write_picture
+from nightgrid.service.options.pictures import SvgFile, check_picture, write_file, write_picture
 from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import (
     Exit,
@@ -133,7 +133,7 @@ def reduce(
         (instance_out, chosen.write(made.instance)),
     ):
         if path is not None:
-            _write(path, text)
+            write_file(path, text)
     outcome = _solve(made, seconds) if solve else None
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
     answer = None if found is None else made.solution_of(found)
@@ -173,13 +173,6 @@ def _instance(
     except UnicodeDecodeError as error:
         raise PermanentError(f"{name}: byte {error.start} is not UTF-8") from error
     return reduction.read(text)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PermanentError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _solve(made: Made, seconds: float) -> Outcome[Any]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import game_title
 from nightgrid.service.terminal.console import duration, say_table
 
-
-def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
-    """Read the counts by date, as JSON values."""
+if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 
-    table = Lake.open(lake).read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
+
+def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
+    """Read the counts by date, as JSON values."""
+    from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+    from nightgrid.archive.results.gold import COUNTS_PATH
+
+    table = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
     for row in table.to_pylist():
         if row["game"] != game:
             continue
@@ -26,16 +29,15 @@ def counts_by_date(lake: str, game: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def official_ranks(lake: str, game: str) -> dict[str, str]:
+def official_ranks(lake: Lake, game: str) -> dict[str, str]:
     """Say of every date where its official solution stands among the best; {} without ranks."""
     from nightgrid.archive.games import archive_plug
-    from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lake.tables import ranks_schema
     from nightgrid.archive.results.gold import ranks_path
 
     if not archive_plug(game).ranked:
         return {}
-    table = Lake.open(lake).read_table(ranks_path(game), ranks_schema(game))
+    table = lake.read_table(ranks_path(game), ranks_schema(game))
     return {
         row["date"].isoformat(): f"{row['official_rank'] or '-'} of {row['best_count'] or 0}"
         for row in table.to_pylist()
@@ -99,12 +101,12 @@ def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
     return lambda level: (known.index(level) if level in known else len(known), level)
 
 
-def say_runtimes(lake: str, game: str) -> None:
+def say_runtimes(lake: Lake, game: str) -> None:
     """Show what the kernels cost, by level and ask."""
-    from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lake.tables import RUNTIMES
+    from nightgrid.archive.results.gold import RUNTIMES_PATH
 
-    table = Lake.open(lake).read_table("gold/runtimes.parquet", RUNTIMES)
+    table = lake.read_table(RUNTIMES_PATH, RUNTIMES)
     mine = (row for row in table.to_pylist() if row["game"] == game)
     rank = _level_rank(game)
     rows = sorted(mine, key=lambda row: (rank(row["level"]), row["ask"] or ""))

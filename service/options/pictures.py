@@ -60,7 +60,12 @@ def check_picture(path: Path | None) -> None:
 
 def write_picture(path: Path, text: str) -> None:
     """Write a picture. Raises PermanentError where that fails."""
+    write_file(path, text, "--svg")
+
+
+def write_file(path: Path, text: str, what: str = "cannot write") -> None:
+    """Write a text. Raises PermanentError, beginning with `what`, where that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise PermanentError(f"--svg {path}: {error.strerror or error}") from error
+        raise PermanentError(f"{what} {path}: {error.strerror or error}") from error

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
     from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.settings import Settings
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def one_of(names: Sequence[str]) -> str:
@@ -137,12 +135,10 @@ def chosen_ask(
 
 def parse_date(text: str, option: str) -> dt.date:
     """Read a date as YYYY-MM-DD. Raises PermanentError that names the option."""
-    try:
-        if _DATE.fullmatch(text):
-            return dt.date.fromisoformat(text)
-    except ValueError:
-        pass
-    raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
+    date = iso_date(text)
+    if date is None:
+        raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
+    return date
 
 
 def check_range(value: float | None, option: str, most: float, *, least: float = 0) -> None:

@@ -94,18 +94,11 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--words N and --min-length N leave fewer"
         )
-        return ChainSet(
-            search="disjoint",
-            status=Status.OVER_BUDGET,
-            reason_code=ReasonCode.CAPACITY,
-            reason=reason,
-        )
+        return _nothing("disjoint", Status.OVER_BUDGET, ReasonCode.CAPACITY, reason)
     status = Status(stream.status)
     if status is not Status.SOLVED:
         reason = stream.reason or "No solution exists, and so no set of chains."
-        return ChainSet(
-            search="disjoint", status=status, reason_code=stream.reason_code, reason=reason
-        )
+        return _nothing("disjoint", status, stream.reason_code, reason)
     best = disjoint_chains(every, budget)
     return ChainSet(
         search="disjoint",
@@ -126,22 +119,16 @@ def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
         letters = Counter("".join(puzzle.sides))
         twice = next((letter for letter, times in letters.items() if times > 1), "one")
         reason = f"--greedy takes boards whose letters are all different; {twice!r} stands twice"
-        return ChainSet(
-            search="greedy", status=Status.INVALID, reason_code=ReasonCode.REFUSED, reason=reason
-        )
+        return _nothing("greedy", Status.INVALID, ReasonCode.REFUSED, reason)
     most = game.bound_rules.chains
     found = greedy_chains(model, most if isinstance(most, int) else WORDS_MAX)
     chains = [Chain(words=tuple(model.words[word] for word in words)) for words in found]
     if not chains:
         reason = "The greedy search finds no chain, which proves nothing."
-        return ChainSet(
-            search="greedy",
-            status=Status.OVER_BUDGET,
-            reason_code=ReasonCode.UNPROVEN,
-            reason=reason,
-        )
-    return ChainSet(
-        search="greedy",
-        status=Status.SOLVED,
-        solutions=tuple(sorted(chains, key=lambda chain: chain.order)),
-    )
+        return _nothing("greedy", Status.OVER_BUDGET, ReasonCode.UNPROVEN, reason)
+    best_first = tuple(sorted(chains, key=lambda chain: chain.order))
+    return ChainSet(search="greedy", status=Status.SOLVED, solutions=best_first)
+
+
+def _nothing(search: Search, status: Status, code: ReasonCode | None, reason: str) -> ChainSet:
+    return ChainSet(search=search, status=status, reason_code=code, reason=reason)

@@ -17,7 +17,8 @@ from nightgrid.service.drawing.svg import (
     page,
     text_of,
 )
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.service.games.pips.view import mark
+from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
 from nightgrid.solvers.pips.solution import Solution
 
 CELL_PX = 26
@@ -27,7 +28,6 @@ MARK_PX = 11
 WALL_PX = 2
 
 DOMINO = "#ffffff"
-_MARKS = {RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠", RegionType.EMPTY: ""}
 
 
 def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None = None) -> str:
@@ -73,13 +73,13 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
             half = CELL_PX // 2
             add_middle(svg, at[0] + half, at[1] + half, str(pip), PIP_PX, weight=weight)
     for region in puzzle.regions:
-        mark = _mark(region)
-        if mark:
+        if region.type is not RegionType.EMPTY:
+            text = mark(region)
             x, y = corner(min(region.cells))
-            wide = MARK_PX + 4 + (len(mark) - 1) * MARK_PX * 2 // 3
+            wide = MARK_PX + 4 + (len(text) - 1) * MARK_PX * 2 // 3
             add(svg, "rect", x=x - 6, y=y - 8, width=wide, height=MARK_PX + 4, rx=4, fill=INK)
             middle = (x - 6 + wide / 2, y - 8 + (MARK_PX + 4) / 2)
-            add_middle(svg, *middle, mark, MARK_PX, GROUND)
+            add_middle(svg, *middle, text, MARK_PX, GROUND)
     return text_of(svg)
 
 
@@ -98,11 +98,3 @@ def _walls(of: dict[Cell, int], corner: object) -> list[tuple[int, int, bool]]:
             if of.get(neighbour) != of[r, c] and (before or neighbour not in of):
                 found.append((*corner(at), level))
     return found
-
-
-def _mark(region: Region) -> str:
-    if region.type is RegionType.LESS:
-        return f"<{region.target}"
-    if region.type is RegionType.GREATER:
-        return f">{region.target}"
-    return _MARKS.get(region.type, str(region.target))

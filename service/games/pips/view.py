@@ -36,7 +36,7 @@ def draw_regions(puzzle: Puzzle) -> str:
     labels: dict[Cell, str] = {}
     for number, region in enumerate(puzzle.regions):
         groups.update(dict.fromkeys(region.cells, number))
-        labels[max(region.cells)] = _mark(region)
+        labels[max(region.cells)] = mark(region)
     return _draw(groups, labels)
 
 
@@ -62,7 +62,8 @@ def list_dominoes(puzzle: Puzzle) -> str:
     return "\n".join("   ".join(text.ljust(width) for text in line).rstrip() for line in lines)
 
 
-def _mark(region: Region) -> str:
+def mark(region: Region) -> str:
+    """Write the constraint of a region in a few characters."""
     if region.type is RegionType.LESS:
         return f"<{region.target}"
     if region.type is RegionType.GREATER:
