@@ -1,6 +1,6 @@
 """Make one slice of a corpus: its puzzles, what became of each row, and what broke a rule.
 
-A slice depends on the inputs alone, so it is the same bytes whoever makes it, however often.
+A slice depends on the inputs alone, so every process that makes it makes the same bytes.
 """
 
 from __future__ import annotations

@@ -90,7 +90,10 @@ def fetch(
             report.known += 1
             continue
         if failures_in_a_row >= GIVE_UP_AFTER_FAILURES:
-            report.failed.append(_not_asked(date))
+            message = "not asked for: the source failed too often before"
+            report.failed.append(
+                FetchFailure(date=date, url="", rule=NOT_ASKED, message=message, transient=True)
+            )
             continue
         report.asked.append(date)
         answer = source.fetch(date, _validators(raw, date, source.url(date)))
@@ -176,13 +179,3 @@ def _in_quarantine(lake: Lake, game: str, raw: RawArchive) -> set[dt.date]:
 
 def _drafts(raw: RawArchive) -> set[dt.date]:
     return {date for date in raw.dates() if raw.of(date)[-1].is_draft}
-
-
-def _not_asked(date: dt.date) -> FetchFailure:
-    return FetchFailure(
-        date=date,
-        url="",
-        rule=NOT_ASKED,
-        message="not asked for: the source failed too often before",
-        transient=True,
-    )

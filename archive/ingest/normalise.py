@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -94,12 +94,8 @@ class _Tables:
         self.quarantine = lake.read_table(quarantine_path(game.name), QUARANTINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Edition:
-    """A row of the editions table, and its board."""
-
-    puzzle: Any
-    row: dict[str, Any]
+_Edition = tuple[Any, dict[str, Any]]
+"""A board, and its row of the editions table."""
 
 
 def _normalise_batch(
@@ -119,7 +115,7 @@ def _normalise_batch(
         published = (item for item in found if isinstance(item[1], Published))
         editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
-    boards = {edition.row["puzzle_id"]: edition.puzzle for edition in editions}
+    boards = {row["puzzle_id"]: puzzle for puzzle, row in editions}
     # Words before puzzles before editions: nothing ever refers to what the lake lacks.
     add_dictionaries(tables.lake, words_of(boards.values()))
     rows = puzzles_table(tables.game, list(boards.values()))
@@ -131,7 +127,7 @@ def _normalise_batch(
     for key in added:
         rule = str(key[_QUARANTINE_KEY.index("rule")])
         report.quarantined[rule] = report.quarantined.get(rule, 0) + 1
-    told = [edition.row for edition in editions]
+    told = [row for _, row in editions]
     path = editions_path(tables.game.name)
     tables.editions, added = _commit(tables.lake, path, tables.editions, dates, told, _EDITIONS_KEY)
     first = sum(1 for key in added if key[_EDITIONS_KEY.index("revision")] == 1)
@@ -142,6 +138,8 @@ def _normalise_batch(
 _EDITIONS_KEY = ("date", "level", "revision")
 _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 
+_TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
+"""Columns of editions that payloads tell as they are."""
 _Found = tuple[Sighting, Published | Fault]
 
 
@@ -149,21 +147,16 @@ def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Fo
     """Read every payload seen for a date, oldest first."""
     found: list[_Found] = []
     for sighting in raw.of(date):
+        items: list[Published | Fault]
         if sighting.fault_rule is not None:
-            items: list[Published | Fault] = [
-                _whole(sighting.fault_rule, sighting.fault_message or "")
-            ]
+            items = [input_fault(sighting.fault_rule, sighting.fault_message or "")]
         else:
             try:
                 items = reads.read_payload(raw.body(sighting), date)
             except PermanentError as error:
-                items = [_whole("raw-damaged", str(error))]
+                items = [input_fault("raw-damaged", str(error))]
         found += [(sighting, item) for item in items]
     return found
-
-
-def _whole(rule: str, message: str) -> Fault:
-    return input_fault(rule, message)
 
 
 def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
@@ -181,11 +174,10 @@ def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
         revisions = by_level.setdefault(published.level, [])
         told = _told(published, game)
         draft = sighting.is_draft
-        if revisions and revisions[-1].puzzle == published.puzzle:
-            known = {name: value for name, value in told.items() if value is not None}
-            row = revisions[-1].row
-            draft = draft and row["draft"]
-            revisions[-1] = replace(revisions[-1], row=row | known | {"draft": draft})
+        if revisions and revisions[-1][0] == published.puzzle:
+            row = revisions[-1][1]
+            row |= {name: value for name, value in told.items() if value is not None}
+            row["draft"] = draft and row["draft"]
             continue
         row = {
             "game": sighting.game,
@@ -197,24 +189,15 @@ def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
             "raw_sha256": sighting.sha256,
             "draft": draft,
         }
-        revisions.append(_Edition(puzzle=published.puzzle, row=row | told))
+        revisions.append((published.puzzle, row | told))
     return [edition for revisions in by_level.values() for edition in revisions]
 
 
 def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
     solution = published.solution
-    return {
-        "source_id": published.source_id,
-        "backend_id": published.backend_id,
-        "editor": published.editor,
-        "constructors": published.constructors,
-        "clue": published.clue,
-        "par": published.par,
-        "yesterday": published.yesterday,
-        "official_solution": None
-        if solution is None
-        else canonical_json(game.solution_to_json(solution)),
-    }
+    official = None if solution is None else canonical_json(game.solution_to_json(solution))
+    told = {name: getattr(published, name) for name in _TOLD}
+    return {**told, "official_solution": official}
 
 
 def _quarantine_rows(found: Iterator[_Found]) -> list[dict[str, Any]]:

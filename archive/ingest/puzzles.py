@@ -57,12 +57,12 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     added = len(table)
     number, last = _last_segment(lake, game)
     while len(table):
-        room = segment_rows - len(last)
-        if room <= 0:
-            number, last, room = number + 1, schema.empty_table(), segment_rows
-        filled = pa.concat_tables([last, table.slice(0, room)]).sort_by("puzzle_id")
+        free = segment_rows - len(last)
+        if free <= 0:
+            number, last, free = number + 1, schema.empty_table(), segment_rows
+        filled = pa.concat_tables([last, table.slice(0, free)]).sort_by("puzzle_id")
         lake.write_table(_segment_path(game, number), filled)
-        table = table.slice(room)
+        table = table.slice(free)
         last = filled
     return added
 

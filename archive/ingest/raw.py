@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -152,7 +152,7 @@ class RawArchive:
 
     def commit_index(self, sightings: list[Sighting]) -> None:
         """Add sightings to the index, which says that they are normalised."""
-        added = pa.Table.from_pylist([_to_row(sighting) for sighting in sightings], schema=RAW)
+        added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
         table = pa.concat_tables([self.index, added])
         table = table.sort_by([("date", "ascending"), ("sequence", "ascending")])
         self._lake.write_table(index_path(self.game), table)
@@ -185,13 +185,9 @@ def _order(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
     return (sighting.date, sighting.sequence, sighting.fetched_at, sighting.sha256)
 
 
-def _to_row(sighting: Sighting) -> dict[str, Any]:
-    return {name: getattr(sighting, name) for name in RAW.names}
-
-
 def _to_json(sighting: Sighting) -> dict[str, Any]:
-    row = _to_row(sighting)
-    return row | {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
+    told = {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
+    return asdict(sighting) | told
 
 
 def _read_sighting(lake: Lake, path: str) -> Sighting:

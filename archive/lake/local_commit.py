@@ -117,7 +117,7 @@ def put(
 
 
 def rename(staged: Path, target: Path) -> bool:
-    """Give a staged file its name, whoever had it before."""
+    """Give a staged file its name, in place of a file that has it."""
     staged.replace(target)
     return True
 

@@ -182,7 +182,7 @@ class Lake:
         """Let `fill` write a file that can be made again.
 
         It is written like any other, but nothing waits until it is on the disk: after a power
-        failure it may be damaged, which whoever reads it has to notice.
+        failure it may be damaged, which its reader has to notice.
         """
         self._commit(path, fill, durable=False)
 
@@ -315,7 +315,7 @@ class Lake:
                 found = self._fs.get_file_info(selector)
             except NotADirectoryError:
                 return []
-            except FileNotFoundError:  # somebody made the folder just between two looks of Arrow's
+            except FileNotFoundError:  # made just between two looks of Arrow's
                 return self.list(prefix)
         names = (info.path for info in found if info.type == pafs.FileType.File)
         return sorted(name for name in names if not name.startswith(f"{STAGING}/"))

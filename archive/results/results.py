@@ -21,8 +21,8 @@ from nightgrid.solvers.question import Question
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
 ONDEMAND_PREFIX = "ondemand-"
-"""Begins the names of files with the answer to one job that somebody submitted, after which they
-are called."""
+"""Begins the names of files with the answer to one submitted job, after which they are
+called."""
 
 _MOST_TELLING: tuple[Status, ...] = (
     Status.SOLVED,

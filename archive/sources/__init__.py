@@ -27,7 +27,7 @@ def open_source(
     `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
     is added to it. An address that ends like the game's page is that page, with one payload.
 
-    Raises PermanentError when it is neither, and for a URL of a game that nobody publishes.
+    Raises PermanentError when it is neither, and for a URL of a game that is not published.
     """
     if "://" in address:
         # A folder needs no HTTP library, and neither does a process that fetches nothing.

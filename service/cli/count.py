@@ -152,7 +152,7 @@ def count(
             note("stopped; the same command goes on")
             code = Exit.INTERRUPTED
     if code == Exit.INTERRUPTED:
-        # Told above, in more words than anybody further out has.
+        # Told above, in more words than `run` has.
         raise typer.Abort
     return code
 
@@ -167,7 +167,7 @@ def _signals_as_interrupt() -> Iterator[None]:
     try:
         before = signal.signal(signal.SIGTERM, stop)
     except ValueError:
-        # Not the main thread: whoever runs us there has the signals.
+        # Not the main thread: its owner has the signals.
         yield
         return
     try:
@@ -227,7 +227,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
 
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
-    """Say how far it came and how to go on, whoever obeyed the signal."""
+    """Say how far it came and how to go on, whether the driver or this process was stopped."""
     from nightgrid.flows.runs import StoppedError, stopped
 
     if isinstance(error, StoppedError) and error.run_id is not None:

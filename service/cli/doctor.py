@@ -251,7 +251,7 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
     yield Finding("lake", "ok", f"{settings.lake} can be written, files are replaced at once")
     yield from _check_schemas(lake, settings.lake)
     for folder in reversed(made):
-        # A look leaves nothing behind; what somebody else has put there meanwhile stays.
+        # A look leaves nothing behind; what another process has put there meanwhile stays.
         with contextlib.suppress(OSError):
             folder.rmdir()
 

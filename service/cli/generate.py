@@ -88,7 +88,8 @@ def generate(
     first = parse_date(start, "--start")
     days = plug.sample_days if days is None else days
     seed = plug.sample_seed if seed is None else seed
-    _check_days(first, days)
+    if days > (dt.date.max - first).days + 1:
+        raise PermanentError(f"{days} days from {first} on reach beyond {dt.date.max}")
     payloads, levels = plug.payloads(said, first, days, seed)
     if out is None:
         for _, text in payloads:
@@ -105,11 +106,6 @@ def generate(
         of = plural(len(levels) or 1, "board")
         note(f"wrote {plural(days, 'payload')} of {of} to {out}")
     return Exit.OK
-
-
-def _check_days(start: dt.date, days: int) -> None:
-    if days > (dt.date.max - start).days + 1:
-        raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
 
 
 def _write(path: Path, data: bytes, *, force: bool) -> None:

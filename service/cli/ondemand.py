@@ -140,12 +140,12 @@ def submit(
     return each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
 
 
-def _is_known(store: Any, room: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
+def _is_known(store: Any, bound: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
     """Tell whether the lake has the answer: then no server is needed."""
     from nightgrid.solvers.question import question_of
     from nightgrid.workers.ondemand import jobs as ondemand
 
-    job = question_of(room, ask).job_id(room.puzzle_id(puzzle))
+    job = question_of(bound, ask).job_id(bound.puzzle_id(puzzle))
     return ondemand.find_row(store, job) is not None
 
 
@@ -226,9 +226,9 @@ def _say_row(row: dict[str, Any]) -> None:
     say(f"{row['ask']} of puzzle {row['puzzle_id']}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])
-    room = game(row["game"])
+    played = game(row["game"])
     shown = view(row["game"])
-    solutions = [room.solution_from_json(value) for value in row["solutions"]]
+    solutions = [played.solution_from_json(value) for value in row["solutions"]]
     if Ask.parse(row["ask"]).kind == "best":
         say_best(shown, None, solutions)
         return

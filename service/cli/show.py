@@ -53,16 +53,16 @@ def _show_one(
 ) -> Exit:
     from nightgrid.solvers.registry import game
 
-    room = game(found.game)
+    played = game(found.game)
     shown = view(found.game)
     puzzle = published.puzzle
     official = published.solution
     if svg is not None:
         write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
     if json:
-        value = head_json(found, puzzle) | {"puzzle": room.puzzle_to_json(puzzle)}
+        value = head_json(found, puzzle) | {"puzzle": played.puzzle_to_json(puzzle)}
         if solution:
-            value["solution"] = None if official is None else room.solution_to_json(official)
+            value["solution"] = None if official is None else played.solution_to_json(official)
         emit(value)
         return Exit.OK
     say_board(found.source, published, puzzle, shown)

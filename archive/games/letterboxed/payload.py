@@ -45,7 +45,7 @@ SIDE_LETTERS = 3
 MIN_LETTERS = 3
 """Fewest letters of a word of a published dictionary."""
 PAR_MAX = SIDES * SIDE_LETTERS
-"""A board with more than one word a letter is none that anybody would publish."""
+"""A board with more than one word a letter is not published."""
 
 ANY_CHAIN = Rules(chains=CHAIN_WORDS_MAX, min_letters=1)
 """Rules under which a payload's answer has to hold: whether it is the best is another question."""

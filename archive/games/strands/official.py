@@ -25,7 +25,7 @@ def is_same_cover(official: Cover, cover: Cover) -> bool:
 
 
 def is_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> bool | None:
-    """Check a cover that may name words without placing them; None where nobody can tell."""
+    """Check a cover that may name words without placing them; None where that is open."""
     if cover.spangram is None or all(entry.path for entry in cover.entries):
         return _keeps(puzzle, rules, cover)
     known = {entry.word: entry.path for entry in cover.entries if entry.path}

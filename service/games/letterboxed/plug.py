@@ -112,8 +112,7 @@ class LetterBoxedAtDoors(ServicePlug):
         """Search chains greedily, or for a set without a shared word."""
         from nightgrid.service.games.letterboxed.chain_sets import search_chains
 
-        room = cast("LetterBoxedGame", game)
-        return search_chains(room, puzzle, cast("Search", name), budget)
+        return search_chains(cast("LetterBoxedGame", game), puzzle, cast("Search", name), budget)
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:
         """Count the words or letters of the first chain: chains come best first."""

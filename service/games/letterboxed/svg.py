@@ -202,9 +202,9 @@ def _draw_numbers(svg: ET.Element, strokes: Sequence[_Stroke], taken: list[Point
     """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
     for stroke in strokes:
         spots = [stroke.at(share) for share in _NUMBER_AT]
-        room = [min((math.dist(spot, other) for other in taken), default=0.0) for spot in spots]
-        free = (spot for spot, space in zip(spots, room, strict=True) if space > 2 * NUMBER_PX + 1)
-        spot = next(free, spots[room.index(max(room))])
+        gaps = [min((math.dist(spot, other) for other in taken), default=0.0) for spot in spots]
+        free = (spot for spot, gap in zip(spots, gaps, strict=True) if gap > 2 * NUMBER_PX + 1)
+        spot = next(free, spots[gaps.index(max(gaps))])
         taken.append(spot)
         pictures.add(svg, "circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
         pictures.add_middle(svg, *spot, str(stroke.number), 11, "#ffffff")
