@@ -134,6 +134,9 @@ class Statistics:
         )
 
 
+COST_COLUMNS = ("states", "nodes", "kernel_ns", "table_bytes")
+"""The numbers of Statistics, as rows of parts and results have them."""
+
 P = TypeVar("P")
 S = TypeVar("S")
 

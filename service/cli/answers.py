@@ -16,6 +16,7 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
+from nightgrid.solvers.algebra import COST_COLUMNS
 from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
@@ -90,10 +91,7 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
         "status": str(outcome.status),
         "count": outcome.count,
         "value": outcome.value,
-        "states": statistics.states,
-        "nodes": statistics.nodes,
-        "kernel_ns": statistics.kernel_ns,
-        "table_bytes": statistics.table_bytes,
+        **{name: getattr(statistics, name) for name in COST_COLUMNS},
         **({"engine": statistics.engine} if statistics.engine else {}),
         "solver_version": game.solver_version,
         "reason_code": outcome.reason_code,

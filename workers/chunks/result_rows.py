@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nightgrid.solvers.algebra import Ask, Game, Outcome
+from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
 Row = dict[str, Any]
@@ -19,7 +19,6 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
             [game.solution_to_json(solution) for solution in outcome.solutions],
             separators=(",", ":"),
         )
-    statistics = outcome.statistics
     return part_row(
         head,
         str(outcome.status),
@@ -30,10 +29,7 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
         value_at_most=outcome.value_at_most,
         solutions=solutions,
         truncated=outcome.truncated,
-        states=statistics.states,
-        nodes=statistics.nodes,
-        kernel_ns=statistics.kernel_ns,
-        table_bytes=statistics.table_bytes,
+        **{name: getattr(outcome.statistics, name) for name in COST_COLUMNS},
     )
 
 
@@ -59,7 +55,7 @@ def part_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
     blank = dict.fromkeys(
         ("count", "value", "value_at_least", "value_at_most", "solutions", "children")
     )
-    costs = dict.fromkeys(("states", "nodes", "kernel_ns", "table_bytes"), 0)
+    costs = dict.fromkeys(COST_COLUMNS, 0)
     why = {
         "reason_code": None if reason is None else str(reason.code),
         "reason": "" if reason is None else reason.sentence,

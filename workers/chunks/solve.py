@@ -19,6 +19,7 @@ from nightgrid.archive.lake.tables import COUNT, PARTS, UNASKED
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import (
+    COST_COLUMNS,
     STATUS_CODES,
     Arrays,
     Ask,
@@ -196,10 +197,7 @@ def _batch(
         "reason_code": _named(out["reason"], codes),
         "reason": _named(out["reason"], sentences),
         "children": pa.nulls(rows.num_rows, pa.string()),
-        "states": out["states"],
-        "nodes": out["nodes"],
-        "kernel_ns": out["kernel_ns"],
-        "table_bytes": out["table_bytes"],
+        **{name: out[name] for name in COST_COLUMNS},
     }
     return pa.table(columns, schema=PARTS)
 

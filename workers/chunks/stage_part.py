@@ -10,7 +10,14 @@ import pyarrow as pa
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
-from nightgrid.solvers.algebra import Game, LayeredCount, Outcome, Status, canonical_json
+from nightgrid.solvers.algebra import (
+    COST_COLUMNS,
+    Game,
+    LayeredCount,
+    Outcome,
+    Status,
+    canonical_json,
+)
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.kept_count import kept_tables
@@ -90,7 +97,7 @@ def _carried(
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
     spent = count.statistics
-    row |= {name: getattr(spent, name) for name in ("states", "nodes", "kernel_ns", "table_bytes")}
+    row |= {name: getattr(spent, name) for name in COST_COLUMNS}
     return row
 
 

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import game_of
-from nightgrid.solvers.algebra import Game, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.external_sort import Buckets
@@ -203,12 +203,7 @@ def merge_outcomes(
                     game.solution_from_json(value) for value in json.loads(row["solutions"] or "[]")
                 ),
                 truncated=row["truncated"],
-                statistics=Statistics(
-                    states=row["states"],
-                    nodes=row["nodes"],
-                    kernel_ns=row["kernel_ns"],
-                    table_bytes=row["table_bytes"],
-                ),
+                statistics=Statistics(**{name: row[name] for name in COST_COLUMNS}),
                 reason_code=_code_of(row),
                 reason=row["reason"],
             )
