@@ -24,16 +24,16 @@ class Sighting:
 
     game: str
     date: dt.date
-    sequence: int
+    sequence: int = 0
     """1 for the first body of the date, then one more for every sighting."""
-    sha256: str
+    sha256: str = ""
     url: str
     fetched_at: dt.datetime
     http_status: int | None = None
     """None when the body is a file."""
     etag: str | None = None
     last_modified: str | None = None
-    body_bytes: int
+    body_bytes: int = 0
     fault_rule: str | None = None
     """Why the body is no payload, or None: "http-status", "body-too-large", …"""
     fault_message: str | None = None
