@@ -10,8 +10,7 @@ from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
-from nightgrid.archive.sources import Answer, AnswerKind, Source
-from nightgrid.archive.sources.responses import Validators
+from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14

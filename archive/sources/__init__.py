@@ -1,20 +1,92 @@
-"""Where payloads come from: a folder or an HTTP endpoint, behind one protocol."""
+"""Where payloads come from: what a source is asked and answers, and how one is opened."""
 
 from __future__ import annotations
 
+import datetime as dt
+import enum
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.archive.sources.responses import Answer, AnswerKind, Source
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 if TYPE_CHECKING:
     from nightgrid.archive.sources.web import Politeness
 
-__all__ = ["Answer", "AnswerKind", "FolderSource", "Source", "open_source"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validators:
+    """What a server wants to hear back to answer that nothing has changed."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+MAX_BODY_BYTES = 4 * 1024**2
+"""Nothing is read beyond this; published payloads have at most some 20 KB."""
+
+
+class AnswerKind(enum.StrEnum):
+    """How a source answered for a date."""
+
+    BODY = "body"
+    """With a payload."""
+    UNCHANGED = "unchanged"
+    """That the payload is the one that `validators` stand for."""
+    ABSENT = "absent"
+    """That there is no puzzle for that date."""
+    FAILED = "failed"
+    """Not with a payload; `rule` and `message` say why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a source answered for one date."""
+
+    kind: AnswerKind
+    url: str
+    body: bytes | None = None
+    """The payload; for a failure, what was received of a body, at most the bound."""
+    http_status: int | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    rule: str = ""
+    message: str = ""
+    transient: bool = False
+    """For a failure: whether another run may fare better."""
+    source_down: bool = False
+    """For a failure: whether the source is better left alone for the rest of this run."""
+
+
+def failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
+    """Say why a source did not answer with a payload."""
+    return Answer(
+        kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
+    )
+
+
+class Source(Protocol):
+    """Payloads by date."""
+
+    name: str
+    """What reports call it."""
+    local: bool
+    """True when asking costs nothing, so that every date is asked for again in every run."""
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """List the dates that can be asked for, sorted, between two dates inclusive."""
+
+    def url(self, date: dt.date) -> str:
+        """Name what `fetch` asks for."""
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Ask for one date; whatever goes wrong is an answer, never an exception."""
+
+    def close(self) -> None:
+        """Give back what the source holds."""
+
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
 
@@ -44,4 +116,6 @@ def open_source(
         if plug.page is not None and address.rstrip("/").endswith(plug.page):
             return PageSource(address, politeness or Politeness())
         return HttpSource(address, politeness or Politeness())
+    from nightgrid.archive.sources.folder import FolderSource
+
     return FolderSource(address)

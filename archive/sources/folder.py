@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 from nightgrid.archive.payloads.envelopes import iso_date
-from nightgrid.archive.sources.responses import (
+from nightgrid.archive.sources import (
     MAX_BODY_BYTES,
     Answer,
     AnswerKind,

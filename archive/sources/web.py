@@ -14,7 +14,7 @@ import tenacity
 
 from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
 from nightgrid.archive.payloads.strict_json import members_by_key
-from nightgrid.archive.sources.responses import (
+from nightgrid.archive.sources import (
     MAX_BODY_BYTES,
     Answer,
     AnswerKind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 Run = tuple[str, str]
@@ -21,6 +21,23 @@ def joined(characters: Iterable[Run]) -> Line:
         else:
             runs.append((text, style))
     return tuple(runs)
+
+
+def wrapped(items: Iterable[Sequence[Run]], separator: str, width: int) -> Drawing:
+    """Write items of one or more runs after one another, on a new line what does not fit."""
+    lines: list[list[Run]] = []
+    used = 0
+    for runs in items:
+        size = sum(len(text) for text, _ in runs)
+        if lines and used + len(separator) + size <= width:
+            lines[-1].append((separator, ""))
+            used += len(separator)
+        else:
+            lines.append([])
+            used = 0
+        lines[-1] += runs
+        used += size
+    return tuple(map(tuple, lines))
 
 
 def plain(text: str) -> Drawing:

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from nightgrid.service.drawing import Drawing, Line, Run, View, plain
+from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
 from nightgrid.service.drawing.braille import DOTS_HIGH, DOTS_WIDE, Canvas
 from nightgrid.service.games.letterboxed.polygon import Point, polygon
 from nightgrid.service.terminal.console import plural
@@ -102,21 +102,12 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
 
 def list_words(words: Sequence[str]) -> Drawing:
     """List the words of a chain in the order in which they are played, as their strokes look."""
-    lines: list[list[Run]] = [[]]
-    width = 0
     pens = itertools.cycle(zip(WORD_STYLES, itertools.cycle(_SAMPLES), strict=False))
-    for (number, word), (style, sample) in zip(enumerate(words, 1), pens, strict=False):
-        text = f"{_number(number)} {word} {sample}"
-        if lines[-1]:
-            if width + 3 + len(text) > LINE_CHARS:
-                lines.append([])
-                width = 0
-            else:
-                lines[-1].append(("   ", ""))
-                width += 3
-        lines[-1].append((text, style))
-        width += len(text)
-    return tuple(tuple(line) for line in lines)
+    items = (
+        [(f"{_number(number)} {word} {sample}", style)]
+        for (number, word), (style, sample) in zip(enumerate(words, 1), pens, strict=False)
+    )
+    return wrapped(items, "   ", LINE_CHARS)
 
 
 def _pens() -> list[tuple[str, tuple[bool, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 from nightgrid.service.drawing.svg import (
     CHAR_PX,
@@ -83,9 +84,10 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
     return text_of(svg)
 
 
-def _walls(of: dict[Cell, int], corner: object) -> list[tuple[int, int, bool]]:
+def _walls(
+    of: dict[Cell, int], corner: Callable[[Cell], tuple[int, int]]
+) -> list[tuple[int, int, bool]]:
     """List the edges of cells that lie between two regions or at the board's end."""
-    assert callable(corner)
     found = []
     for r, c in sorted(of):
         for neighbour, at, level in (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from nightgrid.service.drawing import Drawing, Line, Run, View, plain
+from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
 from nightgrid.service.games.tiles.layout import Layout, layout, played
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
@@ -73,25 +73,17 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
 def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
     """List the moves of a walk: the tile that each goes to, and what it clears."""
     start = f"Begin on tile {walk.tiles[0] + 1}. Then go to"
-    lines: list[list[Run]] = [[(start, "")]]
     teleports = set(walk.teleports)
     colours = layout(puzzle).colours if len(puzzle.tiles) <= TILES_MAX else {}
-    width = LINE_CHARS
     steps = zip(walk.tiles[1:], played(puzzle, walk)[1:], strict=True)
-    for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1):
-        mark = f" {TELEPORT}" if i in teleports else ""
-        runs = [(f"{i}.{mark} {tile + 1}", "")]
-        runs += [(f" {_cut(feature)}", _style(colours, feature)) for feature in features]
-        size = sum(len(text) for text, _ in runs)
-        if width + 3 + size > LINE_CHARS:
-            lines.append([])
-            width = 0
-        else:
-            lines[-1].append((" · ", ""))
-            width += 3
-        lines[-1] += runs
-        width += size
-    drawn: list[Line] = [tuple(line) for line in lines]
+    items = (
+        [
+            (f"{i}.{f' {TELEPORT}' if i in teleports else ''} {tile + 1}", ""),
+            *((f" {_cut(feature)}", _style(colours, feature)) for feature in features),
+        ]
+        for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1)
+    )
+    drawn: list[Line] = [*plain(start), *wrapped(items, " · ", LINE_CHARS)]
     if walk.moves > MOVES_MAX:
         drawn += plain(f"and {walk.moves - MOVES_MAX:,} more moves")
     if teleports:

@@ -16,7 +16,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS
 from nightgrid.archive.results.gold import COUNTS_PATH, write_gold
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
 
 SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"

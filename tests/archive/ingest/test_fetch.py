@@ -20,8 +20,8 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
-from nightgrid.archive.sources import Answer, AnswerKind, FolderSource
-from nightgrid.archive.sources.responses import Validators
+from nightgrid.archive.sources import Answer, AnswerKind, Validators
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 TODAY = dt.date(2026, 1, 15)

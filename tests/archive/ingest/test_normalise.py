@@ -22,7 +22,7 @@ from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Published
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.pips.solution import solution_from_json
 from nightgrid.solvers.registry import game
 
@@ -293,7 +293,7 @@ def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
         "from nightgrid.archive.ingest.fetch import fetch\n"
         "from nightgrid.archive.lake.storage import Lake\n"
         "from nightgrid.archive.ingest.normalise import normalise\n"
-        "from nightgrid.archive.sources import FolderSource\n"
+        "from nightgrid.archive.sources.folder import FolderSource\n"
         "lake = Lake.open(sys.argv[1])\n"
         "now = lambda: dt.datetime(2026, 1, 15, 4, 30, tzinfo=dt.UTC)\n"
         "print('ready', flush=True)\n"

@@ -14,7 +14,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake, MissingFileError
 from nightgrid.archive.lake.tables import EDITIONS
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 # Starting the server takes 2 s.

@@ -17,7 +17,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
 from nightgrid.archive.results.gold import ranks_path, write_gold
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game

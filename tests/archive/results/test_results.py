@@ -26,7 +26,7 @@ from nightgrid.archive.results.gold import (
     write_gold,
 )
 from nightgrid.archive.results.results import RESULTS_FOLDER, find_results, read_solutions
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import MAX_COUNT, Ask
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.question import question_of

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.sources import AnswerKind, FolderSource, open_source
-from nightgrid.archive.sources.responses import Validators
+from nightgrid.archive.sources import AnswerKind, Validators, open_source
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
 

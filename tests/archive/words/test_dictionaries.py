@@ -16,7 +16,7 @@ from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES, OBSERVATIONS
-from nightgrid.archive.sources import FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
     ARCHIVE_PATH,
     SINGLES,
