@@ -70,6 +70,11 @@ class GamePlug:
         return ask.kind in self.asks and within
 
 
+def beside(plug: object, name: str) -> Any:
+    """Import a module that lies beside a game's plug."""
+    return import_module(f"{type(plug).__module__.rpartition('.')[0]}.{name}")
+
+
 P = TypeVar("P")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.plug import beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,11 +20,6 @@ Edition = Mapping[str, Any]
 """A row of the table of editions."""
 Remark = tuple[Edition, str, str, str]
 """An edition, the rule that it breaks, the place in its payload, a message."""
-
-
-def beside(plug: object, name: str) -> Any:
-    """Import a module that lies beside a game's plug."""
-    return import_module(f"{type(plug).__module__.rpartition('.')[0]}.{name}")
 
 
 class PayloadReader(Protocol):

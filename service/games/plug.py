@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nightgrid.archive.games.plug import beside
+from nightgrid.solvers.plug import beside
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published

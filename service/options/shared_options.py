@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 
@@ -135,6 +134,8 @@ def chosen_ask(
 
 def parse_date(text: str, option: str) -> dt.date:
     """Read a date as YYYY-MM-DD. Raises PermanentError that names the option."""
+    from nightgrid.archive.payloads.envelopes import iso_date
+
     date = iso_date(text)
     if date is None:
         raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
