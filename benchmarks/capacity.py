@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.capacity_model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.report import Section, add_write, finish
-from nightgrid.workers.broker.messages import LOOK_AT_MOST
+from nightgrid.workers.broker.queues import LOOK_AT_MOST
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS
-from nightgrid.workers.runs.plan.chunk_size import CHUNK_MAX_ROWS, CHUNK_MAX_S
+from nightgrid.workers.runs.plan.plan_pass import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from nightgrid.workers.settings import Settings
 
 FOUND = Path(__file__).with_name("capacity.json")

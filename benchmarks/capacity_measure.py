@@ -24,12 +24,13 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.cluster.supervisor import local_cluster, supervisor_state
+from nightgrid.workers.cluster.local import local_cluster
+from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.attempts import read_start
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
-from nightgrid.workers.runs.plan import chunk_size as chunking
+from nightgrid.workers.runs.notes import read_start
+from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
 

@@ -101,7 +101,7 @@ def _short() -> None:
 
 def _at_once() -> None:
     """Finish a run while chunks are still being worked."""
-    from nightgrid.workers.driver.chunk_states import State
+    from nightgrid.workers.driver.chunk_records import State
     from nightgrid.workers.driver.chunk_table import ChunkTable
 
     def settled(self: Any) -> bool:

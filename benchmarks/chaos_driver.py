@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from benchmarks import chaos_inject  # noqa: F401 - its faults are this process's, too
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.driver import collector
-from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, MessageStatus
 from nightgrid.workers.runs import gathering

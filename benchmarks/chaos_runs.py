@@ -31,7 +31,7 @@ from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.manifest import done_places, open_run
-from nightgrid.workers.runs.plan import chunk_size as chunking
+from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
 

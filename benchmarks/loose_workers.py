@@ -29,12 +29,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.registry import game
-from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.attempts import read_start
 from nightgrid.workers.runs.frontier import frontier_folder
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.notes import read_start
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.stages import CARRIED

@@ -36,7 +36,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask, Budget, digest
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
-from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import Progress, drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.freed_memory import keep_freed

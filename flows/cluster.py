@@ -8,11 +8,12 @@ from contextlib import ExitStack, closing, contextmanager
 import redis
 
 from nightgrid.flows.runs import RunSettings, stopped
+from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.redis_keys import connect, living
-from nightgrid.workers.cluster.supervisor import SERVER, beginning_cluster, is_supervised
+from nightgrid.workers.cluster.local import beginning_cluster
+from nightgrid.workers.cluster.supervisor import SERVER, is_supervised
 from nightgrid.workers.driver.driver import Progress, RunSummary, drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.queue_names import BATCH
 from nightgrid.workers.settings import Settings
 
 

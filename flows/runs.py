@@ -8,7 +8,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.workers.runs.cancelling import remains_of
+from nightgrid.workers.runs.notes import remains_of
 from nightgrid.workers.settings import Settings
 
 ExecutorKind = Literal["celery", "inline"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from celery import Celery
+from kombu import Exchange, Queue
 
-from nightgrid.workers.queue_names import BATCH, INTERACTIVE, ORDER, queues
+from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
@@ -25,7 +26,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
         # Look for messages of dead workers every 2 s instead of every 100 s.
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
-        "queue_order_strategy": ORDER,
+        # From each queue a worker takes only what none before it holds; kombu's own rule is to take
+        # from each in turn.
+        "queue_order_strategy": "priority",
         "global_keyprefix": settings.key_prefix,
         "socket_connect_timeout": BROKER_CONNECT_SECONDS,
         "socket_timeout": BROKER_SOCKET_SECONDS,
@@ -41,7 +44,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "result_backend": None,
         "accept_content": ["json"],
         "task_serializer": "json",
-        "task_queues": queues(),
+        # Each queue is a plain list in Redis that a direct publish reaches by its name.
+        "task_queues": [
+            Queue(name, exchange=Exchange(name, type="direct"), routing_key=name) for name in NAMES
+        ],
         "task_create_missing_queues": False,
         "task_default_queue": BATCH,
         "task_routes": {

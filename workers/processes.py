@@ -1,17 +1,21 @@
-"""Child processes that never outlive us: own process groups, and a leash to the parent."""
+"""Processes on this machine: children that never outlive us, and locks that one holds at a time."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+
+from nightgrid.solvers.errors import TransientError
 
 _PR_SET_PDEATHSIG = 1
 POLL_SECONDS = 0.02
@@ -93,3 +97,22 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
             return False
         time.sleep(POLL_SECONDS)
     return True
+
+
+@contextmanager
+def alone(folder: Path, name: str, refusal: str) -> Iterator[None]:
+    """Hold the lock `name` of a folder on this machine's disk while the body runs.
+
+    Raises TransientError with the refusal while another process holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TransientError(refusal) from None
+        yield
+    finally:
+        # The file stays: unlinking it would let a third process lock another file of its name.
+        os.close(descriptor)

@@ -18,14 +18,13 @@ from nightgrid.flows.count.planner import (
     plan_count,
     planner_of,
 )
-from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.report import CountReport, Figures, figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.settings import CountSettings, count_game, run_name
 from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
+from nightgrid.workers.driver.growing_run import run_status
 from nightgrid.workers.driver.progress import Left, Progress, left_of
-from nightgrid.workers.driver.run_status import run_status
-from nightgrid.workers.runs.cancelling import is_cancelled, remains_of, take_up_run
-from nightgrid.workers.runs.count_figures import Figures, figures_of_puzzles, figures_of_run
 from nightgrid.workers.runs.manifest import has_plan, has_run, read_done
+from nightgrid.workers.runs.notes import is_cancelled, remains_of, take_up_run
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 
 

@@ -17,8 +17,8 @@ from nightgrid.flows.count.settings import CountSettings, count_game, run_name
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.freed_memory import keep_freed
-from nightgrid.workers.runs.cancelling import is_cancelled, remains_of
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
+from nightgrid.workers.runs.notes import is_cancelled, remains_of
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 
 Found = TypeVar("Found")

@@ -14,7 +14,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.workers.runs.cancelling import cancelled_path
+from nightgrid.workers.runs.notes import cancelled_path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,24 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
+from uuid import UUID
 
+import httpx
 from prefect import Flow, State, flow, task
 from prefect.cache_policies import NO_CACHE
-from prefect.exceptions import CancelledRun, TerminationSignal
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import (
+    ArtifactFilter,
+    ArtifactFilterFlowRunId,
+    FlowFilter,
+    FlowFilterName,
+    FlowRunFilter,
+    FlowRunFilterEndTime,
+    FlowRunFilterTags,
+)
+from prefect.exceptions import CancelledRun, ObjectNotFound, PrefectException, TerminationSignal
+from prefect.logging import get_run_logger
+from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
 from nightgrid.flows.count.count import work_count
@@ -19,7 +33,7 @@ from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.prefect import artifacts, history
+from nightgrid.flows.prefect import artifacts
 from nightgrid.flows.runs import SILENT, ExecutorKind, RunSettings, StoppedError, Watch
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
@@ -32,6 +46,13 @@ RETRY_DELAY_S = 30
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound=RunSettings)
+
+TAG = "nightgrid"
+FLOWS = ["nightly", "nightly-games", "count"]
+"""What is deleted bears the tag and is a run of one of these: either may be others' too.
+`nightly-games` was the flow of a night over several games in earlier versions."""
+DELETE_RUNS = 100
+"""As many at most at the beginning of a flow run: each takes the server about 20 ms."""
 
 
 def _is_transient(_task: Any, _task_run: Any, state: Any) -> bool:
@@ -171,7 +192,7 @@ def _ended(
     work: Callable[[S, Watch], R], settings: S, watch: Watch, stopped: list[StoppedError]
 ) -> R | State[Any]:
     """Work a flow run to its end; one that is stopped, as told in `stopped`, is `Cancelled`."""
-    history.keep(settings.workers.flow_history_days)
+    _keep_history(settings.workers.flow_history_days)
     try:
         return work(settings, watch)
     except StoppedError as error:
@@ -203,3 +224,49 @@ def _run_here(
         raise (stopped or [StoppedError(str(error))])[0] from None
     except TerminationSignal as error:
         raise StoppedError("stopped; the same command goes on") from error
+
+
+def _keep_history(days: float) -> int:
+    """Mark the flow run that this is called in, and delete marked ones that ended long ago.
+
+    With them go their task runs, logs and artifacts; Prefect's events are the server's own to
+    delete. Gives how many were deleted; `days` 0 deletes nothing. A server that cannot be reached
+    costs the deleting, never the work; outside of a flow run there is nothing to do.
+    """
+    if flow_run.id is None:
+        return 0
+    try:
+        with get_client(sync_client=True) as client:
+            marks = sorted({*flow_run.tags, TAG})
+            client.update_flow_run(flow_run.id, tags=marks)
+            return _forget(client, days) if days else 0
+    except (PrefectException, httpx.HTTPError, ValueError) as error:
+        get_run_logger().warning("old flow runs could not be deleted: %s", error)
+        return 0
+
+
+def _forget(client: SyncPrefectClient, days: float) -> int:
+    before = dt.datetime.now(dt.UTC) - dt.timedelta(days=days)
+    ours = FlowRunFilter(
+        tags=FlowRunFilterTags(all_=[TAG]),
+        # Prefect's own type for times, to which it turns any.
+        end_time=FlowRunFilterEndTime.model_validate({"before_": before}),
+    )
+    named = FlowFilter(name=FlowFilterName(any_=FLOWS))
+    old = client.read_flow_runs(flow_filter=named, flow_run_filter=ours, limit=DELETE_RUNS)
+    for run in old:
+        # The server deletes a run's task runs and logs with it, its artifacts it does not.
+        of_run = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run.id]))
+        while shown := client.read_artifacts(artifact_filter=of_run):
+            for artifact in shown:
+                _gone(client.delete_artifact, artifact.id)
+        _gone(client.delete_flow_run, run.id)
+    return len(old)
+
+
+def _gone(delete: Callable[[UUID], None], which: UUID) -> None:
+    """Delete it, unless another flow run was faster."""
+    try:
+        delete(which)
+    except ObjectNotFound:
+        return

@@ -363,7 +363,7 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     import dataclasses
 
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.runs.cancelling import cancel_run
+    from nightgrid.workers.runs.notes import cancel_run
 
     remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
     if json:

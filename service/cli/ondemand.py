@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
     from nightgrid.solvers.algebra import Ask, Game
-    from nightgrid.workers.broker.demand import Demand
+    from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
     from nightgrid.workers.settings import Settings
 
@@ -263,7 +263,7 @@ def _job_look(store: Any, job: str) -> _Look:
 def _queue_look(store: Any, settings: Settings) -> _Look:
     import redis
 
-    from nightgrid.workers.broker.demand import demand
+    from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living
     from nightgrid.workers.ondemand import jobs as ondemand
 

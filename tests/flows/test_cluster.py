@@ -8,7 +8,8 @@ from contextlib import ExitStack
 import pytest
 
 from nightgrid.flows import cluster
-from nightgrid.workers.cluster.supervisor import BATCH, SERVER, local_cluster, supervisor_state
+from nightgrid.workers.cluster.local import local_cluster
+from nightgrid.workers.cluster.supervisor import BATCH, SERVER, supervisor_state
 from nightgrid.workers.driver import driver
 from tests.flows.nights import results, run_one
 

@@ -14,7 +14,7 @@ import toy_game as toy  # noqa: E402
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
-from nightgrid.workers.cluster.supervisor import local_cluster  # noqa: E402
+from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.driver import drive  # noqa: E402
 from nightgrid.workers.driver.executors import InlineExecutor  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
@@ -37,7 +37,7 @@ def toy_in_place_of_pips():
         toy.install(patch.setattr)
         toy_environment(patch)
         # Runs of a few boards shall have chunks enough to disturb.
-        patch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MIN_S", 0.01)
+        patch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.01)
         yield
     toy.forget()
 

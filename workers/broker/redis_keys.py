@@ -6,7 +6,8 @@ All of it is a shortcut. Losing any of it delays a run and changes nothing in it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
 DEAD, LEFT = "1", "left"
-"""What the key of a gone worker holds."""
+"""What the key of a gone worker holds: one that was told to go and has gone is innocent of what it
+had in hand."""
 ANNOUNCEMENTS_AT_ONCE = 1000
 REASON_CHARS = 500
 """Longest reason that travels in an announcement."""
@@ -62,6 +64,15 @@ def connect(settings: Settings) -> redis.Redis:
     )
 
 
+@contextmanager
+def answering() -> Iterator[None]:
+    """Raise TransientError when the server fails what is done in the block."""
+    try:
+        yield
+    except redis.RedisError as error:
+        raise TransientError(f"the Redis server does not answer: {error}") from error
+
+
 def announce(client: redis.Redis, settings: Settings, announcement: Announcement) -> None:
     """Tell the driver, through a list per run. Raises redis.RedisError when the server is dead."""
     key = _announcements(settings, announcement.ref.run_id)
@@ -86,13 +97,11 @@ def next_announcements(
     Raises TransientError when the server is dead.
     """
     key = _announcements(settings, run_id)
-    try:
+    with answering():
         first: Any = client.blpop([key], timeout=timeout_s)
         if first is None:
             return []
         more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
-    except redis.RedisError as error:
-        raise TransientError(f"the Redis server does not answer: {error}") from error
     return [parse_announcement(text) for text in [first[1], *more]]
 
 
@@ -131,17 +140,8 @@ def mark_alive(client: redis.Redis, settings: Settings, worker: str, about: dict
     client.set(worker_key(settings, worker), json.dumps(about), px=ttl_ms)
 
 
-def mark_dead(client: redis.Redis, settings: Settings, worker: str) -> None:
-    """Note that a worker has died, so that nobody waits for its key to expire."""
-    _mark_gone(client, settings, worker, DEAD)
-
-
-def mark_left(client: redis.Redis, settings: Settings, worker: str) -> None:
-    """Note that a worker was told to go and has gone: what it had in hand is innocent."""
-    _mark_gone(client, settings, worker, LEFT)
-
-
-def _mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
+def mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
+    """Note that a worker is DEAD or has LEFT, so that no process waits for its key to expire."""
     pipe = client.pipeline(transaction=False)
     pipe.delete(worker_key(settings, worker))
     pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
@@ -160,19 +160,12 @@ def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]
     }
 
 
-def known_dead(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
-    """Tell which of these workers a supervisor has seen die."""
-    return _gone(client, settings, workers, DEAD)
-
-
-def known_left(client: redis.Redis, settings: Settings, workers: Iterable[str]) -> set[str]:
-    """Tell which of these workers have left because they were told to."""
-    return _gone(client, settings, workers, LEFT)
-
-
-def _gone(client: redis.Redis, settings: Settings, workers: Iterable[str], how: str) -> set[str]:
+def known_gone(
+    client: redis.Redis, settings: Settings, workers: Iterable[str]
+) -> tuple[set[str], set[str]]:
+    """Tell which of these workers a supervisor has seen die, and which have left as told."""
     names = sorted(set(workers))
-    if not names:
-        return set()
-    values: Any = client.mget([f"{settings.key_prefix}dead:{name}" for name in names])
-    return {name for name, value in zip(names, values, strict=True) if value == how}
+    keys = [f"{settings.key_prefix}dead:{name}" for name in names]
+    values: Any = client.mget(keys) if keys else []
+    told = list(zip(names, values, strict=True))
+    return {name for name, how in told if how == DEAD}, {name for name, how in told if how == LEFT}

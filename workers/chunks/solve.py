@@ -31,15 +31,13 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.kept_count import kept_tables
 from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
-from nightgrid.workers.chunks.stage_part import carry
-from nightgrid.workers.runs.attempts import read_attempts, write_start
-from nightgrid.workers.runs.cancelling import is_cancelled
+from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
+from nightgrid.workers.runs.notes import is_cancelled, read_attempts, write_start
 from nightgrid.workers.runs.stages import first_stage, stage_part
 from nightgrid.workers.settings import Settings
 

@@ -1,7 +1,13 @@
-"""Carry one part of a staged count on: gather its states, advance, leave them for others."""
+"""Carry one part of a staged count on: gather its states, advance, leave them for others.
+
+A process keeps the tables of a count from one of its parts to the next: to prepare a board takes
+longer than a small part, and memory that is asked for anew has to be cleared by the system, page by
+page, before it can be used.
+"""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +26,8 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.kept_count import kept_tables
 from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
-from nightgrid.workers.freed_memory import keep_freed
-from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.freed_memory import give_back, keep_freed
 from nightgrid.workers.runs.frontier import (
     LostFrontierError,
     frontier_path,
@@ -33,7 +37,15 @@ from nightgrid.workers.runs.frontier import (
 )
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Run, read_segment
+from nightgrid.workers.runs.notes import read_attempts
 from nightgrid.workers.runs.stages import CARRIED, Carried, StagePart
+
+KEPT_SECONDS = 20.0
+"""Tables that no part has asked for in this time are given up: longer than a barrier lasts, as a
+rule, and short beside what else a worker may want the memory for."""
+
+Key = tuple[str, str, str]
+"""Lake, run and job: they settle board and budget."""
 
 
 def carry(
@@ -147,3 +159,48 @@ def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
         return part_row(head, str(Status.OVER_BUDGET), reason)
     children = canonical_json([half.to_json() for half in halves])
     return part_row(head, SPLIT, reason, children=children)
+
+
+class KeptTables:
+    """At most one count, which nobody else has while it is in use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: tuple[Key, LayeredCount] | None = None
+        self._timer: threading.Timer | None = None
+
+    def take(self, key: Key) -> LayeredCount | None:
+        """Take the count of a job, as good as new; a count of another job is given up."""
+        with self._lock:
+            kept = self._empty()
+        if kept is None or kept[0] != key:
+            return None
+        kept[1].renew()
+        return kept[1]
+
+    def keep(self, key: Key, count: LayeredCount) -> None:
+        """Keep a count that is done with for the job's next part."""
+        with self._lock:
+            self._empty()
+            self._kept = (key, count)
+            self._timer = threading.Timer(KEPT_SECONDS, self.drop)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def drop(self) -> None:
+        """Give up what is kept, and memory that was freed beside it."""
+        with self._lock:
+            kept = self._empty()
+        if kept is not None:
+            del kept
+            give_back()
+
+    def _empty(self) -> tuple[Key, LayeredCount] | None:
+        kept, self._kept = self._kept, None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return kept
+
+
+kept_tables = KeptTables()

@@ -1,8 +1,8 @@
 """Start the embedded server and the workers, restart whatever exits, stop all of it together.
 
 As a program, `python -m nightgrid.workers.cluster.supervisor` does this for the settings in its
-environment until SIGTERM or SIGINT, or, with --leash, until its standard input closes: whoever
-holds the other end may be killed in any way and leaves no process behind.
+environment until SIGTERM or SIGINT, or, with --leash, until its standard input closes: however the
+process at the other end is killed, it leaves no process behind.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -27,13 +27,10 @@ from typing import Any
 import redis
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.broker.redis_keys import connect, mark_dead, mark_left
+from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, living, mark_gone
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.locks import alone
-from nightgrid.workers.cluster.readiness import mark_logs, wait_ready
-from nightgrid.workers.cluster.stalled import Silence
-from nightgrid.workers.processes import end_group, kill_group, spawn, wait
-from nightgrid.workers.queue_names import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
 from nightgrid.workers.settings import Settings
 
 SERVER = "server"
@@ -70,6 +67,38 @@ class Child:
     young_deaths: int = 0
     restart_at: float = 0.0
     restarts: int = 0
+
+
+class Silence:
+    """Notices workers that have said that they live, and have not for `silent_seconds`.
+
+    Silence counts only while the server answers: without it nobody can say anything. A worker
+    that has never spoken may be compiling kernels.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._heard_at: dict[str, float] = {}
+        self._looked_at = time.monotonic()
+
+    def silent(self, workers: Collection[str]) -> set[str]:
+        """Name those of these workers that have been silent for too long."""
+        now = time.monotonic()
+        since = now - self._looked_at
+        if since < self._settings.liveness_interval_seconds or not workers:
+            return set()
+        self._looked_at = now
+        heard = {w: at for w, at in self._heard_at.items() if w in workers}
+        try:
+            with connect(self._settings) as client:
+                alive = living(client, self._settings)
+        except redis.RedisError:
+            # Nobody is blamed for the time in which nobody could be heard.
+            self._heard_at = {w: at + since for w, at in heard.items()}
+            return set()
+        self._heard_at = heard | {w: now for w in workers if w in alive}
+        limit = self._settings.silent_seconds
+        return {w for w, at in self._heard_at.items() if now - at > limit}
 
 
 class Supervisor:
@@ -153,13 +182,11 @@ class Supervisor:
 
     def _end_the_silent(self) -> None:
         """Kill workers that live and do not speak; they are reaped and started again."""
-        workers = {c.worker: c for c in self._children if c.role in WORKERS and c.process}
+        workers = {c.worker: c.process for c in self._children if c.role in WORKERS and c.process}
         for name in self._silence.silent(workers):
-            process = workers[name].process
-            assert process is not None
-            _say(f"{name} {process.pid} has been silent for too long")
-            kill_group(process)
-            process.wait()
+            _say(f"{name} {workers[name].pid} has been silent for too long")
+            kill_group(workers[name])
+            workers[name].wait()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True
@@ -179,11 +206,10 @@ class Supervisor:
         return lambda: worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
 
     def _look_after(self, child: Child) -> None:
-        process = child.process
-        if process is not None:
-            if process.poll() is None:
+        if child.process is not None:
+            if child.process.poll() is None:
                 return
-            self._reap(child)
+            self._reap(child, child.process)
         now = time.monotonic()
         if now < child.restart_at:
             return
@@ -217,11 +243,8 @@ class Supervisor:
                 return
             time.sleep(server.PING_SECONDS)
 
-    def _reap(self, child: Child) -> None:
+    def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
         """Clear away what a dead process left, and say when it is started again."""
-        process = child.process
-        if process is None:
-            return
         kill_group(process)
         _say(f"{child.role} {process.pid} exited with {process.returncode}")
         if child.role != SERVER:
@@ -236,7 +259,7 @@ class Supervisor:
     def _mark_gone(self, child: Child, *, by_itself: bool) -> None:
         try:
             with connect(self._settings) as client:
-                (mark_left if by_itself else mark_dead)(client, self._settings, child.worker)
+                mark_gone(client, self._settings, child.worker, LEFT if by_itself else DEAD)
         except redis.RedisError as error:
             # Its key will expire.
             _say(f"{child.role}: not reported gone: {error}")
@@ -266,26 +289,22 @@ class Supervisor:
         """Stop the workers together, then the server they speak to."""
         seconds = self._settings.stop_seconds
         soft_s = min(seconds, self._settings.soft_shutdown_seconds)
-        workers = [c for c in self._children if c.role != SERVER and c.process is not None]
-        for child in workers:
-            assert child.process is not None
+        workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
+        for _, process in workers:
             if abandoned:
-                kill_group(child.process)
-            elif child.process.poll() is None:
-                child.process.send_signal(signal.SIGTERM)
+                kill_group(process)
+            elif process.poll() is None:
+                process.send_signal(signal.SIGTERM)
         # SIGQUIT: hand back at once what is still being worked on.
         for pause_s, then in ((soft_s, signal.SIGQUIT), (HAND_BACK_SECONDS, signal.SIGKILL)):
             deadline = time.monotonic() + pause_s
-            for child in workers:
-                assert child.process is not None
-                wait(child.process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
-            for child in workers:
-                assert child.process is not None
-                if child.process.poll() is None:
-                    child.process.send_signal(then)
-        for child in workers:
-            assert child.process is not None
-            end_group(child.process)
+            for _, process in workers:
+                wait(process, 0 if abandoned else max(0.0, deadline - time.monotonic()))
+            for _, process in workers:
+                if process.poll() is None:
+                    process.send_signal(then)
+        for child, process in workers:
+            end_group(process)
             self._mark_gone(child, by_itself=not abandoned)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
@@ -305,25 +324,10 @@ def worker_command(
 ) -> list[str]:
     """Write the command line of a Celery worker for these queues."""
     return [
-        sys.executable,
-        "-m",
-        "celery",
-        "--app",
-        settings.celery_app,
-        "worker",
-        "--hostname",
-        f"{role}-{uuid.uuid4().hex[:8]}@%h",
-        "--queues",
-        ",".join(queues),
-        "--concurrency",
-        str(processes),
-        "--pool",
-        "prefork",
-        "--loglevel",
-        "INFO",
-        "--without-gossip",
-        "--without-mingle",
-        "--without-heartbeat",
+        *(sys.executable, "-m", "celery", "--app", settings.celery_app, "worker"),
+        *("--hostname", f"{role}-{uuid.uuid4().hex[:8]}@%h", "--queues", ",".join(queues)),
+        *("--concurrency", str(processes), "--pool", "prefork", "--loglevel", "INFO"),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
     ]
 
 
@@ -336,55 +340,6 @@ def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "NIGHTGRID_WORKER_ID": worker,
     }
-
-
-@contextmanager
-def beginning_cluster(
-    settings: Settings, *, roles: Sequence[str] = ROLES, standby: bool = False
-) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Run the embedded server and supervised workers for the length of a `with` block.
-
-    They are children of a supervisor on a leash: even if this process is killed, they end.
-    Yields at once, while they start, what waits until server and workers are ready and gives the
-    supervisor; it raises TransientError, with the end of a log, when they do not become ready in
-    time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
-    its place when it ends.
-    """
-    log_path = settings.side_dir / "logs" / "supervisor.log"
-    marks = mark_logs(settings)
-    command = [
-        sys.executable,
-        "-m",
-        "nightgrid.workers.cluster.supervisor",
-        "--leash",
-        "--roles",
-        ",".join(roles),
-    ]
-    if standby:
-        command.append("--standby")
-    process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
-
-    def ready() -> subprocess.Popen[bytes]:
-        wait_ready(settings, process, roles, marks)
-        return process
-
-    try:
-        yield ready
-    finally:
-        # Nobody drives any more: nothing is worth waiting for.
-        if process.stdin is not None:
-            process.stdin.close()
-        wait(process, 2 * settings.stop_seconds + 5.0)
-        end_group(process)
-
-
-@contextmanager
-def local_cluster(
-    settings: Settings, *, roles: Sequence[str] = ROLES
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
-    with beginning_cluster(settings, roles=roles) as ready:
-        yield ready()
 
 
 def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:

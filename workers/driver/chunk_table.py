@@ -1,33 +1,33 @@
 """The one table of a run's chunks: a record for each, changed by named transitions alone.
 
 A state machine without a lake, a queue or a clock. Sums, divided jobs, suspects and what waits for
-the collector follow from the records: they are brought up to date where a record is replaced.
+the collector follow from the records: before a record changes it is counted out, and then in again.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.workers.driver.chunk_counts import Counts, DividedJobs
-from nightgrid.workers.driver.chunk_states import (
+from nightgrid.workers.driver.chunk_records import (
     IN_FLIGHT,
     OPEN,
     TRANSITIONS,
     UNTRIED,
     Chunk,
+    Counts,
+    DividedJobs,
     Flight,
     IllegalTransitionError,
     PartOf,
     Reading,
     State,
 )
-from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, with_more
+from nightgrid.workers.runs.notes import Attempts, Start
 from nightgrid.workers.runs.stages import Carried
 
 
@@ -35,7 +35,8 @@ class ChunkTable:
     """The chunks of one run, in memory: some hundred bytes each.
 
     `attempts` is what the lake knows of earlier failures. Every transition raises
-    IllegalTransitionError in a state that does not have it.
+    IllegalTransitionError in a state that does not have it. A chunk that was looked up changes
+    with the table.
     """
 
     def __init__(self, run_id: str, attempts: Mapping[Place, Attempts] | None = None) -> None:
@@ -125,14 +126,26 @@ class ChunkTable:
         a `split` segment. What came back split is sent before all others, and what the planner has
         added after them, the longest first.
         """
-        new = [
-            self._new(segment, number, rows, parts)
-            for number, rows in enumerate(segment.chunk_rows)
-        ]
+        costs = segment.chunk_cost_s or [None] * len(segment.chunk_rows)
+        new = []
+        for number, (rows, cost_s) in enumerate(zip(segment.chunk_rows, costs, strict=True)):
+            place = segment.number, number
+            chunk = Chunk(
+                place=place,
+                kind=segment.kind,
+                rows=rows,
+                expected_s=cost_s,
+                part_of=parts.get(place),
+                attempts=self._attempts.get(place, UNTRIED),
+            )
+            if chunk.part_of is not None:
+                self.jobs.meet(chunk.part_of, planned=segment.kind == "plan")
+            self._chunks[place] = chunk
+            self._count_in(chunk)
+            new.append(chunk)
         if segment.kind == "plan":
             new.sort(key=lambda chunk: -chunk.urgency_s)
-        for chunk in new:
-            self._put(None, chunk)
+        self._open[State.READY].update((chunk.place, None) for chunk in new)
         if segment.kind == "split":
             for chunk in reversed(new):
                 self._open[State.READY].move_to_end(chunk.place, last=False)
@@ -144,21 +157,7 @@ class ChunkTable:
         numbers = with_more({place: self._chunks[place].went_on for place in origins}, went_on)
         for place in origins:
             old = self._chunks[place]
-            more = numbers.get(place, old.went_on)
-            self._put(old, replace(old, is_continued=True, went_on=more))
-
-    def _new(
-        self, segment: Segment, number: int, rows: int, parts: Mapping[Place, PartOf]
-    ) -> Chunk:
-        place = (segment.number, number)
-        return Chunk(
-            place=place,
-            kind=segment.kind,
-            rows=rows,
-            expected_s=segment.chunk_cost_s[number] if segment.chunk_cost_s else None,
-            part_of=parts.get(place),
-            attempts=self._attempts.get(place, UNTRIED),
-        )
+            self._change(old, is_continued=True, went_on=numbers.get(place, old.went_on))
 
     def sort_ready(self) -> None:
         """Order what is to be sent by what it takes: what is worked last is short."""
@@ -169,8 +168,7 @@ class ChunkTable:
 
     def send(self, place: Place, now: float) -> None:
         """Its message was sent."""
-        flight = Flight(ref=self.ref(place), submitted_at=now, start=None)
-        self._move("send", place, flight=flight)
+        self._move("send", place, flight=Flight(ref=self.ref(place), submitted_at=now))
 
     def adopt(self, place: Place, start: Start | None, now: float) -> None:
         """An earlier driver has sent it, and a worker has begun."""
@@ -179,23 +177,21 @@ class ChunkTable:
 
     def begin(self, place: Place, start: Start, now: float) -> None:
         """A worker has noted that it begins, perhaps after another one."""
-        flight = self._chunks[place].flight
-        new = None if flight is None else replace(flight, start=start, seen_at=now)
-        self._move("begin", place, flight=new)
+        flight = self._move("begin", place).flight
+        assert flight is not None
+        flight.start, flight.seen_at = start, now
 
     def requeue(self, place: Place) -> None:
         """Its message was lost, or something outside of it failed: it is sent again, first."""
-        self._move("requeue", place, flight=None)
-        self._send_first(place)
+        self._move("requeue", place)
 
     def fail(self, place: Place, attempts: Attempts) -> None:
         """An attempt failed; `attempts` is what the lake knows of them now."""
-        self._move("fail", place, flight=None, attempts=attempts)
+        self._move("fail", place, attempts=attempts)
 
     def retry(self, place: Place) -> None:
         """It may be tried again, first."""
         self._move("retry", place)
-        self._send_first(place)
 
     def break_up(self, place: Place) -> None:
         """Each of its rows is a chunk of its own from now on."""
@@ -211,11 +207,11 @@ class ChunkTable:
 
     def land(self, place: Place) -> None:
         """Its result was found in the lake."""
-        self._move("land", place, flight=None)
+        self._move("land", place)
 
     def read(self, place: Place, reading: Reading, carried: Carried | None = None) -> None:
         """Its result was read; chunks in which rows of it go on have been added before."""
-        self._move("read", place, carried=carried, reading=reading)
+        self._move("read", place, carried, reading=reading)
 
     def read_again(self, place: Place) -> None:
         """Its result may have been replaced since it was read."""
@@ -224,49 +220,55 @@ class ChunkTable:
     def reopen(self, place: Place) -> None:
         """Its result or its states were lost: it is worked again, first."""
         self._move("reopen", place)
-        self._send_first(place)
 
     def collect(self, place: Place) -> None:
         """The collector has its answers; this changes no state."""
-        old = self._chunks[place]
         if place not in self._uncollected:
             raise IllegalTransitionError(f"collect: chunk {place} does not wait for it")
-        self._put(old, replace(old, is_collected=True))
+        self._change(self._chunks[place], is_collected=True)
 
-    # -- how records are replaced ------------------------------------------------------------
+    # -- how records change ------------------------------------------------------------------
 
     def _move(
-        self, transition: str, place: Place, *, carried: Carried | None = None, **changes: Any
-    ) -> None:
-        old = self._chunks[place]
-        state = TRANSITIONS[transition].get(old.state)
-        if state is None:
-            raise IllegalTransitionError(f"{transition}: chunk {place} is {old.state}")
+        self, transition: str, place: Place, carried: Carried | None = None, **changes: Any
+    ) -> Chunk:
+        """Make a transition; a chunk that becomes ready again is sent before all others."""
+        chunk = self._chunks[place]
+        before, after = chunk.state, TRANSITIONS[transition].get(chunk.state)
+        if after is None:
+            raise IllegalTransitionError(f"{transition}: chunk {place} is {before}")
         self.made[transition] += 1
-        self._put(old, replace(old, state=state, **changes), carried)
+        if after not in IN_FLIGHT:
+            changes["flight"] = None
+        self._change(chunk, carried, state=after, **changes)
+        if after is not before:
+            if before in self._open:
+                del self._open[before][place]
+            if after in self._open:
+                self._open[after][place] = None
+            if after is State.READY:
+                self._open[after].move_to_end(place, last=False)
+        return chunk
 
-    def _put(self, old: Chunk | None, new: Chunk, carried: Carried | None = None) -> None:
-        """Replace the record of a chunk, and bring all that follows from it up to date."""
-        place = new.place
-        self._chunks[place] = new
-        if old is not None:
-            self.counts.add(old, -1)
-        self.counts.add(new)
-        self.jobs.change(old, new, carried)
-        if old is None or old.state is not new.state:
-            if old is not None and old.state in self._open:
-                del self._open[old.state][place]
-            if new.state in self._open:
-                self._open[new.state][place] = None
-        if new.is_suspect:
-            self._suspects.add(place)
-        waits = new.has_whole_answers and not new.is_collected
-        if waits and place not in self._uncollected:
-            self._uncollected[place] = None
-            self._uncollected_rows += new.rows
-        elif not waits and place in self._uncollected:
-            del self._uncollected[place]
-            self._uncollected_rows -= new.rows
+    def _change(self, chunk: Chunk, carried: Carried | None = None, **changes: Any) -> None:
+        """Change fields of a record, and bring all that follows from it up to date."""
+        self.counts.add(chunk, -1)
+        if chunk.part_of is not None:
+            self.jobs[chunk.part_of.job].add(chunk, -1)
+        for name, value in changes.items():
+            setattr(chunk, name, value)
+        self._count_in(chunk, carried)
 
-    def _send_first(self, place: Place) -> None:
-        self._open[State.READY].move_to_end(place, last=False)
+    def _count_in(self, chunk: Chunk, carried: Carried | None = None) -> None:
+        self.counts.add(chunk)
+        if chunk.part_of is not None:
+            self.jobs.count_in(chunk, chunk.part_of, carried)
+        if chunk.is_suspect:
+            self._suspects.add(chunk.place)
+        waits = chunk.has_whole_answers and not chunk.is_collected
+        if waits and chunk.place not in self._uncollected:
+            self._uncollected[chunk.place] = None
+            self._uncollected_rows += chunk.rows
+        elif not waits and chunk.place in self._uncollected:
+            del self._uncollected[chunk.place]
+            self._uncollected_rows -= chunk.rows

@@ -13,7 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.driver.chunk_states import Chunk
+from nightgrid.workers.driver.chunk_records import Chunk
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.follow_up_chunks import GROWTH_COLUMNS
 from nightgrid.workers.logs import get_logger

@@ -14,16 +14,14 @@ from typing import Any, TypeVar
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.cluster.locks import alone
-from nightgrid.workers.driver.chunk_states import State
+from nightgrid.workers.driver.chunk_records import State
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.executors import Executor
-from nightgrid.workers.driver.growing_run import GrowingRun
-from nightgrid.workers.driver.plan_watch import LOOK_SECONDS, PlanWatch
+from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun, wait_for_plan
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.cancelling import is_cancelled
+from nightgrid.workers.processes import alone
 from nightgrid.workers.runs.manifest import (
     Run,
     SegmentTakenError,
@@ -31,6 +29,7 @@ from nightgrid.workers.runs.manifest import (
     read_done,
     read_segments,
 )
+from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings
 
 Found = TypeVar("Found")
@@ -76,7 +75,7 @@ def drive(
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
-    run is cancelled (nightgrid.workers.runs.cancelling). Raises TransientError when
+    run is cancelled (nightgrid.workers.runs.notes). Raises TransientError when
     broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
     has this run. Drivers on several machines do a run no harm: they work it together.
     """
@@ -98,7 +97,7 @@ def drive(
             return _Driver(lake, growing, executor, collector, watch, settings)
 
         if done is None:
-            PlanWatch(lake, check_planner).wait(run_id, stop)
+            wait_for_plan(lake, run_id, check_planner, stop)
         driver = begin()
         while done is None and not stop.is_set():
             if not _worked(driver, lake, stop, settings):

@@ -9,26 +9,29 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Protocol
 
-import redis
-
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
-from nightgrid.workers.broker.demand import publish_demand
-from nightgrid.workers.broker.messages import LOOK_AT_MOST, Watch, send, traffic
+from nightgrid.workers.broker.queues import (
+    BATCH,
+    LOOK_AT_MOST,
+    Watch,
+    publish_demand,
+    send,
+    traffic,
+)
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
+    answering,
     connect,
-    known_dead,
-    known_left,
+    known_gone,
     living,
     next_announcements,
 )
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.chunk_states import Flight
-from nightgrid.workers.queue_names import BATCH
+from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 
@@ -163,13 +166,11 @@ class CeleryExecutor:
         Raises TransientError when the broker is dead.
         """
         status: dict[ChunkRef, MessageStatus] = {}
-        try:
+        with answering():
             workers = {f.start.worker for f in flights if f.start is not None}
-            left = known_left(self._client, self._settings, workers)
-            dead = self._dead(workers - left)
+            dead, left = known_gone(self._client, self._settings, workers)
+            dead |= self._silent(workers - left)
             seen = traffic(self._client, self._settings, self._queue)
-        except redis.RedisError as error:
-            raise TransientError(f"the Redis server does not answer: {error}") from error
         # A worker that was told to leave has handed its work back: it waits like any other.
         waiting = [f for f in flights if f.start is None or f.start.worker in left]
         gone = self._watch.gone([_about(f.ref) for f in waiting], seen)
@@ -183,12 +184,11 @@ class CeleryExecutor:
                 status[flight.ref] = MessageStatus.DEAD_WORKER
         return status
 
-    def _dead(self, workers: set[str]) -> set[str]:
-        """Name the workers that were seen to exit, or have been silent for too long.
+    def _silent(self, workers: set[str]) -> set[str]:
+        """Name the workers that have been silent for too long.
 
         A wiped server forgets who lives, so silence is counted from when we first noticed it.
         """
-        dead = known_dead(self._client, self._settings, workers)
         alive = living(self._client, self._settings)
         hands = [about for about in alive.values() if self._queue in about["queues"]]
         self._processes = sum(about["processes"] for about in hands)
@@ -196,7 +196,7 @@ class CeleryExecutor:
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}
         patience = PATIENCE_INTERVALS * self._settings.liveness_interval_seconds
-        return dead | {w for w, since in self._absent_since.items() if now - since > patience}
+        return {w for w, since in self._absent_since.items() if now - since > patience}
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Publish it in Redis, for a while."""

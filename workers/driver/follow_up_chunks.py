@@ -17,7 +17,7 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import part_row
 from nightgrid.workers.chunks.solve import AGAIN
-from nightgrid.workers.driver.chunk_states import PartOf, Reading
+from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, segment_path

@@ -1,32 +1,54 @@
-"""A run that is worked: its manifest, its table of chunks, and how both grow."""
+"""A run that is worked: its manifest, its table of chunks, and how both grow.
+
+The planner adds chunks while the run is worked, results come back split, chunks are broken up, and
+staged counts go on when every part of a stage is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.driver.barriers import next_stages, obsolete_frontiers
-from nightgrid.workers.driver.chunk_states import Chunk, Reading, State
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.driver.chunk_records import Chunk, Reading, State
+from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.collector import Collector
-from nightgrid.workers.driver.follow_up_chunks import parts_of, read_parts, single_rows, went_on
-from nightgrid.workers.driver.plan_watch import PlanWatch
-from nightgrid.workers.driver.run_status import open_table
+from nightgrid.workers.driver.follow_up_chunks import (
+    GROWTH_COLUMNS,
+    parts_of,
+    read_parts,
+    single_rows,
+    went_on,
+)
+from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.frontier import drop_frontiers, sources
+from nightgrid.workers.runs.frontier import drop_frontiers, frontiers, sources
 from nightgrid.workers.runs.manifest import (
     Place,
+    Run,
     Segment,
     SegmentKind,
     SegmentTakenError,
     add_segment,
+    done_places,
+    has_plan,
     open_run,
+    part_row,
+    read_expanded,
+    read_segments,
 )
-from nightgrid.workers.runs.stages import StageSizes
+from nightgrid.workers.runs.notes import read_all_attempts
+from nightgrid.workers.runs.stages import StageSizes, next_stage
 
 log = get_logger("nightgrid.driver")
+
+LOOK_SECONDS = 0.05
+"""How often is looked whether the planner has come further."""
 
 
 class GrowingRun:
@@ -40,7 +62,8 @@ class GrowingRun:
     ) -> None:
         self._lake = lake
         self._sizes = sizes
-        self._plan = PlanWatch(lake, check_planner)
+        self._check_planner = check_planner
+        self._plan_look_at = 0.0
         self._obsolete: list[Place] = []
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
@@ -49,14 +72,32 @@ class GrowingRun:
 
     def check_planner(self) -> None:
         """Raise if the run is not planned to its end and no process plans it any more."""
-        self._plan.check(self.run)
+        _check_planned(self.run, self._check_planner)
 
     def take_in_plan(self) -> None:
-        """Go on with what the planner has added."""
-        planned, new = self._plan.news(self.run)
-        self._join_planned(new)
+        """Go on, if it is time to look, with what the planner has added."""
+        now = time.monotonic()
+        if self.run.planned or now < self._plan_look_at:
+            return
+        self._plan_look_at = now + LOOK_SECONDS
+        # In this order: when the plan is there, all of its segments are.
+        planned = has_plan(self._lake, self.run.run_id)
+        self._join_planned(self._new_segments())
         if planned:
-            self.run = self._plan.completed(self.run)
+            whole = open_run(self._lake, self.run.run_id)
+            self.run = replace(whole, segments=self.run.segments)
+
+    def _new_segments(self) -> tuple[Segment, ...]:
+        """Read what has been added to a run whose plan is not complete.
+
+        Raises SegmentTakenError when another driver has added to it.
+        """
+        if self.run.planned:
+            return ()
+        new = read_segments(self._lake, self.run.run_id, len(self.run.segments))
+        if any(segment.kind != "plan" for segment in new):
+            raise SegmentTakenError(f"run {self.run.run_id}: another driver has added to it")
+        return new
 
     def _join_planned(self, segments: Sequence[Segment]) -> None:
         for segment in segments:
@@ -93,10 +134,36 @@ class GrowingRun:
             self.table.read(place, reading)
 
     def add_stages(self) -> None:
-        """Let staged counts go on whose every part was read."""
-        for stage in next_stages(self._lake, self.table, self._sizes, self.run.budget):
-            self._add("stage", stage.origins, stage.chunks)
-            self._obsolete = obsolete_frontiers(self._lake, self.table)
+        """Let staged counts go on whose every part was read; the largest new parts stand first."""
+        for job in self.table.jobs.due.values():
+            origins = sorted(job.carried)
+            carried = [job.carried[origin] for origin in origins]
+            parts = next_stage(carried, self._sizes, self.run.budget)
+            first = self.table.ref(origins[0])
+            row = self._lake.read_row_group(first.manifest_path, first.chunk)
+            number = (job.stage or 0) + 1
+            rows = [
+                (size, part_row(row, part.to_json(), f"{number}.{i}"))
+                for i, (part, size) in enumerate(parts)
+            ]
+            rows.sort(key=lambda sized: -sized[0])
+            self._add("stage", origins, [chunk for _, chunk in rows])
+            self._obsolete = self._obsolete_frontiers()
+
+    def _obsolete_frontiers(self) -> list[Place]:
+        """Name the chunks whose frontiers are not read again: of two stages before the last.
+
+        The states of the last stage but one are kept while its own may still be lost.
+        """
+        found = []
+        for place in frontiers(self._lake, self.run.run_id):
+            part = self.table[place].part_of if place in self.table else None
+            if part is None or part.stage is None:
+                continue
+            last = self.table.jobs[part.job].stage
+            if last is not None and part.stage < last - 1:
+                found.append(place)
+        return found
 
     def drop_obsolete(self) -> None:
         """Delete states that have been taken on, once the workers have the next to do."""
@@ -129,16 +196,64 @@ class GrowingRun:
                 segment = add_segment(self._lake, run_id, number, kind, origins, chunks)
                 break
             except SegmentTakenError:
-                planned = self._plan.new_segments(self.run)
+                planned = self._new_segments()
                 if not planned:
                     raise
                 self._join_planned(planned)
         self.run = replace(self.run, segments=(*self.run.segments, segment))
         parts = parts_of(number, chunks) if kind != "broken" else {}
-        self.table.add(segment, parts, _numbers(origins, chunks) if kind == "split" else ())
+        numbers = (chunk.column("job_no").combine_chunks() for chunk in chunks)
+        went_on = zip(origins, numbers, strict=True) if kind == "split" else ()
+        self.table.add(segment, parts, went_on)
 
 
-def _numbers(origins: Iterable[Place], chunks: Iterable[pa.Table]) -> list[tuple[Place, pa.Array]]:
-    """Tell which jobs of which origins go on."""
-    numbers = (chunk.column("job_no").combine_chunks() for chunk in chunks)
-    return list(zip(origins, numbers, strict=True))
+def _check_planned(run: Run, check_planner: Callable[[], None] | None) -> None:
+    if run.planned:
+        return
+    if check_planner is None:
+        raise PermanentError(f"run {run.run_id} is not planned to its end, and nobody is at it")
+    check_planner()
+
+
+def wait_for_plan(
+    lake: Lake, run_id: str, check_planner: Callable[[], None] | None, stop: threading.Event
+) -> None:
+    """Wait until a run may be worked: where files are not created exclusively, until it is planned.
+
+    There its planner might write over what a driver has added, or the other way round.
+    """
+    while not lake.is_exclusive and not has_plan(lake, run_id):
+        _check_planned(open_run(lake, run_id), check_planner)
+        if stop.wait(10 * LOOK_SECONDS):
+            return
+
+
+def open_table(lake: Lake, run: Run) -> ChunkTable:
+    """Make the table of a run's chunks; those that have a result are done and were not read."""
+    table = ChunkTable(run.run_id, read_all_attempts(lake, run.run_id))
+    done = done_places(lake, run.run_id)
+    for segment in run.segments:
+        divided = segment.kind == "plan" and run.divided_count
+        has_parts = segment.kind in ("split", "stage") or divided
+        parts = read_parts(lake, run.run_id, segment) if has_parts else {}
+        table.add(segment, parts, read_expanded(lake, replace(run, segments=(segment,))).items())
+    table.sort_ready()
+    for chunk in list(table.ready()):
+        if chunk.place in done:
+            table.land(chunk.place)
+    return table
+
+
+def run_status(lake: Lake, run_id: str, processes: int = 1) -> Progress:
+    """Tell how far a run is, whichever process works it: reads the result of each chunk.
+
+    Raises PermanentError for a run that the lake does not have.
+    """
+    begun = time.monotonic()
+    run = open_run(lake, run_id)
+    table = open_table(lake, run)
+    for chunk in list(table.chunks_in(State.DONE)):
+        growth = went_on(lake, table.ref(chunk.place), chunk.went_on, GROWTH_COLUMNS)
+        table.read(chunk.place, growth.reading, growth.carried)
+    now = time.monotonic()
+    return progress_of(table, run, processes=processes, seconds=now - begun, now=now)

@@ -1,29 +1,30 @@
-"""The table of chunks against the lake and the executor: what is sent, heard, lost and given up."""
+"""The table of chunks against the lake and the executor: what is sent, heard, lost and given up.
+
+Chunks that were in one worker when it died are all suspect, and most are innocent: no two suspects
+are in flight at once, and before a suspect is given up it is in flight alone.
+"""
 
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import Announcement
-from nightgrid.workers.driver.chunk_states import IN_FLIGHT, Chunk, State
+from nightgrid.workers.chunks.result_rows import poison_reason
+from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
+from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.executors import Executor, MessageStatus
 from nightgrid.workers.driver.follow_up_chunks import unfinished_part
 from nightgrid.workers.driver.growing_run import GrowingRun
-from nightgrid.workers.driver.suspects import (
-    Limits,
-    after_failure,
-    after_interruption,
-    choose,
-    poison_reason_of,
-)
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
 from nightgrid.workers.runs.manifest import Place, folder
+from nightgrid.workers.runs.notes import Attempts, read_start, write_attempts
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.driver")
@@ -197,3 +198,62 @@ class Reconciler:
                 unfinished_part(self._lake, ref, Status.POISON, reason)
                 self._table.poison(chunk.place)
                 self._transient_row = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How often a chunk is tried."""
+
+    failures: int
+    """Failures after which it is given up, whichever they are."""
+    interruptions: int
+    """The same for times at which it died together with its driver, perhaps innocent."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        """Take them from the settings."""
+        return cls(failures=settings.attempts_max, interruptions=settings.interruptions_max)
+
+    def are_reached(self, attempts: Attempts) -> bool:
+        """Tell whether a chunk is given up."""
+        return (
+            len(attempts.failures) >= self.failures or attempts.interruptions >= self.interruptions
+        )
+
+    def leave_one(self, attempts: Attempts) -> bool:
+        """Tell whether a chunk is given up if it fails once more."""
+        return (
+            len(attempts.failures) >= self.failures - 1
+            or attempts.interruptions >= self.interruptions - 1
+        )
+
+
+def choose(table: ChunkTable, ready: Iterable[Chunk], limits: Limits) -> Chunk | None:
+    """Choose the next chunk of those that are `ready`; None: none may be sent now."""
+    suspects = table.suspects_in_flight()
+    if any(limits.leave_one(chunk.attempts) for chunk in suspects):
+        return None
+    for chunk in ready:
+        if not chunk.is_suspect:
+            return chunk
+        if not suspects and not (table.in_flight and limits.leave_one(chunk.attempts)):
+            return chunk
+    return None
+
+
+def after_failure(old: Attempts, reason: Reason) -> Attempts:
+    """Count a failure."""
+    return replace(old, attempt=old.attempt + 1, failures=(*old.failures, reason))
+
+
+def after_interruption(old: Attempts) -> Attempts:
+    """Count a death together with the driver."""
+    return replace(old, attempt=old.attempt + 1, interruptions=old.interruptions + 1)
+
+
+def poison_reason_of(attempts: Attempts, limits: Limits) -> Reason:
+    """Say why a row is poison, in words that do not depend on what else was killed."""
+    if len(attempts.failures) < limits.failures:
+        return poison_reason(Reason(code=ReasonCode.INTERRUPTED), attempts.interruptions)
+    ((usual, _),) = Counter(attempts.failures).most_common(1)
+    return poison_reason(usual, len(attempts.failures))

@@ -36,13 +36,13 @@ from nightgrid.solvers.question import QUESTION_FIELDS, Question, question_of
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
-from nightgrid.workers.broker.messages import send as publish
+from nightgrid.workers.broker.queues import INTERACTIVE
+from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome
-from nightgrid.workers.queue_names import INTERACTIVE
-from nightgrid.workers.runs.attempts import failure_from_json, failure_to_json
-from nightgrid.workers.runs.known_answers import FINAL
+from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.notes import failure_from_json, failure_to_json
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
 

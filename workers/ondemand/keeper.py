@@ -16,16 +16,15 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.broker.messages import Watch, traffic
-from nightgrid.workers.broker.redis_keys import connect, known_dead, living
+from nightgrid.workers.broker.queues import INTERACTIVE, URGENT, Watch, traffic
+from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.jobs import find_row, open_records, record_path, send
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.queue_names import INTERACTIVE, URGENT
-from nightgrid.workers.runs.cancelling import is_cancelled
 from nightgrid.workers.runs.manifest import read_done
+from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.keeper")
@@ -124,7 +123,8 @@ class Keeper:
         if not self._has_begun(record):
             return False
         worker = record["worker"]
-        if known_dead(self._client, self._settings, [worker]):
+        dead, _ = known_gone(self._client, self._settings, [worker])
+        if dead:
             return True
         if worker in living(self._client, self._settings):
             self._silent_since.pop(worker, None)

@@ -21,11 +21,9 @@ from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.external_sort import Buckets
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
-from nightgrid.workers.runs.gathering import ANSWER, Gathering, is_right
-from nightgrid.workers.runs.job_keys import keys_of
-from nightgrid.workers.runs.known_answers import FINAL, Answers, read_answers
+from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
+from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
 from nightgrid.workers.runs.manifest import Run, folder, open_run, read_done, segment_path
 from nightgrid.workers.runs.plan.costs import Lesson
 from nightgrid.workers.runs.prefetch import ahead

@@ -26,7 +26,7 @@ from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.cancelling import cancel_run
+from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
@@ -40,7 +40,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def _many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even a short run into chunks enough to be stopped between two."""
-    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MIN_S", 1e-4)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 1e-4)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def main() -> None:
     from nightgrid.flows.night.settings import NightGame, NightSettings
     from nightgrid.flows.runs import Watch
     from nightgrid.flows.start import run_night
-    from nightgrid.workers.runs.plan import chunk_size as chunking
+    from nightgrid.workers.runs.plan import plan_pass as chunking
     from nightgrid.workers.settings import Settings
 
     # As tests.flows.conftest has it.

@@ -14,7 +14,7 @@ from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
 from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path
-from nightgrid.flows.night import steps
+from nightgrid.flows.night import night as steps
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightSettings
 from nightgrid.solvers.algebra import Ask
@@ -135,7 +135,7 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
         (of,) = settings.games
         report = GameReport(game=of.game, ask="")
         steps.normalise(settings, of, steps.fetch(settings, of, report))
-        steps.plan(settings, of)
+        steps.plan(settings, of, report)
     assert run_one(pips).resumed
     report = run_one(strands)
     assert (report.resumed, report.planned) == (True, DAYS)

@@ -27,10 +27,10 @@ from nightgrid.flows.prefect.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
-from nightgrid.flows.prefect.history import TAG
+from nightgrid.flows.prefect.tasks import TAG
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
-from nightgrid.workers.runs.cancelling import cancel_run
+from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 from tests.flows.nights import ROOT, in_a_process, results, run_one, said
 

@@ -16,7 +16,7 @@ import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.terminal.progress import SlicesLine
-from nightgrid.workers.runs.cancelling import cancelled_path
+from nightgrid.workers.runs.notes import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -90,7 +90,7 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 ):
     from nightgrid.flows import cluster
     from nightgrid.workers.driver.progress import Progress
-    from nightgrid.workers.runs.plan import chunk_size as chunking
+    from nightgrid.workers.runs.plan import plan_pass as chunking
 
     whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)

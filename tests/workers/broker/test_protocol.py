@@ -15,15 +15,13 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from nightgrid.workers.broker.demand import Demand
+from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.broker.redis_keys import parse_announcement
-from nightgrid.workers.broker.status import QueueStatus
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
-from nightgrid.workers.queue_names import NAMES
-from nightgrid.workers.runs.attempts import Attempts, write_attempts
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.notes import Attempts, write_attempts
 from nightgrid.workers.runs.stages import Carried, stage_part
 from tests.workers.conftest import COUNT, plan
 

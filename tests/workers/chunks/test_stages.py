@@ -25,7 +25,7 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver import driver, growing_run
-from nightgrid.workers.driver.chunk_counts import DividedJob
+from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.runs.frontier import frontier_path, frontiers

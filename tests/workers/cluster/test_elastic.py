@@ -7,14 +7,13 @@ from dataclasses import replace
 import pytest
 import toy_game as toy
 
-from nightgrid.workers.broker.demand import demand, publish_demand
-from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_dead, mark_left
-from nightgrid.workers.cluster.supervisor import local_cluster
-from nightgrid.workers.driver.chunk_states import Flight
+from nightgrid.workers.broker.queues import BATCH, URGENT, demand, publish_demand
+from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_alive, mark_gone
+from nightgrid.workers.cluster.local import local_cluster
+from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from nightgrid.workers.queue_names import BATCH, URGENT
-from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.notes import Start
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings
 
@@ -46,8 +45,8 @@ def executor(server):
 
 def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
     settings, client = server
-    mark_dead(client, settings, "died")
-    mark_left(client, settings, "left")
+    mark_gone(client, settings, "died", DEAD)
+    mark_gone(client, settings, "left", LEFT)
     flights = [flight(0, "died"), flight(1, "left")]
     assert executor.status(flights) == {flights[0].ref: MessageStatus.DEAD_WORKER}
     # Its message is nowhere: sent again, as if nobody had begun.
@@ -81,7 +80,7 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
     assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
     assert demand(settings).processes == 5 * 8
     for number in range(5):
-        mark_left(client, settings, f"worker-{number}")
+        mark_gone(client, settings, f"worker-{number}", LEFT)
     executor.status([])
     assert executor.window == settings.window
 
@@ -100,7 +99,7 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
 
 def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
     # Whatever the lake has learnt from other tests.
-    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 20)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 20)
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
     run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
     seen = []

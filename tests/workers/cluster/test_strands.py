@@ -13,7 +13,7 @@ from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIO
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget, canonical_json
 from nightgrid.solvers.strands.generate import generate
-from nightgrid.workers.cluster.supervisor import local_cluster
+from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.runs.finish import path_key

@@ -18,8 +18,8 @@ from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
-from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_start
 from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
+from nightgrid.workers.runs.notes import Attempts, read_attempts, write_start
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import (
     BUDGET,

@@ -12,9 +12,8 @@ from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.broker.messages import Traffic, Watch
+from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.redis_keys import connect, living
-from nightgrid.workers.broker.status import overview
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.ondemand.jobs import (
@@ -26,7 +25,6 @@ from nightgrid.workers.ondemand.jobs import (
     submit,
 )
 from nightgrid.workers.ondemand.keeper import Keeper
-from nightgrid.workers.queue_names import BATCH, NAMES
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
 from tests.workers.conftest import COUNT, plan, quick_settings
@@ -205,7 +203,7 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
 def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
     cluster, cluster_lake, monkeypatch
 ):
-    monkeypatch.setattr("nightgrid.workers.runs.plan.chunk_size.CHUNK_MAX_ROWS", 10)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 10)
     boards = toy.boards(400, dict.fromkeys(range(22_000, 22_400), toy.SLOW), start=22_000)
     run_id = plan(cluster_lake, boards)
     refs = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))

@@ -21,7 +21,6 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.finish import child_path, finish_run, path_key
 from nightgrid.workers.runs.manifest import (
     ChunkRef,
@@ -30,9 +29,10 @@ from nightgrid.workers.runs.manifest import (
     open_run,
     read_done,
 )
+from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.chunk_size import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.workers.pending import pending_chunks
 

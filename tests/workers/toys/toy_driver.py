@@ -7,7 +7,7 @@ import toy_game
 toy_game.install()
 
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
-from nightgrid.workers.cluster.supervisor import local_cluster  # noqa: E402
+from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.driver import drive  # noqa: E402
 from nightgrid.workers.driver.executors import CeleryExecutor  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402

@@ -18,8 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game
 from nightgrid.solvers.question import Question, question_of
-from nightgrid.workers.runs.job_keys import KeySet, keys_of
-from nightgrid.workers.runs.known_answers import Answers, read_answers
+from nightgrid.workers.runs.job_keys import Answers, KeySet, keys_of, read_answers
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     asked_path,

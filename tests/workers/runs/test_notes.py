@@ -9,8 +9,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.cancelling import cancel_run, remains_of, take_up_run
 from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.notes import cancel_run, remains_of, take_up_run
 from tests.workers.conftest import plan, result_rows, undisturbed_rows
 from tests.workers.pending import pending_chunks
 

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.cluster.locks import alone
+from nightgrid.workers.processes import alone
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from nightgrid.workers.cluster.locks import alone
+from nightgrid.workers.processes import alone
 with alone(Path(sys.argv[1]), "night", "taken"):
     print("held", flush=True)
     time.sleep(60)

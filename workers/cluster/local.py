@@ -1,18 +1,22 @@
-"""Wait until a cluster that was started is ready, or say in a few lines why it is not."""
+"""A cluster of our own for the length of a block: ready, or in a few lines why it is not."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import redis
 
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster import server
-from nightgrid.workers.queue_names import BATCH, INTERACTIVE
+from nightgrid.workers.cluster.supervisor import ROLES, child_environment
+from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 
 LOOK_SECONDS = 0.1
@@ -20,7 +24,50 @@ LOG_TAIL_LINES = 6
 LOG_TAIL_BYTES = 2000
 
 
-def mark_logs(settings: Settings) -> dict[str, int]:
+@contextmanager
+def beginning_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES, standby: bool = False
+) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Run the embedded server and supervised workers for the length of a `with` block.
+
+    They are children of a supervisor on a leash: even if this process is killed, they end.
+    Yields at once, while they start, what waits until server and workers are ready and gives the
+    supervisor; it raises TransientError, with the end of a log, when they do not become ready in
+    time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
+    its place when it ends.
+    """
+    log_path = settings.side_dir / "logs" / "supervisor.log"
+    marks = _mark_logs(settings)
+    module = "nightgrid.workers.cluster.supervisor"
+    command = [sys.executable, "-m", module, "--leash", "--roles", ",".join(roles)]
+    if standby:
+        command.append("--standby")
+    process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
+
+    def ready() -> subprocess.Popen[bytes]:
+        wait_ready(settings, process, roles, marks)
+        return process
+
+    try:
+        yield ready
+    finally:
+        # Nobody drives any more: nothing is worth waiting for.
+        if process.stdin is not None:
+            process.stdin.close()
+        wait(process, 2 * settings.stop_seconds + 5.0)
+        end_group(process)
+
+
+@contextmanager
+def local_cluster(
+    settings: Settings, *, roles: Sequence[str] = ROLES
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
+    with beginning_cluster(settings, roles=roles) as ready:
+        yield ready()
+
+
+def _mark_logs(settings: Settings) -> dict[str, int]:
     """Note how long every log is: what earlier clusters wrote is not told of the next one."""
     paths = (settings.side_dir / "logs").glob("*.log")
     return {path.stem: path.stat().st_size for path in paths}

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.solvers.algebra import digest
-from nightgrid.workers.runs import external_sort as buckets
-from nightgrid.workers.runs.external_sort import Buckets
+from nightgrid.workers.runs import gathering as buckets
+from nightgrid.workers.runs.gathering import Buckets
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 

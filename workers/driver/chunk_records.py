@@ -1,4 +1,4 @@
-"""The record of a chunk in its driver's table, its states, and which transition leads where.
+"""The records of a run's chunks: states, which transition leads where, and what they add up to.
 
 docs/architecture.md draws the states. What is in the lake decides, so most transitions tell what
 the driver has found there.
@@ -15,8 +15,9 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import NO_JOBS, ChunkRef, Place, SegmentKind
+from nightgrid.workers.runs.notes import Attempts, Start
+from nightgrid.workers.runs.stages import Carried
 
 
 class State(StrEnum):
@@ -84,14 +85,14 @@ class PartOf:
     """Number of its stage, if the job is counted by stages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Flight:
     """A chunk on its way: one that was sent and whose end is not known."""
 
     ref: ChunkRef
     submitted_at: float
     """Monotonic seconds."""
-    start: Start | None
+    start: Start | None = None
     """The worker's note in the lake, once it has begun."""
     seen_at: float = 0.0
     """Monotonic seconds at which the driver first saw that note: clocks of other hosts may be
@@ -119,9 +120,9 @@ class Reading:
 UNTRIED = Attempts()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Chunk:
-    """One chunk of a run, as its driver knows it."""
+    """One chunk of a run, as its driver knows it; only the table of chunks changes it."""
 
     place: Place
     kind: SegmentKind
@@ -183,3 +184,138 @@ class Chunk:
     def urgency_s(self) -> float:
         """What it takes, for an order of sending: what came back split was more than expected."""
         return math.inf if self.kind == "split" else self.expected_s or 0.0
+
+
+@dataclass(slots=True)
+class Counts:
+    """Sums over the chunks of a run; one that was broken up counts no more, its rows do."""
+
+    chunks_total: int = 0
+    chunks_done: int = 0
+    foreseen_total: int = 0
+    """Chunks of which the planner expected something ..."""
+    foreseen_done: int = 0
+    expected_total_s: float = 0.0
+    """... and what it expected of them."""
+    expected_done_s: float = 0.0
+    planned_rows: int = 0
+    """Rows of the plan, also of chunks that were broken up."""
+    answered: int = 0
+    """Jobs that were worked whole and have their answer."""
+    states: int = 0
+    """States that were kept in the chunks that were read ..."""
+    kernel_ns: int = 0
+    """... and the time that they took."""
+
+    def add(self, chunk: Chunk, sign: int = 1) -> None:
+        """Count a chunk in, or out with `sign` -1."""
+        if chunk.kind == "plan":
+            self.planned_rows += sign * chunk.rows
+        if chunk.state is State.BROKEN_UP:
+            return
+        done = sign * chunk.has_result
+        self.chunks_total += sign
+        self.chunks_done += done
+        if chunk.expected_s is not None:
+            self.foreseen_total += sign
+            self.foreseen_done += done
+            self.expected_total_s += sign * chunk.expected_s
+            self.expected_done_s += done * chunk.expected_s
+        if chunk.reading is not None:
+            self.answered += sign * chunk.reading.answered
+            self.states += sign * chunk.reading.states
+            self.kernel_ns += sign * chunk.reading.kernel_ns
+
+
+@dataclass(slots=True)
+class DividedJob:
+    """A job that is worked in parts, each a chunk."""
+
+    open: int = 0
+    """Parts whose outcome is missing; those that went on are not counted."""
+    lost: int = 0
+    """Parts without which the job has no answer ..."""
+    over_budget: int = 0
+    """... and those of them that are over budget for good."""
+    is_planned: bool = False
+    """Whether a part is a row of the plan."""
+    is_done: bool = False
+    """Whether its answer is complete, or will never be."""
+    stage: int | None = None
+    """Number of the last stage that was planned."""
+    waiting: int = 0
+    """Parts of that stage that were not read, or are lost: then there is no next stage."""
+    carried: dict[Place, Carried] = field(default_factory=dict)
+    """What the parts of that stage have left for the next."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its next stage can be planned."""
+        return self.waiting == 0 and bool(self.carried)
+
+    def add(self, chunk: Chunk, sign: int = 1) -> None:
+        """Count a part in, or out with `sign` -1."""
+        self.open += sign * chunk.is_open_part
+        lost = False
+        if chunk.reading is not None:
+            lost = chunk.reading.is_lost
+            self.lost += sign * lost
+            self.over_budget += sign * chunk.reading.is_over_budget
+        if chunk.is_staged and self.is_last_stage(chunk):
+            self.waiting += sign * (chunk.state is not State.READ or lost)
+
+    def is_last_stage(self, chunk: Chunk) -> bool:
+        """Tell whether a part belongs to the last stage that was planned."""
+        return chunk.part_of is not None and chunk.part_of.stage == self.stage
+
+
+class DividedJobs:
+    """The divided jobs of a run, by number."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, DividedJob] = {}
+        self._due: set[int] = set()
+        self.done = 0
+        """Divided jobs whose answer is complete, or will never be."""
+        self.siblings = 0
+        """Rows of the plan that are parts of a job, but for one of each."""
+
+    @property
+    def due(self) -> Mapping[int, DividedJob]:
+        """The staged counts whose next stage can be planned."""
+        return {number: self._jobs[number] for number in sorted(self._due)}
+
+    def __getitem__(self, number: int) -> DividedJob:
+        return self._jobs[number]
+
+    def is_unrecoverable(self, chunk: Chunk) -> bool:
+        """Tell whether another part of a chunk's job is over budget, so that this is in vain."""
+        return chunk.part_of is not None and self._jobs[chunk.part_of.job].over_budget > 0
+
+    def meet(self, part: PartOf, *, planned: bool) -> None:
+        """Meet a new part, before it is counted in: the first of its job, of a stage, or another.
+
+        What the stage before has left is in the parts of a new one.
+        """
+        job = self._jobs.setdefault(part.job, DividedJob())
+        if planned:
+            self.siblings += job.is_planned
+            job.is_planned = True
+        if part.stage is not None and (job.stage is None or part.stage > job.stage):
+            job.stage, job.waiting, job.carried = part.stage, 0, {}
+
+    def count_in(self, chunk: Chunk, part: PartOf, carried: Carried | None) -> None:
+        """Count a part in; `carried` is what was just read of it."""
+        job = self._jobs[part.job]
+        job.add(chunk)
+        if job.is_last_stage(chunk):
+            if chunk.state is not State.READ:
+                job.carried.pop(chunk.place, None)
+            elif carried is not None:
+                job.carried[chunk.place] = carried
+        was_done, job.is_done = job.is_done, job.open == 0 or job.lost > 0
+        self.done += job.is_done - was_done
+        if job.is_due:
+            self._due.add(part.job)
+        else:
+            self._due.discard(part.job)

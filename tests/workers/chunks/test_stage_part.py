@@ -5,8 +5,8 @@ import time
 import pytest
 
 from nightgrid.solvers.algebra import Budget
-from nightgrid.workers.chunks import kept_count as tables
-from nightgrid.workers.chunks.kept_count import KeptTables
+from nightgrid.workers.chunks import stage_part as tables
+from nightgrid.workers.chunks.stage_part import KeptTables
 from tests.workers.toys.toy_layers import ToyLayers
 
 KEY = ("lake", "run", "job")

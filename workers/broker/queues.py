@@ -1,0 +1,207 @@
+"""The queues: their names, messages in them, how busy they are and how many workers they want.
+
+On-demand solves never wait behind a batch: they have queues of their own. A driver keeps only a
+window of its chunks in the queue, so the queue's length alone says too little; drivers leave word
+of all that they still want done. All of it is a shortcut: wrong or lost, it delays a run and
+changes nothing in its results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.redis_keys import answering, connect, living
+from nightgrid.workers.settings import Settings
+
+INTERACTIVE = "interactive"
+"""On-demand solves; at least one worker serves this queue alone."""
+URGENT = "urgent"
+"""Chunks of the runs that large on-demand solves become."""
+BATCH = "batch"
+"""Chunks of all other runs."""
+
+NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
+OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
+"""What batch workers serve: from each they take only what none before it holds."""
+LOOK_AT_MOST = 10_000
+"""Messages of one queue that are looked at; a bounded window never has as many."""
+
+DEMAND_KEPT_SECONDS = 30
+"""A driver that has said nothing for this long wants nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """Which messages are on their way, by what they are about."""
+
+    waiting: frozenset[str]
+    """In the queue."""
+    acquired: frozenset[str]
+    """Taken by a worker, dead or alive, and not acknowledged."""
+    complete: bool = True
+    """False when the queue holds more messages than were looked at."""
+
+
+def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any]) -> None:
+    """Publish one message. Raises TransientError when the broker is dead."""
+    try:
+        app.send_task(
+            task,
+            args=[argument],
+            queue=queue,
+            headers={"about": about, "submitted_at": time.time()},
+        )
+    except (OperationalError, redis.RedisError, OSError) as error:
+        raise TransientError(f"the Redis server does not answer: {error}") from error
+
+
+def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
+    """Look at a queue and at all acquired messages. Raises redis.RedisError."""
+    pipe = client.pipeline(transaction=False)
+    pipe.llen(f"{settings.key_prefix}{queue}")
+    pipe.lrange(f"{settings.key_prefix}{queue}", -LOOK_AT_MOST, -1)
+    pipe.hvals(f"{settings.key_prefix}unacked")
+    length, waiting, acquired = pipe.execute()
+    return Traffic(
+        complete=length <= LOOK_AT_MOST,
+        waiting=_about(json.loads(text) for text in waiting),
+        # An acquired message is kept as [message, exchange, routing key].
+        acquired=_about(json.loads(text)[0] for text in acquired),
+    )
+
+
+def _about(messages: Iterable[dict[str, Any]]) -> frozenset[str]:
+    return frozenset(str(message["headers"].get("about")) for message in messages)
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """Notices messages that can no longer arrive.
+
+    Celery over Redis loses one now and then, and what a worker had taken before it died stays
+    acquired until the visibility timeout. A message that is nowhere at two looks is gone; one
+    that is acquired, and on which nobody begins for a while, is in dead hands.
+    """
+
+    patience_s: float
+    _nowhere: set[str] = field(default_factory=set)
+    _acquired_since: dict[str, float] = field(default_factory=dict)
+
+    def gone(self, expected: Iterable[str], seen: Traffic) -> set[str]:
+        """Tell which of the messages on which nobody has begun are gone, one look after another."""
+        now = time.monotonic()
+        names = set(expected)
+        # Of a queue that is not seen to its end nothing is known to be missing: what waits unseen
+        # must not be sent over and over.
+        nowhere = names - seen.waiting - seen.acquired if seen.complete else set()
+        held = (names & seen.acquired) - seen.waiting
+        gone = nowhere & self._nowhere
+        self._nowhere = nowhere - gone
+        self._acquired_since = {name: self._acquired_since.get(name, now) for name in held}
+        stuck = {n for n, since in self._acquired_since.items() if now - since > self.patience_s}
+        for name in stuck:
+            del self._acquired_since[name]
+        return gone | stuck
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus:
+    """One queue."""
+
+    queued: int
+    acquired: int
+    oldest_s: float
+    """Age of the oldest message that waits; 0 when none does. The number that matters."""
+
+
+def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
+    """Look at every queue. Raises TransientError when the server is dead."""
+    settings = settings or Settings()
+    prefix = settings.key_prefix
+    with answering(), connect(settings) as client:
+        pipe = client.pipeline(transaction=False)
+        for name in NAMES:
+            pipe.llen(f"{prefix}{name}")
+            # Messages come in at the head of the list and go out at its end.
+            pipe.lindex(f"{prefix}{name}", -1)
+        pipe.hvals(f"{prefix}unacked")
+        *looks, unacked = pipe.execute()
+    # An acquired message is kept as [message, exchange, routing key].
+    acquired = Counter(str(json.loads(text)[2]) for text in unacked)
+    return {
+        name: QueueStatus(
+            queued=looks[2 * i],
+            acquired=acquired[name],
+            oldest_s=round(_age_s(looks[2 * i + 1]), 3),
+        )
+        for i, name in enumerate(NAMES)
+    }
+
+
+def _age_s(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    sent = json.loads(text)["headers"].get("submitted_at")
+    return 0.0 if sent is None else max(0.0, time.time() - float(sent))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What the batch workers have before them."""
+
+    chunks_waiting: int
+    """Chunks of all runs that are driven now, in the queue or not, that are not done."""
+    queued: int
+    """Messages in the queues `urgent` and `batch`, which nobody has taken yet."""
+    acquired: int
+    """Messages that workers have taken."""
+    oldest_s: float
+    """Age of the oldest message that waits; 0 when none does."""
+    processes: int
+    """Children of the batch workers that live."""
+    processes_wanted: int
+    """As many as could work at once: one for each chunk that waits or is being worked."""
+
+
+def publish_demand(
+    client: redis.Redis, settings: Settings, run_id: str, chunks_waiting: int
+) -> None:
+    """Leave word of how many chunks of a run are not done."""
+    with contextlib.suppress(redis.RedisError):
+        client.set(_demand_key(settings, run_id), chunks_waiting, ex=DEMAND_KEPT_SECONDS)
+
+
+def demand(settings: Settings | None = None) -> Demand:
+    """Look what there is to do. Raises TransientError when the server is dead."""
+    settings = settings or Settings()
+    queues = overview(settings)
+    chunks = [queues[name] for name in (URGENT, BATCH)]
+    with answering(), connect(settings) as client:
+        keys = list(client.scan_iter(_demand_key(settings, "*"), count=1000))
+        values: Any = client.mget(keys) if keys else []
+        alive = living(client, settings).values()
+    waiting = sum(int(value) for value in values if value is not None)
+    queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
+    return Demand(
+        chunks_waiting=waiting,
+        queued=queued,
+        acquired=acquired,
+        oldest_s=max(q.oldest_s for q in chunks),
+        processes=sum(about["processes"] for about in alive if BATCH in about["queues"]),
+        processes_wanted=max(waiting, queued + acquired),
+    )
+
+
+def _demand_key(settings: Settings, run_id: str) -> str:
+    return f"{settings.key_prefix}demand:{run_id}"
