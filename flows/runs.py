@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.runs.notes import remains_of
 from nightgrid.workers.settings import Settings
@@ -96,3 +97,9 @@ def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> S
     what = f"run {run_id} is cancelled" if cancelled else f"stopped run {run_id}"
     way_on = settings.way_on(run_id, cancelled=cancelled)
     return StoppedError(f"{what}: {how}; {way_on}", run_id, cancelled=cancelled)
+
+
+def endings(figures: Mapping[str, Any]) -> str:
+    """Say how many jobs ended how, by figures in the names of statuses."""
+    told = ((figures.get(status.value), status.value.replace("_", " ")) for status in Status)
+    return ", ".join(f"{count:,} {name}" for count, name in told if count)

@@ -14,33 +14,17 @@ from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
-    complete_count,
     plan_count,
     planner_of,
 )
-from nightgrid.flows.count.report import CountReport, Figures, figures_of_puzzles, figures_of_run
+from nightgrid.flows.count.report import CountReport, figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.settings import CountSettings, count_game, run_name
 from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
 from nightgrid.workers.driver.growing_run import run_status
 from nightgrid.workers.driver.progress import Left, Progress, left_of
-from nightgrid.workers.runs.manifest import has_plan, has_run, read_done
+from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, remains_of, take_up_run
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolvedCount:
-    """How the run went in this call."""
-
-    chunks_worked: int = 0
-    chunks_found: int = 0
-    """Chunks that earlier calls had worked."""
-    jobs_worked: int = 0
-    """Jobs whose answer was completed in this call."""
-    states: int = 0
-    """States kept in what this call has worked."""
-    failures: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +66,8 @@ def work_count(
         corpus = as_step("corpus", bring_corpus)(settings, watch)
         watch.on_corpus(corpus)
         planned = as_step("plan", plan_count)(settings, corpus, planner)
-        solved = as_step("solve", solve_count)(settings, planned, planner, watch)
-    report = as_step("report", report_count)(settings, corpus, planned, solved, begun)
+        report = as_step("solve", solve_count)(settings, corpus, planned, planner, watch)
+    report = as_step("report", report_count)(settings, corpus, planned, report, begun)
     watch.on_report(report)
     return report
 
@@ -146,17 +130,28 @@ def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
 
 def solve_count(
     settings: CountSettings,
+    corpus: Corpus,
     planned: PlannedCount,
     planner: Planner,
     watch: Watch = SILENT,
-) -> SolvedCount:
-    """Work the run to its end, whether it is planned already or not.
+) -> CountReport:
+    """Work the run to its end, whether it is planned already or not; begin the report.
 
     Raises TransientError when workers or lake stay away, StoppedError after a signal and for
     a run that is cancelled.
     """
+    report = CountReport(
+        corpus=corpus.name,
+        corpus_id=corpus.corpus_id,
+        game=corpus.game,
+        ask=str(settings.ask),
+        rows=corpus.row_count,
+        quarantined=corpus.quarantined,
+        resumed=planned.resumed and not planned.finished,
+        finished_before=planned.finished,
+    )
     if planned.finished:
-        return SolvedCount()
+        return report
     lake, run_id = settings.lake, planned.run_id
     if settings.resume:
         take_up_run(lake, run_id)
@@ -172,13 +167,14 @@ def solve_count(
 
     summary = work_run(settings, run_id, planner.workers, show, planner.check)
     first, last = (seen[0], seen[-1]) if seen else (None, None)
-    return SolvedCount(
+    return replace(
+        report,
         chunks_worked=summary.chunks_total - summary.chunks_resumed,
         chunks_found=summary.chunks_resumed,
         jobs_worked=last.jobs_done - first.jobs_done if first and last else 0,
-        states=last.states - first.states if first and last else 0,
+        states_worked=last.states - first.states if first and last else 0,
         failures=summary.failures,
-        seconds=summary.seconds,
+        solve_seconds=summary.seconds,
     )
 
 
@@ -186,57 +182,38 @@ def report_count(
     settings: CountSettings,
     corpus: Corpus,
     planned: PlannedCount,
-    solved: SolvedCount,
+    report: CountReport,
     begun_s: float,
 ) -> CountReport:
-    """Report a count that began at `begun_s`, in monotonic seconds."""
-    planned = complete_count(settings, planned)
-    figures = _figures(settings, corpus, planned)
-    return CountReport(
-        corpus=corpus.name,
-        corpus_id=corpus.corpus_id,
-        game=corpus.game,
-        ask=str(settings.ask),
-        rules=planned.question.rules,
-        lexicon_id=planned.question.lexicon_id,
-        solver_version=planned.question.solver_version,
-        rows=corpus.row_count,
-        quarantined=corpus.quarantined,
-        run_id=planned.run_id if planned.job_count else None,
-        planned=planned.job_count,
-        already_known=planned.already_known,
-        resumed=planned.resumed and not planned.finished,
-        finished_before=planned.finished,
-        chunks_worked=solved.chunks_worked,
-        chunks_found=solved.chunks_found,
-        jobs_worked=solved.jobs_worked,
-        failures=solved.failures,
-        states_worked=solved.states,
-        solve_seconds=solved.seconds,
-        wall_seconds=time.monotonic() - begun_s,
-        figures=figures,
-        paths=_paths(settings, corpus, planned),
-    )
+    """Complete the report of a count that began at `begun_s`, in monotonic seconds.
 
-
-def _figures(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> Figures:
-    """Add up the results of the corpus, whichever runs they are from."""
+    Figures are of all puzzles of the corpus, whichever runs their results are from.
+    """
     lake = settings.lake
-    if planned.already_known:
-        return figures_of_puzzles(lake, planned.question, corpus.paths)
-    return figures_of_run(lake, planned.run_id)
-
-
-def _paths(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> dict[str, str]:
-    """Say where the tables of a count lie, as globs that DuckDB reads."""
-    lake = settings.lake
-    results = "results/*.parquet"
-    if not planned.already_known:
-        done = read_done(lake, planned.run_id) or {}
-        results = str(done.get("results") or results)
-    paths = {"results": results, "rows": f"{corpus.rows_path}/*.parquet"}
+    run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
+    if run.answered_count:
+        figures = figures_of_puzzles(lake, run.question, corpus.paths)
+    else:
+        figures = figures_of_run(lake, done)
+    results = None if run.answered_count or done is None else done["results"]
+    # Globs that DuckDB reads.
+    paths = {
+        "results": results or "results/*.parquet",
+        "rows": f"{corpus.rows_path}/*.parquet",
+    }
     if settings.ask.kind in ("first", "best", "all"):
         paths["solutions"] = "solutions/*.parquet"
     if corpus.quarantined:
         paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
-    return {name: f"{lake.url.rstrip('/')}/{path}" for name, path in paths.items()}
+    return replace(
+        report,
+        rules=run.question.rules,
+        lexicon_id=run.question.lexicon_id,
+        solver_version=run.question.solver_version,
+        run_id=run.run_id if run.job_count else None,
+        planned=run.job_count,
+        already_known=run.answered_count,
+        wall_seconds=time.monotonic() - begun_s,
+        figures=figures,
+        paths={name: f"{lake.url.rstrip('/')}/{path}" for name, path in paths.items()},
+    )

@@ -14,8 +14,7 @@ from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers, own_workers
 from nightgrid.flows.count.settings import CountSettings, count_game, run_name
-from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.solvers.question import Question, question_of
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
@@ -35,10 +34,6 @@ class PlannedCount:
     """The run that answers a corpus."""
 
     run_id: str
-    question: Question
-    job_count: int = 0
-    already_known: int = 0
-    """Puzzles that had their answer when the run was planned. Both are known when it is."""
     resumed: bool = False
     """Whether an earlier call has begun it."""
     finished: bool = False
@@ -59,15 +54,9 @@ class Planner:
         if settings.executor != "inline":
             # It begins to load what planning takes while the corpus is brought.
             self._submit(_load)
-        self._corpus: Corpus | None = None
         self._planning: Future[None] | None = None
-
-    @property
-    def corpus(self) -> Corpus:
+        self.corpus: Corpus
         """What is counted, once it is there."""
-        if self._corpus is None:
-            raise PermanentError("there is no corpus to plan; expected one to begin with")
-        return self._corpus
 
     @property
     def workers(self) -> OwnWorkers:
@@ -79,7 +68,7 @@ class Planner:
 
     def begin(self, corpus: Corpus) -> PlannedCount:
         """Take up the run that an earlier call has begun over this corpus, or begin it."""
-        self._corpus = corpus
+        self.corpus = corpus
         if self._settings.executor == "inline":
             return _begin(self._settings, corpus)
         begun = self._submit(_begin, self._settings, corpus)
@@ -149,25 +138,17 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     """
     planned = planner.begin(corpus)
     lake, run_id = settings.lake, planned.run_id
-    if planned.finished:
-        return complete_count(settings, planned)
-    if is_cancelled(lake, run_id) and not settings.resume:
-        # Whoever is to solve it says so.
+    if planned.finished or (is_cancelled(lake, run_id) and not settings.resume):
+        # Of a cancelled run the next step says so.
         return planned
     planner.start()
     planner.workers.begin()
     while not has_plan(lake, run_id) and not count_segments(lake, run_id):
         planner.check()
         time.sleep(PLAN_WAIT_S)
-    if has_plan(lake, run_id) and not open_run(lake, run_id).job_count:
-        return complete_count(settings, replace(planned, finished=True))
-    return planned
-
-
-def complete_count(settings: CountSettings, planned: PlannedCount) -> PlannedCount:
-    """Tell of a run that is planned to its end how many jobs it has."""
-    run = open_run(settings.lake, planned.run_id)
-    return replace(planned, job_count=run.job_count, already_known=run.answered_count)
+    return replace(
+        planned, finished=has_plan(lake, run_id) and not open_run(lake, run_id).job_count
+    )
 
 
 def _load() -> None:
@@ -194,7 +175,6 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
         )
     return PlannedCount(
         run_id=run_id,
-        question=question_of(game, settings.ask),
         resumed=known,
         finished=known and remains_of(lake, run_id).finished,
     )

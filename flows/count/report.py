@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results_of
+from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.manifest import read_done
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
@@ -91,11 +91,12 @@ class Figures:
         return [(span, number) for span, number in found if number]
 
 
-def figures_of_run(lake: Lake, run_id: str) -> Figures:
-    """Add up the results of a finished run; memory does not grow with it."""
+def figures_of_run(lake: Lake, done: Mapping[str, Any] | None) -> Figures:
+    """Add up the results of a run, given how it ended; memory does not grow with it."""
     figures = Figures()
-    for rows in _results_of_run(lake, run_id):
-        figures.add(rows)
+    if done is not None and done["results"]:
+        for rows in lake.iter_row_groups(done["results"], _COLUMNS):
+            figures.add(rows)
     return figures
 
 
@@ -111,13 +112,6 @@ def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> 
     figures = Figures()
     figures.add(found.filter(pc.is_in(found.column("puzzle_id"), value_set=wanted)))
     return figures
-
-
-def _results_of_run(lake: Lake, run_id: str) -> Iterator[pa.Table]:
-    done = read_done(lake, run_id)
-    if done is None or not done["results"]:
-        return
-    yield from lake.iter_row_groups(done["results"], _COLUMNS)
 
 
 def _tally(values: pa.Array | pa.ChunkedArray) -> dict[Any, int]:
@@ -181,11 +175,6 @@ class CountReport:
                 f"Nothing to do: all {self.planned + self.already_known:,} {self.game} puzzles "
                 f"of {self.corpus} are answered."
             )
-        endings = [
-            f"{count:,} {status.value.replace('_', ' ')}"
-            for status in Status
-            if (count := self.figures.statuses[status.value])
-        ]
         known = f"; {self.already_known:,} were known already" if self.already_known else ""
         rate = self.jobs_per_second
         pace = f", {_rate(rate)} a second" if rate else ""
@@ -194,7 +183,7 @@ class CountReport:
         noun = "puzzle" if self.planned == 1 else "puzzles"
         return (
             f"{self.planned:,} {self.game} {noun} answered in {self.solve_seconds:.1f} s{pace} "
-            f"({', '.join(endings)}){known}."
+            f"({endings(self.figures.statuses)}){known}."
             + (" The column reason of the results says why some have no answer." if why else "")
         )
 

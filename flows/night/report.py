@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 
@@ -83,14 +84,9 @@ class GameReport:
                 f"Nothing to solve: the lake had the answer to all {self.already_known} "
                 f"{self.game} jobs already."
             )
-        endings = [
-            f"{count:,} {status.value.replace('_', ' ')}"
-            for status in Status
-            if (count := getattr(self, status.value))
-        ]
         known = f"; {self.already_known:,} were known already" if self.already_known else ""
         return (
-            f"{self.planned:,} {self.game} jobs worked ({', '.join(endings)}) "
+            f"{self.planned:,} {self.game} jobs worked ({endings(dataclasses.asdict(self))}) "
             f"in {self.wall_seconds:.1f} s{known}."
         )
 

@@ -19,9 +19,8 @@ runs/run=<id>/asked.json                         planner   what is asked; writte
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -158,13 +157,6 @@ class Run:
         """Count the rows of a chunk."""
         return self.segments[place[0]].chunk_rows[place[1]]
 
-    def expected_s(self, place: Place) -> float:
-        """Say what a chunk is expected to take: what came back split was more than expected."""
-        segment = self.segments[place[0]]
-        if segment.chunk_cost_s:
-            return segment.chunk_cost_s[place[1]]
-        return math.inf if segment.kind == "split" else 0.0
-
 
 def folder(run_id: str) -> str:
     """Name the folder of a run."""
@@ -254,34 +246,13 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     )
 
 
-def stream_plan(
-    lake: Lake,
-    chunks: Iterable[pa.Table],
-    schema: pa.Schema,
-    about: Callable[[], tuple[Sequence[float], bool]],
-    path: Callable[[], str],
-) -> None:
-    """Write a `plan` segment whose chunks are made while it is written.
-
-    `about` is asked at its end what each chunk is expected to take, and whether jobs of it are
-    divided, and `path` which segment it is, once more when that one is there already. Raises
-    SegmentTakenError when it is the same again.
-    """
-
-    def metadata() -> dict[str, str]:
-        cost_s, divided = about()
-        if len(cost_s) > CHUNKS_MAX:
-            raise PermanentError(f"{len(cost_s)} chunks; a segment holds at most {CHUNKS_MAX}")
-        told = {
-            "kind": "plan",
-            "origins": [],
-            "cost_s": [round(s, 4) for s in cost_s],
-            "divided": divided,
-        }
-        return {_ORIGINS.decode(): canonical_json(told)}
-
-    if not lake.stream_row_groups(chunks, schema, metadata, path):
-        raise SegmentTakenError(f"somebody else has added {path()}")
+def segment_metadata(
+    kind: SegmentKind, origins: Iterable[Place], chunk_count: int, **more: Any
+) -> dict[str, str]:
+    """Say in the metadata of a segment why it exists; its number of chunks is limited."""
+    if chunk_count > CHUNKS_MAX:
+        raise PermanentError(f"{chunk_count} chunks; a segment holds at most {CHUNKS_MAX}")
+    return {_ORIGINS.decode(): canonical_json({"kind": kind, "origins": list(origins), **more})}
 
 
 def add_segment(
@@ -297,12 +268,12 @@ def add_segment(
     Raises SegmentTakenError when the run has a segment of this number: what its chunks mean
     must never change, since workers may be at them.
     """
-    if len(chunks) > CHUNKS_MAX:
-        raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
     path, schema = segment_path(run_id, number), chunks[0].schema
-    about = canonical_json({"kind": kind, "origins": [list(o) for o in origins]})
-    metadata = {**(schema.metadata or {}), _ORIGINS: about.encode("ascii")}
-    if not lake.write_row_groups(path, chunks, schema.with_metadata(metadata), new=True):
+    about = segment_metadata(kind, origins, len(chunks))
+    # The rows of its origins may bring metadata of theirs.
+    metadata = {name.encode(): text for name, text in about.items()}
+    schema = schema.with_metadata({**(schema.metadata or {}), **metadata})
+    if not lake.write_row_groups(path, chunks, schema, new=True):
         raise SegmentTakenError(f"run {run_id}: somebody else has added segment {number}")
     return Segment(
         number=number,

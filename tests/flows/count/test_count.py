@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
-from nightgrid.flows.count.planner import complete_count, planner_of
+from nightgrid.flows.count.planner import planner_of
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, count_game
 from nightgrid.flows.runs import StoppedError, Watch
@@ -240,7 +240,7 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
     import os
     import signal
 
-    from nightgrid.workers.runs.manifest import has_plan
+    from nightgrid.workers.runs.manifest import has_plan, open_run
 
     count = replace(settings(), executor="celery")
     corpus = counting.bring_corpus(count)
@@ -252,7 +252,7 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
             with contextlib.suppress(TransientError):
                 planner.check()
             planner.start()
-    assert complete_count(count, planned).job_count == 60
+    assert open_run(count.lake, planned.run_id).job_count == 60
 
 
 def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):

@@ -103,10 +103,13 @@ class OpenJobs:
     """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
 
     def __init__(self, question: Question, answers: Answers) -> None:
-        self._question, self._answers = question, answers
+        self.question, self._answers = question, answers
         self.seen = KeySet()
         """Jobs that were met: each is found open once at most."""
         self.open_count = self.answered_count = self.repeated_count = 0
+        self.job_count = self.divided_count = self.chunk_count = 0
+        self.cost_s = 0.0
+        """Seconds that one core is expected to take for all chunks."""
         self._key_sum = np.zeros(2, np.uint64)
 
     def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
@@ -114,9 +117,9 @@ class OpenJobs:
 
         Raises PermanentError for puzzles of another game.
         """
-        if pc.any(pc.not_equal(puzzles.column("game"), self._question.game)).as_py():
-            raise PermanentError(f"expected puzzles of game {self._question.game!r} only")
-        keys = name_jobs(self._question, puzzles.column("puzzle_id"))
+        if pc.any(pc.not_equal(puzzles.column("game"), self.question.game)).as_py():
+            raise PermanentError(f"expected puzzles of game {self.question.game!r} only")
+        keys = name_jobs(self.question, puzzles.column("puzzle_id"))
         fresh = self.seen.add(keys)
         is_open = fresh & ~self._answers.hold(keys)
         self.repeated_count += int((~fresh).sum())
@@ -128,10 +131,10 @@ class OpenJobs:
     def run_id(self, budget: Budget) -> str:
         """Name the run of the jobs that were found open, whatever their order."""
         sums = (f"{half:016x}" for half in self._key_sum.tolist())
-        return self._question.run_id(budget, (str(self.open_count), *sums))
+        return self.question.run_id(budget, (str(self.open_count), *sums))
 
 
-class PlanPass:
+class PlanPass(OpenJobs):
     """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
 
     def __init__(
@@ -149,52 +152,30 @@ class PlanPass:
 
         `answers` is what the lake has answered, if it was read before.
         """
+        question = question_of(game, ask)
+        super().__init__(question, answers or read_answers(lake, question, budget))
         self._lake, self._game, self._budget = lake, game, budget
-        self.question = question_of(game, ask)
         self._worker_count = worker_count
         self._tables = batches(tables, first_rows)
-        self._jobs = OpenJobs(self.question, answers or read_answers(lake, self.question, budget))
         self.estimator = Estimator(lake, game, ask)
         self._cut_s = 0.0
-        self._chunk_count = 0
-        self.job_count = self.divided_count = 0
-        self.row_count = 0
-        """Rows of the manifest: jobs, and parts of divided ones."""
-        self.cost_s = 0.0
-        """Seconds that one core is expected to take for all chunks."""
         self.largest: list[LargeJob] = []
-
-    @property
-    def chunk_count(self) -> int:
-        """Chunks that were made."""
-        return self._chunk_count
-
-    @property
-    def answered_count(self) -> int:
-        """Jobs that the lake has answered."""
-        return self._jobs.answered_count
-
-    @property
-    def repeated_count(self) -> int:
-        """Puzzles that were met before."""
-        return self._jobs.repeated_count
 
     def take_over(self, run_id: str, segment: Segment) -> None:
         """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
         rows = self._lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
-        self._jobs.seen.add(keys_of(rows.column("job_id")))
+        self.seen.add(keys_of(rows.column("job_id")))
         self.job_count = max(self.job_count, int(numbers.max()) + 1)
         is_part = pc.not_equal(rows.column("part_path"), "").to_numpy()
         self.divided_count += len(np.unique(numbers[is_part]))
-        self._chunk_count += len(segment.chunk_rows)
-        self.row_count += sum(segment.chunk_rows)
+        self.chunk_count += len(segment.chunk_rows)
         self.cost_s += sum(segment.chunk_cost_s)
         self._cut_s += sum(segment.chunk_cost_s)
 
     def has_all(self, jobs: KeySet) -> bool:
         """Tell whether other jobs are among those that the pass has seen."""
-        return all(bool(self._jobs.seen.holds(keys).all()) for keys in jobs.runs())
+        return all(bool(self.seen.holds(keys).all()) for keys in jobs.runs())
 
     def pieces(self) -> Iterator[Piece]:
         """Make the chunks of the plan."""
@@ -210,17 +191,12 @@ class PlanPass:
     def _estimated(self) -> Iterator[_Jobs]:
         """Name the open jobs batch by batch, and estimate what they take."""
         for table in self._tables:
-            keys, is_open = self._jobs.find(table)
+            keys, is_open = self.find(table)
             if is_open.any():
                 yield self._estimate(table, keys, is_open)
             del table, keys
 
-    def _estimate(
-        self,
-        table: pa.Table,
-        keys: Keys,
-        is_open: npt.NDArray[np.bool_],
-    ) -> _Jobs:
+    def _estimate(self, table: pa.Table, keys: Keys, is_open: npt.NDArray[np.bool_]) -> _Jobs:
         if not is_open.all():
             table, keys = table.filter(pa.array(is_open)), keys[is_open]
         empty = pa.repeat(pa.scalar(""), len(keys))
@@ -261,7 +237,7 @@ class PlanPass:
         rows = jobs.rows
         if divided or (np.diff(order) < 0).any():
             rows = rows.take(pa.array(order[divided:]))
-        bounds = cut(cost_s[divided:], left_s, self._worker_count, self._chunk_count)
+        bounds = cut(cost_s[divided:], left_s, self._worker_count, self.chunk_count)
         for start, stop in bounds:
             numbers = np.arange(self.job_count, self.job_count + stop - start)
             self.job_count += stop - start
@@ -271,8 +247,7 @@ class PlanPass:
             yield self._counted(Piece([chunk], [expected_s]))
 
     def _counted(self, piece: Piece) -> Piece:
-        self._chunk_count += len(piece.chunks)
-        self.row_count += sum(chunk.num_rows for chunk in piece.chunks)
+        self.chunk_count += len(piece.chunks)
         self.cost_s += sum(piece.cost_s)
         return piece
 

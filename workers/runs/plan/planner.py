@@ -5,8 +5,8 @@ What there is to plan, and how it is cut into chunks, is `nightgrid.workers.runs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, TypeAlias
@@ -26,8 +26,8 @@ from nightgrid.workers.runs.manifest import (
     has_plan,
     has_run,
     read_segments,
+    segment_metadata,
     segment_path,
-    stream_plan,
 )
 from nightgrid.workers.runs.plan.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
@@ -56,7 +56,7 @@ class Estimate:
     chunk_count: int
     cost_s: float
     """Seconds that one core is expected to take."""
-    largest: tuple[LargeJob, ...]
+    largest: Sequence[LargeJob]
     """The jobs that are expected to take longest, a few of them."""
 
 
@@ -89,8 +89,7 @@ def plan_run(
         )
     else:
         # All runs without jobs have one name: what is answered may be other puzzles each time.
-        about = _About(question=question, budget=budget, answered_count=jobs.answered_count)
-        _write_plan(lake, run_id, about)
+        _write_plan(lake, _asked(run_id, question, budget, 0), jobs)
     return run_id
 
 
@@ -111,8 +110,8 @@ def begin_run(
     if has_run(lake, run_id):
         return
     keep_game(lake, game)
-    about = _About(question=question_of(game, ask), budget=budget, puzzle_count=puzzle_count)
-    write_json(lake, asked_path(run_id), about.asked(run_id))
+    asked = _asked(run_id, question_of(game, ask), budget, puzzle_count)
+    write_json(lake, asked_path(run_id), asked)
 
 
 def extend_run(
@@ -141,16 +140,8 @@ def extend_run(
             continue
         plan.estimator.keep_sample(run_id)
         begun = read_json(lake, asked_path(run_id)) or {}
-        about = _About(
-            question=plan.question,
-            budget=budget,
-            puzzle_count=begun.get("puzzle_count", 0),
-            job_count=plan.job_count,
-            answered_count=plan.answered_count,
-            divided_count=plan.divided_count,
-            cost_s=plan.cost_s,
-        )
-        _write_plan(lake, run_id, about)
+        asked = _asked(run_id, plan.question, budget, begun.get("puzzle_count", 0))
+        _write_plan(lake, asked, plan)
 
 
 def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
@@ -170,35 +161,7 @@ def estimate_run(
     plan = PlanPass(lake, game, _tables(puzzles), ask, budget, worker_count, SEGMENT_ROWS)
     for _ in plan.pieces():
         pass
-    return Estimate(
-        job_count=plan.job_count,
-        answered_count=plan.answered_count,
-        repeated_count=plan.repeated_count,
-        divided_count=plan.divided_count,
-        chunk_count=plan.chunk_count,
-        cost_s=plan.cost_s,
-        largest=tuple(plan.largest),
-    )
-
-
-class _Writing:
-    """The chunks of a segment that is being written, and what is to be said of them at its end."""
-
-    def __init__(self, pieces: Iterable[Piece]) -> None:
-        self._pieces = pieces
-        self.cost_s: list[float] = []
-        self.divided = False
-
-    def chunks(self) -> Iterator[pa.Table]:
-        """Hand the chunks on to the file."""
-        for piece in self._pieces:
-            self.cost_s += piece.cost_s
-            self.divided |= piece.is_divided
-            yield from piece.chunks
-
-    def about(self) -> tuple[list[float], bool]:
-        """Tell what each chunk is expected to take, and whether jobs are divided."""
-        return self.cost_s, self.divided
+    return Estimate(**{name.name: getattr(plan, name.name) for name in fields(Estimate)})
 
 
 def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
@@ -225,8 +188,7 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
     pieces = ahead(plan.pieces())
     rows = SEGMENT_ROWS
     for first in pieces:
-        writing = _Writing(_some(chain([first], pieces), rows))
-        stream_plan(lake, writing.chunks(), first.chunks[0].schema, writing.about, next_path)
+        stream_plan(lake, _some(chain([first], pieces), rows), first, next_path)
         seen += 1
         rows = min(2 * rows, SEGMENT_ROWS_MAX)
     if not lake.is_exclusive and not _holds(lake, plan, run_id):
@@ -234,6 +196,29 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
         for path in lake.list(f"{folder(run_id)}/manifest"):
             lake.delete(path)
         raise SegmentTakenError(f"run {run_id}: planners have written over one another")
+
+
+def stream_plan(lake: Lake, pieces: Iterable[Piece], first: Piece, path: Callable[[], str]) -> None:
+    """Write a segment whose chunks are made while it is written.
+
+    `path` is asked at the end which segment it is, once more when that one is there already.
+    Raises SegmentTakenError when it is the same again.
+    """
+    cost_s: list[float] = []
+    divided = False
+
+    def chunks() -> Iterator[pa.Table]:
+        nonlocal divided
+        for piece in pieces:
+            cost_s.extend(round(s, 4) for s in piece.cost_s)
+            divided |= piece.is_divided
+            yield from piece.chunks
+
+    def about() -> dict[str, str]:
+        return segment_metadata("plan", (), len(cost_s), cost_s=cost_s, divided=divided)
+
+    if not lake.stream_row_groups(chunks(), first.chunks[0].schema, about, path):
+        raise SegmentTakenError(f"another planner or driver has added {path()}")
 
 
 def _holds(lake: Lake, plan: PlanPass, run_id: str) -> bool:
@@ -258,35 +243,23 @@ def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
             return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _About:
-    """What the files of a run say of it: its question, and at its end what is planned."""
-
-    question: Question
-    budget: Budget
-    puzzle_count: int = 0
-    job_count: int = 0
-    answered_count: int = 0
-    divided_count: int = 0
-    cost_s: float = 0.0
-
-    def asked(self, run_id: str) -> dict[str, Any]:
-        """Say what is asked."""
-        return {
-            "run_id": run_id,
-            **self.question.to_json(),
-            "budget": asdict(self.budget),
-            "puzzle_count": self.puzzle_count,
-            "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+def _asked(run_id: str, question: Question, budget: Budget, puzzle_count: int) -> dict[str, Any]:
+    """Say what a run asks."""
+    return {
+        "run_id": run_id,
+        **question.to_json(),
+        "budget": asdict(budget),
+        "puzzle_count": puzzle_count,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
-def _write_plan(lake: Lake, run_id: str, about: _About) -> None:
+def _write_plan(lake: Lake, asked: dict[str, Any], plan: OpenJobs) -> None:
     """Say that a run is planned to its end."""
     planned = {
-        "job_count": about.job_count,
-        "answered_count": about.answered_count,
-        "divided_count": about.divided_count,
-        "cost_s": round(about.cost_s, 3),
+        "job_count": plan.job_count,
+        "answered_count": plan.answered_count,
+        "divided_count": plan.divided_count,
+        "cost_s": round(plan.cost_s, 3),
     }
-    write_json(lake, f"{folder(run_id)}/plan.json", about.asked(run_id) | planned)
+    write_json(lake, f"{folder(asked['run_id'])}/plan.json", asked | planned)
