@@ -37,8 +37,9 @@ from nightgrid.solvers.algebra import Ask, Budget, digest
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.driver.driver import Progress, drive
+from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.job_keys import ids_of
 from nightgrid.workers.runs.manifest import count_segments

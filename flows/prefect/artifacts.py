@@ -20,8 +20,7 @@ from prefect.logging import get_run_logger
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.runs import Watch
-from nightgrid.workers.driver.driver import Progress
-from nightgrid.workers.driver.progress import told_of
+from nightgrid.workers.driver.progress import Progress, told_of
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this nobody looks."""

@@ -15,7 +15,7 @@ from nightgrid.service.terminal.console import note
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from nightgrid.workers.driver.driver import Progress
+    from nightgrid.workers.driver.progress import Progress
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0

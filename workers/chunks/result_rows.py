@@ -5,10 +5,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pyarrow as pa
+
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
 Row = dict[str, Any]
+
+HEAD = ("job_no", "job_id", "part_path")
+"""What a result row has from its manifest row."""
+NOTHING = ("value", "value_at_least", "value_at_most", "count", "solutions", "children")
+"""Columns that are null where an outcome has nothing to say."""
+
+
+def heads_of(rows: pa.Table) -> list[Row]:
+    """Read of manifest rows what their result rows begin with."""
+    heads: list[Row] = rows.select(HEAD).to_pylist()
+    return heads
 
 
 def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) -> Row:
@@ -52,14 +65,9 @@ def poison_reason(failure: Reason, attempts: int) -> Reason:
 
 def part_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
     """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
-    blank = dict.fromkeys(
-        ("count", "value", "value_at_least", "value_at_most", "solutions", "children")
-    )
-    costs = dict.fromkeys(COST_COLUMNS, 0)
     why = {
         "reason_code": None if reason is None else str(reason.code),
         "reason": "" if reason is None else reason.sentence,
     }
-    names = ("job_no", "job_id", "part_path")
-    row = {**{n: head[n] for n in names}, "status": status, "truncated": False}
-    return row | why | blank | costs | rest
+    row = {**{n: head[n] for n in HEAD}, "status": status, "truncated": False}
+    return row | why | dict.fromkeys(NOTHING) | dict.fromkeys(COST_COLUMNS, 0) | rest

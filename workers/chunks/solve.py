@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,6 @@ from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import (
     COST_COLUMNS,
     STATUS_CODES,
-    Arrays,
-    Ask,
     Budget,
     Game,
     Outcome,
@@ -31,7 +30,13 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
+from nightgrid.workers.chunks.result_rows import (
+    HEAD,
+    NOTHING,
+    heads_of,
+    outcome_row,
+    part_row,
+)
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
@@ -97,18 +102,26 @@ def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
     return None
 
 
-_heads: dict[tuple[str, str], Run] = {}
-_HEADS_KEPT = 64
-
-
+@lru_cache(maxsize=64)
 def open_run_head(lake: Lake, run_id: str) -> Run:
     """Open a run once per process: what it asks never changes (its segments may)."""
-    key = (lake.url, run_id)
-    if key not in _heads:
-        if len(_heads) >= _HEADS_KEPT:
-            _heads.clear()
-        _heads[key] = open_run(lake, run_id)
-    return _heads[key]
+    return open_run(lake, run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows to be solved, also as columns, within a budget for each."""
+
+    game: Game[Any, Any]
+    run: Run
+    rows: pa.Table
+    arrays: dict[str, npt.NDArray[Any]]
+    budget: Budget
+
+    def puzzle_and_part(self, row: int) -> tuple[Any, Any]:
+        """Make the puzzle of a row, and read which part of it is to be solved."""
+        part = self.rows.column("part")[row].as_py()
+        return self.game.from_arrays(self.arrays, row), json.loads(part) if part else None
 
 
 def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
@@ -120,22 +133,19 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     split into parts, if the game can divide it.
     """
     _planned_for(game, run)
-    many = rows.num_rows > 1
-    arrays = arrays_of(rows)
+    many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
     if many:
-        small, step = settings.batch_share(float(game.cost_s(arrays, run.question.ask).mean()))
+        small, step = settings.batch_share(float(game.cost_s(arrays, ask).mean()))
         budget = _smaller(small, run.budget)
-    parts = rows.column("part").to_pylist()
-    whole = not any(parts)
+    chunk = _Chunk(game, run, rows, arrays, budget)
     slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
-    if run.question.ask.kind == "count" and whole:
-        solved = _batch(game, arrays, run.question.ask, budget, rows, slices)
-    else:
-        solved = _one_by_one(game, arrays, run.question.ask, budget, rows, slices)
+    whole = not any(rows.column("part").to_pylist())
+    work = _batch if ask.kind == "count" and whole else _one_by_one
+    solved = work(chunk, slices)
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
-    return _promote(solved) if many else _divide(game, run, solved, rows, arrays, settings)
+    return _promote(solved) if many else _divide(chunk, solved, settings)
 
 
 def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
@@ -165,46 +175,28 @@ def _slices(rows: int, step: int, seconds: float) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, rows)
 
 
-def _batch(
-    game: Game[Any, Any],
-    arrays: dict[str, npt.NDArray[Any]],
-    ask: Ask,
-    budget: Budget,
-    rows: pa.Table,
-    slices: Iterator[tuple[int, int]],
-) -> pa.Table:
+def _batch(chunk: _Chunk, slices: Iterator[tuple[int, int]]) -> pa.Table:
     """Count whole jobs column-wise, with no Python object per puzzle."""
-    outs = [game.solve_batch(slice_arrays(arrays, a, b), ask, budget) for a, b in slices]
+    game, ask, arrays = chunk.game, chunk.run.question.ask, chunk.arrays
+    outs = [game.solve_batch(slice_arrays(arrays, a, b), ask, chunk.budget) for a, b in slices]
     out = {name: np.concatenate([part[name] for part in outs]) for name in outs[0]}
     status = out["status"]
-    rows = rows.slice(0, len(status))
+    rows = len(status)
     sentences = ["" if reason is None else reason.sentence for reason in game.reasons]
     codes = [None if reason is None else str(reason.code) for reason in game.reasons]
-    nothing = pa.nulls(rows.num_rows, pa.int64())
-    columns = {
-        "job_no": rows.column("job_no"),
-        "job_id": rows.column("job_id"),
-        "part_path": rows.column("part_path"),
+    columns = {name: pa.nulls(rows, PARTS.field(name).type) for name in NOTHING}
+    if "value" in out:
+        columns["value"] = pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
+    columns |= {name: chunk.rows.column(name).slice(0, rows) for name in HEAD}
+    columns |= {name: out[name] for name in COST_COLUMNS}
+    columns |= {
         "status": _named(status, [str(s) for s in STATUS_CODES]),
         "count": decimals(out["count_hi"], out["count_lo"], _HAS_COUNT[status]),
-        "value": _values(out, rows.num_rows),
-        "value_at_least": nothing,
-        "value_at_most": nothing,
-        "solutions": pa.nulls(rows.num_rows, pa.string()),
-        "truncated": pa.repeat(pa.scalar(False), rows.num_rows),
+        "truncated": pa.repeat(pa.scalar(False), rows),
         "reason_code": _named(out["reason"], codes),
         "reason": _named(out["reason"], sentences),
-        "children": pa.nulls(rows.num_rows, pa.string()),
-        **{name: out[name] for name in COST_COLUMNS},
     }
-    return pa.table(columns, schema=PARTS)
-
-
-def _values(out: Arrays, rows: int) -> pa.Array:
-    """Turn the values of a game that has any into a column; -1 stands for none."""
-    if "value" not in out:
-        return pa.nulls(rows, pa.int64())
-    return pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
+    return pa.table({name: columns[name] for name in PARTS.names}, schema=PARTS)
 
 
 def _named(codes: npt.NDArray[Any], names: Sequence[str | None]) -> pa.Array:
@@ -223,35 +215,21 @@ def decimals(
     return pa.Array.from_buffers(COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)])
 
 
-def _one_by_one(
-    game: Game[Any, Any],
-    arrays: dict[str, npt.NDArray[Any]],
-    ask: Ask,
-    budget: Budget,
-    rows: pa.Table,
-    slices: Iterator[tuple[int, int]],
-) -> pa.Table:
+def _one_by_one(chunk: _Chunk, slices: Iterator[tuple[int, int]]) -> pa.Table:
     """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
-    heads = rows.select(["job_no", "job_id", "part", "part_path"]).to_pylist()
-    found = []
-    for start, stop in slices:
-        for i in range(start, stop):
-            outcome = _solve_row(game, arrays, ask, budget, i, heads[i]["part"])
-            found.append(outcome_row(game, ask, heads[i], outcome))
-    return pa.Table.from_pylist(found, PARTS)
+    heads, ask = heads_of(chunk.rows), chunk.run.question.ask
+    rows = [
+        outcome_row(chunk.game, ask, heads[i], _solve_row(chunk, i))
+        for start, stop in slices
+        for i in range(start, stop)
+    ]
+    return pa.Table.from_pylist(rows, PARTS)
 
 
-def _solve_row(
-    game: Game[Any, Any],
-    arrays: dict[str, npt.NDArray[Any]],
-    ask: Ask,
-    budget: Budget,
-    row: int,
-    part: str,
-) -> Outcome[Any]:
+def _solve_row(chunk: _Chunk, row: int) -> Outcome[Any]:
     try:
-        puzzle = game.from_arrays(arrays, row)
-        return game.solve(puzzle, ask, json.loads(part) if part else None, budget)
+        puzzle, part = chunk.puzzle_and_part(row)
+        return chunk.game.solve(puzzle, chunk.run.question.ask, part, chunk.budget)
     except MissingDictionaryError:
         # What the lake lacks is no fault of the board: the chunk fails, and says why.
         raise
@@ -267,11 +245,9 @@ def invalid_outcome(error: PermanentError) -> Outcome[Any]:
 
 
 def _unworked(rows: pa.Table) -> pa.Table:
-    heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
     deferred = Reason(code=ReasonCode.DEFERRED)
-    return pa.Table.from_pylist(
-        [part_row(head, SPLIT, deferred, children=AGAIN) for head in heads], PARTS
-    )
+    found = [part_row(head, SPLIT, deferred, children=AGAIN) for head in heads_of(rows)]
+    return pa.Table.from_pylist(found, PARTS)
 
 
 def _promote(solved: pa.Table) -> pa.Table:
@@ -285,14 +261,7 @@ def _promote(solved: pa.Table) -> pa.Table:
     return solved
 
 
-def _divide(
-    game: Game[Any, Any],
-    run: Run,
-    solved: pa.Table,
-    rows: pa.Table,
-    arrays: dict[str, npt.NDArray[Any]],
-    settings: Settings,
-) -> pa.Table:
+def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     """Let the one row of a chunk that is over budget go on in parts, if it can.
 
     A count goes on by stages, if the game has layers for the board; else it is divided.
@@ -304,38 +273,22 @@ def _divide(
     # A count too large for a result or a board too large for a solver stays so in every part.
     if row["reason_code"] is None or not ReasonCode(row["reason_code"]).is_budget:
         return solved
-    children = None
+    game, run, children = chunk.game, chunk.run, None
     if run.question.ask.kind == "count" and not row["part_path"]:
-        puzzle = game.from_arrays(arrays, 0)
+        puzzle, _ = chunk.puzzle_and_part(0)
         children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
-    if children is None:
-        children = _subtrees(game, run, row, rows, arrays, settings)
+    if children is None and settings.split_into ** (depth + 1) <= settings.split_parts_max:
+        children = _subtrees(chunk, settings)
     if children is None:
         return solved
-    return pa.Table.from_pylist(
-        [{**row, "status": SPLIT, "children": canonical_json(children)}], PARTS
-    )
+    again = {**row, "status": SPLIT, "children": canonical_json(children)}
+    return pa.Table.from_pylist([again], PARTS)
 
 
-def _subtrees(
-    game: Game[Any, Any],
-    run: Run,
-    row: Row,
-    rows: pa.Table,
-    arrays: dict[str, npt.NDArray[Any]],
-    settings: Settings,
-) -> list[Any] | None:
-    depth = len(path_key(row["part_path"]))
-    if settings.split_into ** (depth + 1) > settings.split_parts_max:
-        return None
-    part = rows.column("part")[0].as_py()
+def _subtrees(chunk: _Chunk, settings: Settings) -> list[Any] | None:
     try:
-        children = game.split(
-            game.from_arrays(arrays, 0),
-            run.question.ask,
-            json.loads(part) if part else None,
-            settings.split_into,
-        )
+        puzzle, part = chunk.puzzle_and_part(0)
+        children = chunk.game.split(puzzle, chunk.run.question.ask, part, settings.split_into)
     except PermanentError:
         # A board that the game will not divide: what solving it said stands.
         return None

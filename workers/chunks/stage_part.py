@@ -26,7 +26,7 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import Row, outcome_row, part_row
+from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, part_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
 from nightgrid.workers.runs.frontier import (
     LostFrontierError,
@@ -57,7 +57,7 @@ def carry(
     chunk's frontier by then. A part without room comes back split into halves. Raises
     TransientError when states that it needs are gone; they are being made again then.
     """
-    (head,) = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
+    (head,) = heads_of(rows)
     puzzle = game.from_arrays(arrays_of(rows), 0)
     key = (lake.url, run.run_id, head["job_id"])
     count = kept_tables.take(key) or game.layered(puzzle, run.budget)
@@ -108,9 +108,7 @@ def _carried(
         # The game knows which counts a result cannot hold.
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
-    spent = count.statistics
-    row |= {name: getattr(spent, name) for name in COST_COLUMNS}
-    return row
+    return row | {name: getattr(count.statistics, name) for name in COST_COLUMNS}
 
 
 def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> int | None:

@@ -80,7 +80,8 @@ def drive(
     has this run. Drivers on several machines do a run no harm: they work it together.
     """
     settings = settings or Settings()
-    begun = time.monotonic()
+    sizes, reconcile_s = settings.stage_sizes, settings.reconcile_seconds
+    begun, look_at, cancelled = time.monotonic(), 0.0, False
     done = read_done(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
@@ -90,17 +91,30 @@ def drive(
     ):
         # A count over generated boards fetches nothing, and nothing else would sweep its lake.
         lake.sweep_staging()
-        watch = _CancelWatch(lake, run_id, stop, on_progress, settings.reconcile_seconds)
+
+        def watch(progress: Progress | None = None) -> None:
+            """Look now and then whether the run has been cancelled, and pass progress on."""
+            nonlocal cancelled, look_at
+            if time.monotonic() >= look_at:
+                look_at = time.monotonic() + reconcile_s
+                # A lake that fails just now is asked again soon.
+                with contextlib.suppress(TransientError):
+                    cancelled = is_cancelled(lake, run_id)
+                if cancelled:
+                    stop.set()
+            if progress is not None and on_progress is not None:
+                on_progress(progress)
 
         def begin() -> _Driver:
-            growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
+            growing = GrowingRun(lake, run_id, sizes, check_planner)
             return _Driver(lake, growing, executor, collector, watch, settings)
 
+        watch()
         if done is None:
             wait_for_plan(lake, run_id, check_planner, stop)
         driver = begin()
         while done is None and not stop.is_set():
-            if not _worked(driver, lake, stop, settings):
+            if not _worked(driver, stop, settings):
                 # A driver on another machine has added to the run, or results of it are gone: go on
                 # from what it is now.
                 driver = begin()
@@ -120,68 +134,24 @@ def drive(
         resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
         kernel_ns=done["kernel_ns"] if done is not None else 0,
         seconds=time.monotonic() - begun,
-        cancelled=done is None and watch.cancelled,
+        cancelled=done is None and cancelled,
     )
 
 
-class _CancelWatch:
-    """Passes every progress on, and now and then looks whether the run has been cancelled."""
-
-    def __init__(
-        self,
-        lake: Lake,
-        run_id: str,
-        stop: threading.Event,
-        on_progress: Callable[[Progress], None] | None,
-        interval_s: float,
-    ) -> None:
-        self._lake = lake
-        self._run_id = run_id
-        self._stop = stop
-        self._on_progress = on_progress
-        self._interval_s = interval_s
-        self._next_at = 0.0
-        self.cancelled = False
-        self._look()
-
-    def __call__(self, progress: Progress) -> None:
-        """Look again if it is time, then pass the progress on."""
-        self._look()
-        if self._on_progress is not None:
-            self._on_progress(progress)
-
-    def _look(self) -> None:
-        now = time.monotonic()
-        if now < self._next_at:
-            return
-        self._next_at = now + self._interval_s
-        # A lake that fails just now is asked again soon.
-        with contextlib.suppress(TransientError):
-            self.cancelled = is_cancelled(self._lake, self._run_id)
-        if self.cancelled:
-            self._stop.set()
-
-
+@dataclass
 class _Driver:
     """The loop over a run: each step makes what transitions of its chunks it can, then returns."""
 
-    def __init__(
-        self,
-        lake: Lake,
-        growing: GrowingRun,
-        executor: Executor,
-        collector: Collector,
-        on_progress: Callable[[Progress], None],
-        settings: Settings,
-    ) -> None:
-        self.growing = growing
-        self.chunks_resumed = growing.table.number_in(State.DONE)
-        self._reconciler = Reconciler(lake, growing, executor, settings)
-        self._is_exclusive = lake.is_exclusive
-        self._executor = executor
-        self._collector = collector
-        self._on_progress = on_progress
-        self._settings = settings
+    lake: Lake
+    growing: GrowingRun
+    executor: Executor
+    collector: Collector
+    on_progress: Callable[[Progress], None]
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.chunks_resumed = self.growing.table.number_in(State.DONE)
+        self._reconciler = Reconciler(self.lake, self.growing, self.executor, self.settings)
         self._begun = time.monotonic()
         self._trouble_since: dict[str, float] = {}
 
@@ -200,7 +170,7 @@ class _Driver:
             self._guarded(growing.add_stages)
             self._guarded(reconciler.submit)
             self._guarded(growing.drop_obsolete)
-            self._collector.step(table)
+            self.collector.step(table)
             self._report()
             if growing.run.planned and table.is_settled:
                 if read_again_at == len(growing.run.segments):
@@ -209,7 +179,7 @@ class _Driver:
                 self._read_again()
                 continue
             self._guarded(self._listen)
-            if time.monotonic() - reconciled_at >= self._settings.reconcile_seconds:
+            if time.monotonic() - reconciled_at >= self.settings.reconcile_seconds:
                 self._guarded(reconciler.reconcile)
                 reconciled_at = time.monotonic()
 
@@ -223,7 +193,7 @@ class _Driver:
         except TransientError as error:
             now = time.monotonic()
             since = self._trouble_since.setdefault(name, now)
-            if now - since > self._settings.broker_patience_seconds:
+            if now - since > self.settings.broker_patience_seconds:
                 raise
             if since == now:
                 run_id = self.growing.run.run_id
@@ -233,39 +203,39 @@ class _Driver:
             self._trouble_since.pop(name, None)
 
     def _read_results(self) -> None:
-        self.growing.read_results(self._collector)
+        self.growing.read_results(self.collector)
 
     def _listen(self) -> None:
-        soon = not self.growing.run.planned or self._collector.is_behind(self.growing.table)
-        self._reconciler.listen(LOOK_SECONDS if soon else self._settings.poll_seconds)
+        soon = not self.growing.run.planned or self.collector.is_behind(self.growing.table)
+        self._reconciler.listen(LOOK_SECONDS if soon else self.settings.poll_seconds)
 
     def _read_again(self) -> None:
         """Read results again that a slower execution may have replaced, or a worker taken back."""
         table = self.growing.table
         for chunk in list(table):
-            if chunk.state is State.READ and (chunk.is_staged or not self._is_exclusive):
+            if chunk.state is State.READ and (chunk.is_staged or not self.lake.is_exclusive):
                 table.read_again(chunk.place)
 
     def _report(self) -> None:
         now = time.monotonic()
-        self._on_progress(
+        self.on_progress(
             progress_of(
                 self.growing.table,
                 self.growing.run,
-                processes=self._executor.processes,
+                processes=self.executor.processes,
                 seconds=now - self._begun,
                 now=now,
             )
         )
 
 
-def _worked(driver: _Driver, lake: Lake, stop: threading.Event, settings: Settings) -> bool:
+def _worked(driver: _Driver, stop: threading.Event, settings: Settings) -> bool:
     """Work until nothing is left or until asked to stop; tell whether the driver knew the run."""
     try:
         driver.work(stop)
     except SegmentTakenError:
         return False
-    return stop.is_set() or _patiently(lambda: _is_done(lake, driver.growing.run), settings)
+    return stop.is_set() or _patiently(lambda: _is_done(driver.lake, driver.growing.run), settings)
 
 
 def _is_done(lake: Lake, run: Run) -> bool:
@@ -308,6 +278,3 @@ def _stop_signals() -> Iterator[threading.Event]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-
-
-__all__ = ["Progress", "RunSummary", "drive"]

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import part_row
+from nightgrid.workers.chunks.result_rows import heads_of, part_row
 from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.finish import child_path, path_key
@@ -138,6 +138,5 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
     """Write the result of a chunk that is not worked any more, unless it has one."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
-    heads = rows.select(["job_no", "job_id", "part_path"]).to_pylist()
-    part = [part_row(head, str(status), reason) for head in heads]
+    part = [part_row(head, str(status), reason) for head in heads_of(rows)]
     lake.create_table(ref.part_path, pa.Table.from_pylist(part, PARTS))

@@ -84,6 +84,11 @@ class Progress:
     """Share of the puzzles that is planned: totals are of these alone."""
 
     @property
+    def worked_s(self) -> float:
+        """What chunks took, done or not."""
+        return self.kernel_s + sum(chunk.elapsed_s for chunk in self.begun)
+
+    @property
     def ended(self) -> bool:
         """Whether nothing is left of what is planned."""
         return self.jobs_done >= self.jobs_total and self.chunks_done >= self.chunks_total
@@ -111,7 +116,11 @@ def progress_of(
         jobs_total = counts.planned_rows - jobs.siblings
         if run.puzzle_count:
             planned_share = min(1.0, jobs_total / run.puzzle_count)
-    begun = [flight for flight in flights if flight.start is not None]
+    begun = [
+        Begun(elapsed_s=now - flight.seen_at, expected_s=table[flight.ref.place].expected_s or 0.0)
+        for flight in flights
+        if flight.start is not None
+    ]
     return Progress(
         run_id=run.run_id,
         chunks_done=counts.chunks_done,
@@ -129,13 +138,7 @@ def progress_of(
         foreseen_done=counts.foreseen_done,
         unforeseen_left=(counts.chunks_total - counts.foreseen_total)
         - (counts.chunks_done - counts.foreseen_done),
-        begun=[
-            Begun(
-                elapsed_s=now - flight.seen_at,
-                expected_s=table[flight.ref.place].expected_s or 0.0,
-            )
-            for flight in begun
-        ],
+        begun=begun,
         oldest_seconds=max((now - flight.submitted_at for flight in flights), default=None),
         planned_share=planned_share,
     )
@@ -158,8 +161,10 @@ def left_of(progress: Progress) -> Left | None:
     late = any(
         chunk.elapsed_s > LATE * max(took * chunk.expected_s, LATE_S) for chunk in progress.begun
     )
-    worked_s = progress.expected_done_s + _foreseen_s(progress.begun)
-    over = _over_expected(_worked_s(progress), worked_s, progress.foreseen_done)
+    # What was worked of chunks in flight, as far as it was expected.
+    foreseen_s = sum(min(chunk.elapsed_s, chunk.expected_s) for chunk in progress.begun)
+    worked_s = progress.expected_done_s + foreseen_s
+    over = _over_expected(progress.worked_s, worked_s, progress.foreseen_done)
     share = max(progress.planned_share, LEAST_SHARE)
     core_s = over * max(0.0, progress.expected_total_s / share - worked_s)
     chunks = max(1, int(progress.chunks_total / share) - progress.chunks_done)
@@ -168,21 +173,6 @@ def left_of(progress: Progress) -> Left | None:
         wall_s=core_s / min(max(1, progress.processes), chunks),
         at_least=late or progress.unforeseen_left > 0,
     )
-
-
-def _worked_s(progress: Progress) -> float:
-    """Add up what chunks took, done or not."""
-    return progress.kernel_s + sum(chunk.elapsed_s for chunk in progress.begun)
-
-
-def _foreseen_s(begun: Sequence[Begun]) -> float:
-    """Add up what was worked of chunks in flight, as far as it was expected."""
-    return sum(min(chunk.elapsed_s, chunk.expected_s) for chunk in begun)
-
-
-def _longest_s(begun: Sequence[Begun]) -> float:
-    """Tell for how long a chunk is worked already: a lower bound below that tells nothing."""
-    return max((chunk.elapsed_s for chunk in begun), default=LEAST_S)
 
 
 def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
@@ -207,10 +197,13 @@ def told_of(progress: Progress) -> str:
         told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
         told.append(f"{progress.failures} failures")
-    left = None if progress.ended or _worked_s(progress) < LEAST_S else left_of(progress)
+    left = None if progress.ended or progress.worked_s < LEAST_S else left_of(progress)
     if left is not None and not left.at_least:
         told.append(f"about {clock_time(left.wall_s)} left")
-    elif left is not None and left.wall_s >= _longest_s(progress.begun):
+    elif left is not None and left.wall_s >= max(
+        (chunk.elapsed_s for chunk in progress.begun), default=LEAST_S
+    ):
+        # Below what a chunk has taken already, a lower bound tells nothing.
         told.append(f"at least {clock_time(left.wall_s)} left")
     return ", ".join(told)
 
@@ -231,15 +224,3 @@ def _short(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g} {unit}"
     return f"{number:.0f}"
-
-
-__all__ = [
-    "Begun",
-    "Left",
-    "Progress",
-    "clock_time",
-    "left_of",
-    "progress_of",
-    "states_per_s",
-    "told_of",
-]

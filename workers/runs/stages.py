@@ -206,14 +206,3 @@ def _room(budget: Budget, row_words: int, growth: float = 1.0) -> int:
     """Say how many states a part may take over, if they become `growth` times as many."""
     layers = 1 + max(growth, 1.0)
     return max(1, int(budget.table_bytes / (ROOM_FACTOR * layers * WORD_BYTES * row_words)))
-
-
-__all__ = [
-    "CARRIED",
-    "Carried",
-    "StagePart",
-    "StageSizes",
-    "first_stage",
-    "next_stage",
-    "stage_part",
-]

@@ -11,7 +11,7 @@ import pytest
 
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.prefect import artifacts
-from nightgrid.workers.driver.driver import Progress
+from nightgrid.workers.driver.progress import Progress
 
 
 def progress(done: int, total: int = 10) -> Progress:

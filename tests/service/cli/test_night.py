@@ -115,7 +115,7 @@ def test_demo_shows_counts_and_times_of_every_game(invoke: Invoke) -> None:
 
 
 def test_progress_is_one_line() -> None:
-    from nightgrid.workers.driver.driver import Progress
+    from nightgrid.workers.driver.progress import Progress
 
     progress = Progress(
         run_id="0" * 32, chunks_done=1, chunks_total=4, jobs_done=500, jobs_total=2000,
@@ -226,7 +226,7 @@ def test_source_of_one_game_that_fails_leaves_the_others_done(
 
 
 def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:
-    from nightgrid.workers.driver.driver import Progress
+    from nightgrid.workers.driver.progress import Progress
 
     line = ProgressLine()
     for done in (1, 2, 3):
