@@ -30,13 +30,7 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import (
-    HEAD,
-    NOTHING,
-    heads_of,
-    outcome_row,
-    part_row,
-)
+from nightgrid.workers.chunks.result_rows import HEAD, NOTHING, heads_of, outcome_row, part_row
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,6 @@ class Child:
     """One supervised process."""
 
     role: str
-    command: Callable[[], list[str]]
     process: subprocess.Popen[bytes] | None = None
     worker: str = ""
     started_at: float = 0.0
@@ -168,7 +167,7 @@ class Supervisor:
         """Name what is to be looked after: not someone else's server, or one that runs already."""
         embedded = server.is_embedded(self._settings) and not server.is_up(self._settings)
         roles = [role for role in self._roles if role != SERVER or embedded]
-        return [Child(role=role, command=self._command(role)) for role in roles]
+        return [Child(role=role) for role in roles]
 
     def _supervise(self, leash: int | None) -> None:
         try:
@@ -191,19 +190,15 @@ class Supervisor:
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopping = True
 
-    def _has(self, role: str) -> bool:
-        return any(child.role == role for child in self._children)
-
-    def _command(self, role: str) -> Callable[[], list[str]]:
+    def _command(self, role: str) -> list[str]:
         settings = self._settings
         if role == SERVER:
-            return lambda: server.server_command(settings)
+            return server.server_command(settings)
         if role == KEEPER:
-            return lambda: [sys.executable, "-m", "nightgrid.workers.ondemand.keeper"]
+            return [sys.executable, "-m", "nightgrid.workers.ondemand.keeper"]
         if role == INTERACTIVE:
-            queues: tuple[str, ...] = (INTERACTIVE,)
-            return lambda: worker_command(settings, role, queues, settings.interactive_processes)
-        return lambda: worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
+            return worker_command(settings, role, [INTERACTIVE], settings.interactive_processes)
+        return worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
 
     def _look_after(self, child: Child) -> None:
         if child.process is not None:
@@ -213,7 +208,11 @@ class Supervisor:
         now = time.monotonic()
         if now < child.restart_at:
             return
-        if child.role != SERVER and self._has(SERVER) and not server.is_up(self._settings):
+        if (
+            child.role != SERVER
+            and SERVER in (c.role for c in self._children)
+            and not server.is_up(self._settings)
+        ):
             return
         if child.role == SERVER and child.young_deaths >= DAMAGED_SERVER_STARTS:
             server.set_aside_damaged_data(self._settings)
@@ -221,7 +220,7 @@ class Supervisor:
         child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
         try:
             child.process = spawn(
-                child.command(),
+                self._command(child.role),
                 log_path=self._logs / f"{child.role}.log",
                 env=child_environment(self._settings, child.worker),
             )

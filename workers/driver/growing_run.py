@@ -236,7 +236,7 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
         divided = segment.kind == "plan" and run.divided_count
         has_parts = segment.kind in ("split", "stage") or divided
         parts = read_parts(lake, run.run_id, segment) if has_parts else {}
-        table.add(segment, parts, read_expanded(lake, replace(run, segments=(segment,))).items())
+        table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
     table.sort_ready()
     for chunk in list(table.ready()):
         if chunk.place in done:

@@ -6,7 +6,6 @@ the message on the queue `interactive` is only what gets it worked soon.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -40,6 +39,7 @@ from nightgrid.workers.broker.queues import INTERACTIVE
 from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome
+from nightgrid.workers.runs.finish import solution_rows
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
 from nightgrid.workers.runs.notes import failure_from_json, failure_to_json
@@ -91,24 +91,24 @@ def submit(
     """
     settings = settings or Settings()
     check_ask(ask, game)
-    room = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
-    question = question_of(room, ask)
-    job = question.job_id(room.puzzle_id(puzzle))
+    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
+    question = question_of(bound, ask)
+    job = question.job_id(bound.puzzle_id(puzzle))
     if find_row(lake, job) is not None or lake.exists(record_path(job)):
         return job
     message: dict[str, Any] = {
         "job_id": job,
         **question.to_json(),
         "budget": asdict(budget or settings.budget),
-        "puzzle": _without_words(room.puzzle_to_json(puzzle), puzzle),
+        "puzzle": _without_words(bound.puzzle_to_json(puzzle), puzzle),
     }
-    record = {**message, "submitted_at": time.time(), "attempts": 0, "worker": None, "run_id": None}
+    record = _new_record(message)
     keep_dictionary(lake, puzzle)
     if len(canonical_json(message["puzzle"])) > settings.ondemand_message_bytes:
-        record["run_id"] = _plan(lake, room, puzzle, ask, Budget(**message["budget"]))
+        record["run_id"] = _plan(lake, bound, puzzle, ask, Budget(**message["budget"]))
         write_json(lake, record_path(job), record)
         return job
-    keep_game(lake, room)
+    keep_game(lake, bound)
     write_json(lake, record_path(job), record)
     try:
         send(message, settings)
@@ -116,6 +116,10 @@ def submit(
         lake.delete(record_path(job))
         raise
     return job
+
+
+def _new_record(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {**message, "submitted_at": time.time(), "attempts": 0, "worker": None, "run_id": None}
 
 
 def send(message: Mapping[str, Any], settings: Settings) -> None:
@@ -139,9 +143,9 @@ def status(lake: Lake, job_id: str) -> JobStatus:
         return JobStatus(job_id=job_id, state="done" if known else "unknown")
     age_s = max(0.0, time.time() - record["submitted_at"])
     run_id = record["run_id"]
+    if run_id is not None and read_done(lake, run_id) is not None:
+        return JobStatus(job_id=job_id, state="done", age_s=age_s, run_id=run_id)
     if run_id is not None:
-        if read_done(lake, run_id) is not None:
-            return JobStatus(job_id=job_id, state="done", age_s=age_s, run_id=run_id)
         return JobStatus(
             job_id=job_id,
             state="run",
@@ -209,13 +213,7 @@ def solve_message(
     ask = question.ask
     if find_row(lake, job) is not None:
         return {"job_id": job, "state": "done"}
-    record = read_json(lake, record_path(job)) or {
-        **message,
-        "submitted_at": time.time(),
-        "attempts": 0,
-        "worker": None,
-        "run_id": None,
-    }
+    record = read_json(lake, record_path(job)) or _new_record(message)
     if record["run_id"] is not None:
         return {"job_id": job, "state": "run", "run_id": record["run_id"]}
     if record["attempts"] >= settings.attempts_max:
@@ -223,13 +221,17 @@ def solve_message(
         told = record.get("failure")
         failure = Reason(code=ReasonCode.WORKER_LOST) if not told else failure_from_json(told)
         why = poison_reason(failure, record["attempts"])
-        outcome: Outcome[Any] = Outcome(
+        poison: Outcome[Any] = Outcome(
             status=Status.POISON, reason_code=why.code, reason=why.sentence
         )
-        return _file(lake, game, puzzle, question, job, outcome)
+        return _file(lake, game, puzzle, question, job, poison)
     record |= {"attempts": record["attempts"] + 1, "worker": worker, "started_at": time.time()}
     write_json(lake, record_path(job), record)
-    small = _task_budget(budget, settings)
+    small = replace(
+        budget,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
     try:
         outcome = game.solve(puzzle, ask, None, small)
     except PermanentError as error:
@@ -246,14 +248,6 @@ def solve_message(
         write_json(lake, record_path(job), record)
         return {"job_id": job, "state": "run", "run_id": record["run_id"]}
     return _file(lake, game, puzzle, question, job, outcome)
-
-
-def _task_budget(budget: Budget, settings: Settings) -> Budget:
-    return Budget(
-        nodes=budget.nodes,
-        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
-        seconds=min(budget.seconds, settings.ondemand_seconds),
-    )
 
 
 def _read_message(
@@ -304,23 +298,14 @@ def _file(
 ) -> dict[str, Any]:
     """File the outcome: solutions first, then the result that says it is done."""
     puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
-    head = {"job_id": job, "puzzle_id": puzzle_id}
     if outcome.solutions:
-        solutions = [
-            {
-                **head,
-                "game": question.game,
-                "ask": str(question.ask),
-                "rank": rank,
-                "solution": json.dumps(game.solution_to_json(solution), separators=(",", ":")),
-                "run_id": run_id,
-            }
-            for rank, solution in enumerate(outcome.solutions)
-        ]
-        path = f"{SOLUTIONS_FOLDER}/{ONDEMAND_PREFIX}{job}.parquet"
+        values = map(game.solution_to_json, outcome.solutions)
+        solutions = solution_rows(question, run_id, job, puzzle_id, values)
+        path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
         lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
     row = {
-        **head,
+        "job_id": job,
+        "puzzle_id": puzzle_id,
         **question.to_json(),
         "status": str(outcome.status),
         "count": outcome.count,

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import Any
 
 import redis
@@ -134,11 +135,8 @@ class Keeper:
 
     def _drive(self, run_id: str) -> None:
         try:
-            executor = CeleryExecutor(self._settings, URGENT)
-            try:
+            with closing(CeleryExecutor(self._settings, URGENT)) as executor:
                 drive(self._lake, run_id, executor, settings=self._settings)
-            finally:
-                executor.close()
         except Exception as error:  # noqa: BLE001
             # Whatever it is, this thread is alone with it: pause, lest it fails every second.
             self._not_before[run_id] = time.monotonic() + RUN_PAUSE_SECONDS

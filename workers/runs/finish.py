@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from typing import Any
@@ -20,6 +21,7 @@ from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
@@ -115,30 +117,34 @@ def _result_tables(
 
 
 def _solution_tables(run: Run, answers: Buckets, others: Answers) -> Iterator[pa.Table]:
-    """Make one row for each solution, job by job."""
     found: list[dict[str, Any]] = []
     for bucket in answers.tables():
         rows = _unanswered(bucket, others).select(["job_id", "puzzle_id", "solutions"])
         for batch in rows.to_batches(max_chunksize=SOLUTION_ROWS):
             for row in batch.to_pylist():
-                found += _solution_rows(run, row)
+                solutions = json.loads(row.pop("solutions") or "[]")
+                found += solution_rows(run.question, run.run_id, solutions=solutions, **row)
                 while len(found) >= SOLUTION_ROWS:
                     yield pa.Table.from_pylist(found[:SOLUTION_ROWS], SOLUTIONS)
                     del found[:SOLUTION_ROWS]
     yield pa.Table.from_pylist(found, SOLUTIONS)
 
 
-def _solution_rows(run: Run, row: dict[str, Any]) -> list[dict[str, Any]]:
-    head = {
-        "job_id": row["job_id"],
-        "puzzle_id": row["puzzle_id"],
-        "game": run.question.game,
-        "ask": str(run.question.ask),
-        "run_id": run.run_id,
-    }
+def solution_rows(
+    question: Question, run_id: str, job_id: str, puzzle_id: str, solutions: Iterable[Any]
+) -> list[dict[str, Any]]:
+    """Make the rows of the solutions of a job, JSON values in canonical order."""
     return [
-        {**head, "rank": rank, "solution": json.dumps(solution, separators=(",", ":"))}
-        for rank, solution in enumerate(json.loads(row["solutions"] or "[]"))
+        {
+            "job_id": job_id,
+            "puzzle_id": puzzle_id,
+            "game": question.game,
+            "ask": str(question.ask),
+            "rank": rank,
+            "solution": json.dumps(solution, separators=(",", ":")),
+            "run_id": run_id,
+        }
+        for rank, solution in enumerate(solutions)
     ]
 
 
@@ -162,10 +168,8 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
                 "value": outcome.value,
                 "reason_code": outcome.reason_code,
                 "reason": outcome.reason,
-                "states": sum(row["states"] for row in rows),
-                "nodes": sum(row["nodes"] for row in rows),
                 "parts": len(rows),
-                "kernel_ns": sum(row["kernel_ns"] for row in rows),
+                **{name: sum(row[name] for row in rows) for name in COST_COLUMNS},
                 "table_bytes": max(row["table_bytes"] for row in rows),
                 "solutions": json.dumps(list(outcome.solutions), separators=(",", ":")),
             }
@@ -208,15 +212,8 @@ def merge_outcomes(
             for row in rows
         ],
     )
-    return Outcome(
-        status=outcome.status,
-        count=outcome.count,
-        value=outcome.value,
-        solutions=tuple(game.solution_to_json(solution) for solution in outcome.solutions),
-        truncated=outcome.truncated,
-        reason_code=outcome.reason_code,
-        reason=outcome.reason,
-    )
+    solutions = tuple(game.solution_to_json(solution) for solution in outcome.solutions)
+    return replace(outcome, solutions=solutions)
 
 
 def _code_of(row: Mapping[str, Any]) -> ReasonCode | None:

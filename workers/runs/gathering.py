@@ -159,7 +159,9 @@ def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
     It is not where a slower worker has put a part with other rows split over one that was taken
     in, which can happen on S3, or where a chunk was broken up.
     """
-    still = {ref.place for ref in run.chunks()} - read_expanded(lake, run).keys()
+    still = {ref.place for ref in run.chunks()} - read_expanded(
+        lake, run.run_id, run.segments
+    ).keys()
     return still.issuperset(gathered)
 
 
@@ -177,13 +179,17 @@ def _leaves(
         raise PermanentError(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
         )
-    expanded = read_expanded(lake, run)
+    expanded = read_expanded(lake, run.run_id, run.segments)
     left = [ref for ref in refs if ref.place not in taken]
     for batch in _batches(run, left):
         parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
-        counts = [_counts(part, expanded.get(ref.place, NO_JOBS)) for ref, part in parts.items()]
-        rows = rows.filter(pa.chunked_array(counts, pa.bool_()))
+        went_on = [
+            pc.is_in(part.column("job_no"), value_set=expanded.get(ref.place, NO_JOBS))
+            for ref, part in parts.items()
+        ]
+        chunks = [chunk for column in went_on for chunk in column.chunks]
+        rows = rows.filter(pc.invert(pa.chunked_array(chunks, pa.bool_())))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
             raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
         yield batch, rows
@@ -201,12 +207,6 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
         rows += run.rows(ref.place)
     if batch:
         yield batch
-
-
-def _counts(part: pa.Table, went_on: pa.Array) -> pa.BooleanArray:
-    """Tell which rows of a part count: not those that went on."""
-    numbers = part.column("job_no").combine_chunks()
-    return pc.invert(pc.is_in(numbers, value_set=went_on))
 
 
 def _is_whole(part: pa.Table) -> bool:

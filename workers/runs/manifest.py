@@ -22,6 +22,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -312,21 +313,20 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     return read_json(lake, f"{folder(run_id)}/DONE.json")
 
 
-def read_expanded(lake: Lake, run: Run) -> dict[Place, pa.Array]:
-    """Read which jobs of which chunks go on in `split` segments: their numbers.
+def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[Place, pa.Array]:
+    """Read which jobs of which chunks go on in `split` segments among these: their numbers.
 
     The manifest decides, not the part: a chunk that is worked twice may come back split once and
     solved once, where time was what it ran out of.
     """
     went_on: list[tuple[Place, pa.Array]] = []
-    for segment in run.segments:
+    for segment in segments:
         if segment.kind == "split":
-            path = segment_path(run.run_id, segment.number)
+            path = segment_path(run_id, segment.number)
             numbers = lake.read_table(path, _JOB_NO).column("job_no").combine_chunks()
-            at = 0
-            for origin, rows in zip(segment.origins, segment.chunk_rows, strict=True):
-                went_on.append((origin, numbers.slice(at, rows)))
-                at += rows
+            ends = accumulate(segment.chunk_rows)
+            for origin, rows, end in zip(segment.origins, segment.chunk_rows, ends, strict=True):
+                went_on.append((origin, numbers.slice(end - rows, rows)))
     return with_more({}, went_on)
 
 

@@ -56,13 +56,10 @@ class StagePart:
 
     def to_json(self) -> dict[str, Any]:
         """Write the part as it travels; `Game.solve` takes this too."""
-        more = {} if self.carry_rows is None else {"carry_rows": self.carry_rows}
-        return {
-            "layer": self.layer,
-            "buckets": list(self.buckets),
-            "until": self.until,
-            **more,
-        }
+        told = asdict(self)
+        if self.carry_rows is None:
+            del told["carry_rows"]
+        return told
 
     def halves(self, reached: int) -> list[StagePart]:
         """Divide in two a part that came as far as layer `reached`; a single bucket is not divided.
@@ -85,13 +82,7 @@ def stage_part(text: str) -> StagePart | None:
     value = json.loads(text) if text else None
     if not isinstance(value, dict) or "layer" not in value:
         return None
-    first, last = value["buckets"]
-    return StagePart(
-        layer=value["layer"],
-        buckets=(first, last),
-        until=value["until"],
-        carry_rows=value.get("carry_rows"),
-    )
+    return StagePart(**{**value, "buckets": tuple(value["buckets"])})
 
 
 def first_stage(

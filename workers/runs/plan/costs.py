@@ -9,7 +9,7 @@ model is a few moments, to which every finished run adds the sample that its pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,15 +112,12 @@ class CostModel:
             error_log2_p90=float(np.quantile(error, 0.9)) if len(error) else self.error_log2_p90,
         )
         said_s = own_s * np.exp2(learnt.log2_over(features))
-        return CostModel(
-            **{name: getattr(learnt, name) for name in learnt.__slots__ if name not in _SUMS},
+        return replace(
+            learnt,
             spent_s=keep * self.spent_s + float(took_s[~censored].sum()),
             expected_s=keep * self.expected_s + float(said_s[~censored].sum()),
             runs=self.runs,
         )
-
-
-_SUMS = ("spent_s", "expected_s", "runs")
 
 
 def cost_path(question: Question) -> str:

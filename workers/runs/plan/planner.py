@@ -235,7 +235,6 @@ def _holds(lake: Lake, plan: PlanPass, run_id: str) -> bool:
 
 
 def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
-    """Take pieces until there are so many rows."""
     for piece in pieces:
         yield piece
         rows -= sum(chunk.num_rows for chunk in piece.chunks)
@@ -244,7 +243,6 @@ def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
 
 
 def _asked(run_id: str, question: Question, budget: Budget, puzzle_count: int) -> dict[str, Any]:
-    """Say what a run asks."""
     return {
         "run_id": run_id,
         **question.to_json(),
@@ -255,7 +253,6 @@ def _asked(run_id: str, question: Question, budget: Budget, puzzle_count: int) -
 
 
 def _write_plan(lake: Lake, asked: dict[str, Any], plan: OpenJobs) -> None:
-    """Say that a run is planned to its end."""
     planned = {
         "job_count": plan.job_count,
         "answered_count": plan.answered_count,
