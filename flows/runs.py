@@ -30,7 +30,7 @@ def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
 
 
 def ignore(*_: object) -> None:
-    """Tell nobody."""
+    """Take what a watch is told, and do nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         # None = for ever: a worker outlives its server, its supervisor restarts both.
         "broker_connection_max_retries": None,
-        # Whoever waits for a result finds it in the lake.
+        # Results are in the lake.
         "result_backend": None,
         "accept_content": ["json"],
         "task_serializer": "json",

@@ -69,7 +69,7 @@ class _Sink(io.TextIOBase):
     def write(self, text: str) -> int:
         with contextlib.suppress(OSError):
             if self._path is None:
-                # Asked for at each line: whoever captures the stream may replace it.
+                # Asked for at each line: a test that captures the stream may replace it.
                 sys.stderr.write(text)
             else:
                 with self._path.open("a") as file:

@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     hard_limit_seconds: float = Field(default=120.0, gt=0)
     """A task that runs longer is killed with its child process."""
     visibility_timeout_seconds: int = Field(default=600, ge=1)
-    """Redis hands a message that nobody acknowledged to another worker after this time."""
+    """Redis hands a message that no worker acknowledged to another worker after this time."""
     soft_shutdown_seconds: float = Field(default=10.0, ge=0)
     """A stopping worker lets its tasks run this long before it hands them back."""
     worker_lost_wait_seconds: float = Field(default=2.0, ge=0)
@@ -115,8 +115,8 @@ class Settings(BaseSettings):
     chunk_overdue_seconds: float = Field(default=150.0, gt=0)
     """A chunk from which nothing was heard for this long is submitted again."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
-    """The driver gives up on a dead broker after this time, and so does whoever starts workers for
-    one that NIGHTGRID_REDIS_URL names."""
+    """The driver gives up on a dead broker after this time, and so does a process that starts
+    workers for one that NIGHTGRID_REDIS_URL names."""
     attempts_max: int = Field(default=3, ge=2)
     """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
     interruptions_max: int = Field(default=10, ge=2)
@@ -233,7 +233,7 @@ class Settings(BaseSettings):
 
     @property
     def driver_log_path(self) -> Path:
-        """Log of whoever drives a run where people look at the terminal."""
+        """Log of the process that drives a run, where people look at the terminal."""
         return self.side_dir / "logs" / "driver.log"
 
     @property

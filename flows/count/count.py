@@ -33,7 +33,7 @@ class OpenCount:
 
     run_id: str
     cancelled: bool
-    """Whether nobody works it until somebody says that it is to be resumed."""
+    """Whether no driver works it until it is resumed."""
     planned: bool
     """Whether all of its jobs are planned; what is left counts the others, too."""
     jobs_done: int

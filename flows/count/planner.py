@@ -96,7 +96,7 @@ class Planner:
         return self._planning is not None and not self._planning.done()
 
     def _rest(self, planning: Future[None]) -> None:
-        """Let the process go whose plan is there: it holds much that nobody needs any more."""
+        """Let the process go whose plan is there: it holds much that is not needed any more."""
         if not planning.cancelled() and planning.exception() is None and self._pool is not None:
             self._pool.shutdown(wait=False)
             self._pool = None
@@ -118,7 +118,7 @@ def _result_of(future: Future[Found]) -> Found:
 
 
 class _UnwantedError(Exception):
-    """Nobody waits for the rest of the plan."""
+    """The rest of the plan is not wanted."""
 
 
 @contextmanager

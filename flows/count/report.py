@@ -214,37 +214,32 @@ class CountReport:
     def rows_of_figures(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
         figures = self.figures
-        shown: list[tuple[str, str]] = [
-            ("corpus", self.corpus),
-            ("game", self.game),
-            ("puzzles", f"{self.rows:,}"),
-            ("different ones", f"{self.planned + self.already_known:,}"),
-        ]
-        if self.quarantined:
-            shown.append(("in quarantine", f"{self.quarantined:,}"))
-        if self.already_known:
-            shown.append(("known already", f"{self.already_known:,}"))
-        if self.run_id is not None:
-            shown.append(("run", self.run_id))
-        if self.chunks_found:
-            shown.append(("chunks found done", f"{self.chunks_found:,}"))
-        if self.chunks_worked:
-            shown.append(("chunks worked", f"{self.chunks_worked:,}"))
-        for status in Status:
-            if figures.statuses[status.value]:
-                name = status.value.replace("_", " ")
-                shown.append((name, f"{figures.statuses[status.value]:,}"))
-        shown.append(("states", f"{figures.states:,}"))
-        shown.append(("seconds in kernels", f"{figures.kernel_ns / 1e9:,.1f}"))
-        if self.failures:
-            shown.append(("failures of chunks", f"{self.failures:,}"))
-        if self.jobs_per_second is not None and self.states_per_second is not None:
-            shown.append(("jobs a second", _rate(self.jobs_per_second)))
-            shown.append(("states a second", f"{self.states_per_second:,.0f}"))
-        if self.solve_seconds:
-            shown.append(("seconds of solving", f"{self.solve_seconds:.1f}"))
-        shown.append(("seconds in all", f"{self.wall_seconds:.1f}"))
-        return shown
+        jobs_rate, states_rate = self.jobs_per_second, self.states_per_second
+        has_rates = jobs_rate is not None and states_rate is not None
+
+        def some(number: int) -> str:
+            return f"{number:,}" if number else ""
+
+        shown = {
+            "corpus": self.corpus,
+            "game": self.game,
+            "puzzles": f"{self.rows:,}",
+            "different ones": f"{self.planned + self.already_known:,}",
+            "in quarantine": some(self.quarantined),
+            "known already": some(self.already_known),
+            "run": self.run_id or "",
+            "chunks found done": some(self.chunks_found),
+            "chunks worked": some(self.chunks_worked),
+            **{s.value.replace("_", " "): some(figures.statuses[s.value]) for s in Status},
+            "states": f"{figures.states:,}",
+            "seconds in kernels": f"{figures.kernel_ns / 1e9:,.1f}",
+            "failures of chunks": some(self.failures),
+            "jobs a second": _rate(jobs_rate or 0) if has_rates else "",
+            "states a second": f"{states_rate:,.0f}" if has_rates else "",
+            "seconds of solving": f"{self.solve_seconds:.1f}" if self.solve_seconds else "",
+            "seconds in all": f"{self.wall_seconds:.1f}",
+        }
+        return [(name, text) for name, text in shown.items() if text]
 
     def to_json(self) -> dict[str, Any]:
         """Write the report as a JSON object."""

@@ -23,7 +23,7 @@ from nightgrid.flows.runs import Watch
 from nightgrid.workers.driver.progress import Progress, told_of
 
 UPDATE_INTERVAL_S = 2.0
-"""One update costs the server 8-65 ms; more often than this nobody looks."""
+"""One update costs the server 8-65 ms; more often than this people do not look."""
 UPDATE_SHARE = 0.05
 """Of the time so far: what takes longer is shown less often, as every update is a row ..."""
 UPDATE_INTERVAL_MAX_S = 30.0
@@ -72,8 +72,6 @@ class ShareBar:
                 self._artifact_id = create_progress_artifact(
                     progress=percent, key=self._key, description=description
                 )
-            elif told is None:
-                update_progress_artifact(artifact_id=self._artifact_id, progress=percent)
             else:
                 update_progress_artifact(
                     artifact_id=self._artifact_id, progress=percent, description=description

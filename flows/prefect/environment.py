@@ -20,8 +20,8 @@ _QUIET = {
     "PREFECT_SERVER_UI_V2_ENABLED": "false",
     # The default is pickle.
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
-    # Of a temporary server: nobody looks at its feed of events, which is nine tenths of what a flow
-    # run leaves in Prefect's database.
+    # Of a temporary server: its feed of events is not seen, and is nine tenths of what a flow run
+    # leaves in Prefect's database.
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(SERVER_START_S),
 }

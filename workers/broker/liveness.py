@@ -2,7 +2,7 @@
 
 Celery over Redis has states in which a worker's main process is alive and takes no message any
 more: an acknowledgement that fails while the server restarts leaves its prefetch window full for
-ever. Whoever supervises the worker starts it again; what it had in hand is worked again.
+ever. The supervisor starts the worker again; what it had in hand is worked again.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Watch:
 
     Celery over Redis loses one now and then, and what a worker had taken before it died stays
     acquired until the visibility timeout. A message that is nowhere at two looks is gone; one
-    that is acquired, and on which nobody begins for a while, is in dead hands.
+    that is acquired, and on which no worker begins for a while, is in dead hands.
     """
 
     patience_s: float
@@ -99,7 +99,7 @@ class Watch:
     _acquired_since: dict[str, float] = field(default_factory=dict)
 
     def gone(self, expected: Iterable[str], seen: Traffic) -> set[str]:
-        """Tell which of the messages on which nobody has begun are gone, one look after another."""
+        """Tell which of the messages that no worker has begun on are gone, look after look."""
         now = time.monotonic()
         names = set(expected)
         # Of a queue that is not seen to its end nothing is known to be missing: what waits unseen
@@ -163,7 +163,7 @@ class Demand:
     chunks_waiting: int
     """Chunks of all runs that are driven now, in the queue or not, that are not done."""
     queued: int
-    """Messages in the queues `urgent` and `batch`, which nobody has taken yet."""
+    """Messages in the queues `urgent` and `batch`, which no worker has taken yet."""
     acquired: int
     """Messages that workers have taken."""
     oldest_s: float

@@ -61,7 +61,7 @@ class ChunkReport:
 def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
     """Solve every row of a chunk and write its part, unless another execution was faster.
 
-    What comes back split depends on time, so the first part stands: somebody may have read it.
+    What comes back split depends on time, so the first part stands: a driver may have read it.
     `worker` is noted in the lake before the work begins. Raises TransientError when the lake
     fails, and whatever a solver raises that is not about one puzzle.
     """

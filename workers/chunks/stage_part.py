@@ -54,7 +54,7 @@ def carry(
 ) -> pa.Table | None:
     """Work a chunk that is one part of a staged count; return its PARTS, of one row.
 
-    None when somebody else has done so meanwhile. States that are to be carried on lie in the
+    None when another worker has done so meanwhile. States that are to be carried on lie in the
     chunk's frontier by then. A part without room comes back split into halves. Raises
     TransientError when states that it needs are gone; they are being made again then.
     """
@@ -161,7 +161,7 @@ def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
 
 
 class KeptTables:
-    """At most one count, which nobody else has while it is in use."""
+    """At most one count, which is taken out while it is in use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

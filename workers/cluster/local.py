@@ -51,7 +51,7 @@ def beginning_cluster(
     try:
         yield ready
     finally:
-        # Nobody drives any more: nothing is worth waiting for.
+        # No driver is left: nothing is worth waiting for.
         if process.stdin is not None:
             process.stdin.close()
         wait(process, 2 * settings.stop_seconds + 5.0)
@@ -79,7 +79,7 @@ def wait_ready(
     roles: Sequence[str],
     marks: Mapping[str, int],
 ) -> None:
-    """Wait until the server answers and somebody serves the queues among these roles.
+    """Wait until the server answers and workers serve the queues among these roles.
 
     Raises TransientError when the supervisor ends or the time is up, with the end of the log of
     whatever failed, beyond `marks`; and when a server that is not ours to start stays away.

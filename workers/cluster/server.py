@@ -51,7 +51,7 @@ def server_command(settings: Settings) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
     options = {
-        "port": "0",  # no TCP: whoever may open the socket's folder may speak to it
+        "port": "0",  # no TCP: a process that may open the socket's folder may speak to it
         "unixsocket": str(settings.socket_path),
         "unixsocketperm": "700",
         "dir": str(data_dir(settings)),

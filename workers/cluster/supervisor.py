@@ -71,7 +71,7 @@ class Child:
 class Silence:
     """Notices workers that have said that they live, and have not for `silent_seconds`.
 
-    Silence counts only while the server answers: without it nobody can say anything. A worker
+    Silence counts only while the server answers: without it no worker can say anything. A worker
     that has never spoken may be compiling kernels.
     """
 
@@ -92,7 +92,7 @@ class Silence:
             with connect(self._settings) as client:
                 alive = living(client, self._settings)
         except redis.RedisError:
-            # Nobody is blamed for the time in which nobody could be heard.
+            # Time in which no worker could be heard does not count.
             self._heard_at = {w: at + since for w, at in heard.items()}
             return set()
         self._heard_at = heard | {w: now for w in workers if w in alive}
@@ -122,7 +122,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         with ExitStack() as held:
-            # Whoever has nothing to look after, since the server runs, may stand beside another.
+            # One that has nothing to look after, since the server runs, may stand beside another.
             if self._children:
                 self._take_place(held, leash, standby=standby)
             if not self._stopping:
@@ -164,7 +164,7 @@ class Supervisor:
             self._stopping = self._abandoned = not os.read(leash, 1)
 
     def _wanted(self) -> list[Child]:
-        """Name what is to be looked after: not someone else's server, or one that runs already."""
+        """Name what is to be looked after: no server where one is configured or runs already."""
         embedded = server.is_embedded(self._settings) and not server.is_up(self._settings)
         roles = [role for role in self._roles if role != SERVER or embedded]
         return [Child(role=role) for role in roles]

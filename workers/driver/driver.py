@@ -56,7 +56,7 @@ class RunSummary:
     kernel_ns: int
     seconds: float
     cancelled: bool = False
-    """Whether it is not finished because somebody cancelled the run."""
+    """Whether it is not finished because the run was cancelled."""
 
 
 def drive(
@@ -71,7 +71,7 @@ def drive(
     """Work what a run still needs, then finish it.
 
     A run that is not planned to its end is worked while it is planned: `check_planner` raises if
-    nobody does so any more.
+    no process does so any more.
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the

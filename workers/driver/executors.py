@@ -36,10 +36,10 @@ from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 
 PATIENCE_INTERVALS = 3
-"""Liveness intervals of silence after which a worker, or whoever took a message, is dead."""
+"""Liveness intervals of silence after which a worker, or one that took a message, is dead."""
 CHUNKS_PER_PROCESS = 4
-"""Chunks in flight for each process that lives: one at work, and enough behind it that nobody
-waits for the driver."""
+"""Chunks in flight for each process that lives: one at work, and enough behind it that no
+worker waits for the driver."""
 INLINE_WORKER = "inline"
 """Worker id of chunks that the driver's own process works."""
 

@@ -61,7 +61,7 @@ class JobStatus:
 
     job_id: str
     state: JobState
-    """`done`: the result is in the lake. `queued`: nobody has begun. `working`: a worker has.
+    """`done`: the result is in the lake. `queued`: no worker has begun. `working`: a worker has.
     `run`: it was too large for one task. `unknown`: never submitted, and no result."""
     age_s: float | None = None
     """Seconds since it was submitted."""
@@ -188,7 +188,7 @@ def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any]
 
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
-    """Read the result row of a job, whoever worked it, or None."""
+    """Read the result row of a job, of a task or of a run, or None."""
     path = _result_path(job_id)
     rows = lake.read_table(path, RESULTS).to_pylist() if lake.exists(path) else []
     if not rows or rows[0]["status"] not in FINAL.to_pylist():

@@ -241,7 +241,7 @@ def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse to merge a staged count whose last stage has left states that nobody carried on."""
+    """Refuse to merge a staged count whose last stage has left states that were not carried on."""
     statuses = {row["status"] for row in rows}
     if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_UNRECOVERABLE}:
         return

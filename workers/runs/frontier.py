@@ -4,8 +4,8 @@ runs/run=<id>/frontier/seg-…-chunk-….parquet, named like the chunk that wrot
 by bucket, and the metadata say where each bucket begins, so that a part of the next stage reads no
 more row groups than its buckets lie in.
 
-Nothing waits until a frontier is on the disk, and nobody keeps it for long: whoever finds one
-missing or damaged says so, and the chunk that wrote it is worked again.
+Nothing waits until a frontier is on the disk, and it is not kept for long: a worker that finds
+one missing or damaged says so, and the chunk that wrote it is worked again.
 """
 
 from __future__ import annotations

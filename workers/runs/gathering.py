@@ -253,7 +253,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             self._writers = [pa.ipc.new_stream(file, schema) for file in self._files]
 
     def __exit__(self, *_: object) -> None:
-        # Whoever leaves the rows does not care whether the disk takes the ends of their files.
+        # The rows are given up: whether the disk takes the ends of their files does not matter.
         while self._writers or self._files:
             with contextlib.suppress(OSError):
                 self._close()

@@ -88,7 +88,7 @@ class ChunkRef:
 
     @property
     def part_path(self) -> str:
-        """Where the outcomes go, whoever works the chunk, however often."""
+        """Where the outcomes go, of whichever worker, however often it is worked."""
         return f"{folder(self.run_id)}/parts/{self.name}.parquet"
 
     @property
@@ -116,7 +116,7 @@ class Segment:
     states all of its chunks together take over."""
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
-    """What the planner expected each chunk to take; empty where nobody has said."""
+    """What the planner expected each chunk to take; empty where it did not say."""
     divided: bool = False
     """Whether a `plan` segment has parts of jobs, as far as it says so."""
 
@@ -167,7 +167,7 @@ def folder(run_id: str) -> str:
 def open_run(lake: Lake, run_id: str) -> Run:
     """Read what a run asks and how far its manifest reaches.
 
-    Raises PermanentError for a run that is not in the lake: one that nobody has begun to work, and
+    Raises PermanentError for a run that is not in the lake: one that was not begun, and
     that was not planned to its end.
     """
     if not _RUN_ID.fullmatch(run_id):

@@ -97,11 +97,11 @@ def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> No
 
 
 def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
-    """Read who works on this attempt of a chunk, or None if nobody began."""
+    """Read who works on this attempt of a chunk, or None if no worker began."""
     try:
         value = read_json(lake, ref.started_path)
     except PermanentError:
-        # What a power failure has left of the note: nobody is at it any more.
+        # What a power failure has left of the note: no worker is at it any more.
         return None
     if value is None:
         return None
@@ -130,7 +130,7 @@ def cancelled_path(run_id: str) -> str:
 
 
 def is_cancelled(lake: Lake, run_id: str) -> bool:
-    """Tell whether nobody is to work on a run."""
+    """Tell whether a run is cancelled: no process is to work on it."""
     return lake.exists(cancelled_path(run_id))
 
 

@@ -40,7 +40,7 @@ CARRIED = "carried"
 WORD_BYTES = 8
 ROOM_FACTOR = 2
 """The states of a layer and of the next fit into a part's tables this many times: the index lies
-in them too, and nobody knows beforehand how many there will be."""
+in them too, and how many there will be is not known beforehand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

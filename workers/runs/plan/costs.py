@@ -126,7 +126,7 @@ def cost_path(question: Question) -> str:
 
 
 def read_model(lake: Lake, question: Question, names: tuple[str, ...]) -> CostModel:
-    """Read what is known of a question; nothing, if nobody has learnt of these features."""
+    """Read what is known of a question; nothing, where no run has taught of these features."""
     told = read_json(lake, cost_path(question))
     width = len(names) + 1
     if told is None or tuple(told["names"]) != names:

@@ -192,7 +192,7 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
         seen += 1
         rows = min(2 * rows, SEGMENT_ROWS_MAX)
     if not lake.is_exclusive and not _holds(lake, plan, run_id):
-        # Planners have written over one another. Nobody is at the run yet: plan it anew.
+        # Planners have written over one another. No driver is at the run yet: plan it anew.
         for path in lake.list(f"{folder(run_id)}/manifest"):
             lake.delete(path)
         raise SegmentTakenError(f"run {run_id}: planners have written over one another")
