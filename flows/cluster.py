@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
 
 import redis
 
@@ -18,18 +18,21 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.settings import Settings
 
 
-class OwnWorkers:
-    """Workers of our own: begun when first wanted, if any are needed.
+class OwnWorkers(AbstractContextManager["OwnWorkers"]):
+    """Workers of our own, which end with the block: begun when first wanted, if any are needed.
 
     They load the given games and serve the queue of batches alone. Workers of another supervisor
     in our folder, such as another count's, may end before we do: ours then take their place.
     """
 
-    def __init__(self, settings: RunSettings, games: Sequence[str], ending: ExitStack) -> None:
+    def __init__(self, settings: RunSettings, games: Sequence[str]) -> None:
         self._settings = settings
         self._games = games
-        self._begun = ending.enter_context(ExitStack())
+        self._begun = ExitStack()
         self._wait: Callable[[], object] | None = None
+
+    def __exit__(self, *_: object) -> None:
+        self._begun.close()
 
     def begin(self) -> None:
         """Begin to start them, unless they are begun or others do the work."""
@@ -56,13 +59,6 @@ class OwnWorkers:
             self._wait = None
             self._begun.close()
             raise
-
-
-@contextmanager
-def own_workers(settings: RunSettings, games: Sequence[str]) -> Iterator[OwnWorkers]:
-    """Give workers of our own that end with the block."""
-    with ExitStack() as ending:
-        yield OwnWorkers(settings, games, ending)
 
 
 def work_run(

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus
-from nightgrid.flows.cluster import OwnWorkers, own_workers
+from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, count_game, run_name
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.freed_memory import keep_freed
@@ -62,7 +62,7 @@ class Planner:
     def workers(self) -> OwnWorkers:
         """Workers of our own for the corpus's game; they end with the planner."""
         if self._workers is None:
-            ours = own_workers(self._settings, [self.corpus.game])
+            ours = OwnWorkers(self._settings, [self.corpus.game])
             self._workers = self._ending.enter_context(ours)
         return self._workers
 
@@ -163,21 +163,10 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     lake = settings.lake
     game = count_game(settings, corpus)
     run_id = run_name(settings, corpus, game)
-    known = has_run(lake, run_id)
-    if not known:
-        begin_run(
-            lake,
-            game,
-            settings.ask,
-            settings.workers.budget,
-            run_id,
-            puzzle_count=corpus.row_count,
-        )
-    return PlannedCount(
-        run_id=run_id,
-        resumed=known,
-        finished=known and remains_of(lake, run_id).finished,
-    )
+    known, budget = has_run(lake, run_id), settings.workers.budget
+    begin_run(lake, game, settings.ask, budget, run_id, puzzle_count=corpus.row_count)
+    finished = known and remains_of(lake, run_id).finished
+    return PlannedCount(run_id=run_id, resumed=known, finished=finished)
 
 
 def _plan(settings: CountSettings, corpus: Corpus) -> None:

@@ -22,7 +22,7 @@ from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.flows.cluster import OwnWorkers, own_workers, work_run
+from nightgrid.flows.cluster import OwnWorkers, work_run
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.runs import SILENT, AsStep, StoppedError, Watch, plain
@@ -54,7 +54,7 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
         for work in games:
             work.prepare()
         loaded = [work.game.game for work in games if work.report.planned]
-        with own_workers(night, loaded) as workers:
+        with OwnWorkers(night, loaded) as workers:
             for work in games:
                 work.finish(workers, watch)
                 watch.on_report(work.report)
@@ -80,15 +80,11 @@ class _GameWork:
         """Fetch, normalise and plan; without a source, go on with what the lake has."""
         begun = time.monotonic()
         night, game, do = self._night, self.game, self._as_step
-        with self._spared() as trouble:
+        with self._spared("source_trouble", source_failed=True):
             self.report = do("fetch", fetch)(night, game, self.report)
-        for why in trouble:
-            self.report = replace(self.report, source_failed=True, source_trouble=why)
-        with self._spared() as trouble:
+        with self._spared("failure"):
             self.report = do("normalise", normalise)(night, game, self.report)
             self.report, self._planned = do("plan", plan)(night, game, self.report)
-        for why in trouble:
-            self.report = replace(self.report, failure=why)
         self._seconds = time.monotonic() - begun
 
     def finish(self, workers: OwnWorkers, watch: Watch) -> None:
@@ -96,33 +92,30 @@ class _GameWork:
         begun = time.monotonic() - self._seconds
         night, game, do = self._night, self.game, self._as_step
         if self._planned is not None:
-            with self._spared() as trouble:
+            with self._spared("failure"):
                 self.report = do("solve", solve)(
                     night, game, self._planned, self.report, workers, watch
                 )
                 self.report = do("aggregate", aggregate)(night, game, self.report)
-            for why in trouble:
-                self.report = replace(self.report, failure=why)
         self.report = replace(self.report, wall_seconds=time.monotonic() - begun)
-        with self._spared() as trouble:
+        with self._spared("failure", "not filed: "):
             do("report", file_report)(night, game, self.report)
-        for why in trouble:
-            told = "; ".join(filter(None, (self.report.failure, f"not filed: {why}")))
-            self.report = replace(self.report, failure=told)
 
     @contextmanager
-    def _spared(self) -> Iterator[list[str]]:
-        """Put what goes wrong into the list given, where there are other games to go on with."""
-        trouble: list[str] = []
+    def _spared(self, field: str, what: str = "", **more: bool) -> Iterator[None]:
+        """Put what goes wrong into the report, where there are other games to go on with."""
         try:
-            yield trouble
+            yield
         except StoppedError:
             raise
         except Exception as error:
             if len(self._night.games) == 1:
                 raise
             known = isinstance(error, NightgridError)
-            trouble.append(str(error) if known else f"{type(error).__name__}: {error}")
+            why = what + (str(error) if known else f"{type(error).__name__}: {error}")
+            told = "; ".join(filter(None, (getattr(self.report, field), why)))
+            changes: dict[str, Any] = {field: told, **more}
+            self.report = replace(self.report, **changes)
 
 
 def open_run_path(game: str, ask: Ask) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 from uuid import UUID
@@ -143,14 +144,10 @@ def night_parameters(night: NightSettings) -> dict[str, Any]:
     """Write the parameters of the flow of a night, as JSON values."""
     games = [
         {
-            "source": game.source,
-            "game": game.game,
+            **asdict(game),
             "asks": [str(ask) for ask in game.asks],
-            "rules": game.rules,
-            "lexicon": game.lexicon,
             "since": game.since and game.since.isoformat(),
             "until": game.until and game.until.isoformat(),
-            "refresh_days": game.refresh_days,
         }
         for game in night.games
     ]
@@ -168,16 +165,9 @@ def _read_game(given: dict[str, Any]) -> NightGame:
 
 def count_parameters(settings: CountSettings) -> dict[str, Any]:
     """Write the parameters of the flow of a count, as JSON values."""
-    return {
-        "corpus": settings.corpus,
-        "lake": settings.workers.lake,
-        "game": settings.game,
-        "ask": str(settings.ask),
-        "rules": settings.rules,
-        "lexicon": settings.lexicon,
-        "executor": settings.executor,
-        "resume": settings.resume,
-    }
+    same = ("corpus", "game", "rules", "lexicon", "executor", "resume")
+    found = {name: getattr(settings, name) for name in same}
+    return found | {"lake": settings.workers.lake, "ask": str(settings.ask)}
 
 
 def _night(night: NightSettings, watch: Watch) -> NightReport:

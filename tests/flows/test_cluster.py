@@ -76,7 +76,7 @@ def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_ce
     settings, _ = on_celery
     workers = settings.workers
 
-    with cluster.own_workers(settings, ["pips"]) as ours:
+    with cluster.OwnWorkers(settings, ["pips"]) as ours:
         ours.begin()
         assert not cluster.batch_is_served(workers)
         ours.ready()
@@ -88,7 +88,7 @@ def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_ce
 def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
     settings, _ = on_celery
 
-    with cluster.own_workers(settings, ["pips"]) as ours:
+    with cluster.OwnWorkers(settings, ["pips"]) as ours:
         ours.begin()
 
     assert not cluster.batch_is_served(settings.workers)

@@ -45,7 +45,9 @@ class Reconciler:
         self._table = growing.table
         self._executor = executor
         self._settings = settings
-        self._limits = Limits.of(settings)
+        self._limits = Limits(
+            failures=settings.attempts_max, interruptions=settings.interruptions_max
+        )
         self._begun = self._heard_at = time.monotonic()
         self._announced: deque[Announcement] = deque()
         self._transient_row = 0
@@ -209,34 +211,21 @@ class Limits:
     interruptions: int
     """The same for times at which it died together with its driver, perhaps innocent."""
 
-    @classmethod
-    def of(cls, settings: Settings) -> Limits:
-        """Take them from the settings."""
-        return cls(failures=settings.attempts_max, interruptions=settings.interruptions_max)
-
-    def are_reached(self, attempts: Attempts) -> bool:
-        """Tell whether a chunk is given up."""
-        return (
-            len(attempts.failures) >= self.failures or attempts.interruptions >= self.interruptions
-        )
-
-    def leave_one(self, attempts: Attempts) -> bool:
-        """Tell whether a chunk is given up if it fails once more."""
-        return (
-            len(attempts.failures) >= self.failures - 1
-            or attempts.interruptions >= self.interruptions - 1
-        )
+    def are_reached(self, attempts: Attempts, more: int = 0) -> bool:
+        """Tell whether a chunk is given up, if it fails so many times more."""
+        failures, interruptions = len(attempts.failures) + more, attempts.interruptions + more
+        return failures >= self.failures or interruptions >= self.interruptions
 
 
 def choose(table: ChunkTable, ready: Iterable[Chunk], limits: Limits) -> Chunk | None:
     """Choose the next chunk of those that are `ready`; None: none may be sent now."""
     suspects = table.suspects_in_flight()
-    if any(limits.leave_one(chunk.attempts) for chunk in suspects):
+    if any(limits.are_reached(chunk.attempts, 1) for chunk in suspects):
         return None
     for chunk in ready:
         if not chunk.is_suspect:
             return chunk
-        if not suspects and not (table.in_flight and limits.leave_one(chunk.attempts)):
+        if not suspects and not (table.in_flight and limits.are_reached(chunk.attempts, 1)):
             return chunk
     return None
 

@@ -253,7 +253,7 @@ def test_a_poison_reason_is_the_usual_failure_or_the_interruptions():
     assert poison_reason_of(often, limits).sentence == f"{INTERRUPTED.sentence} (2 attempts)"
     failed = Attempts(attempt=4, failures=(BROKE, OTHER, OTHER))
     assert limits.are_reached(failed)
-    assert limits.leave_one(Attempts(failures=(BROKE, OTHER)))
+    assert limits.are_reached(Attempts(failures=(BROKE, OTHER)), 1)
     assert poison_reason_of(failed, limits).sentence == f"{OTHER.sentence} (3 attempts)"
 
 
