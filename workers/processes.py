@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +17,6 @@ from pathlib import Path
 from nightgrid.solvers.errors import TransientError
 
 _PR_SET_PDEATHSIG = 1
-POLL_SECONDS = 0.02
 LOG_BYTES_MAX = 16 * 1024**2
 """A log that has grown beyond this is put aside when its process is started again."""
 
@@ -91,11 +89,10 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 def wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
     """Wait until a process has ended; tell whether it has."""
-    deadline = time.monotonic() + seconds
-    while process.poll() is None:
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(POLL_SECONDS)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
     return True
 
 

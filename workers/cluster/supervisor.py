@@ -150,11 +150,11 @@ class Supervisor:
             self._pause(leash)
         # The server of one that was killed is killed too, and may answer for a moment yet.
         deadline = time.monotonic() + ORPHAN_SECONDS
-        while waited and self._has_server_of_another() and time.monotonic() < deadline:
+        settings = self._settings
+        while waited and server.is_embedded(settings) and server.is_up(settings):
+            if time.monotonic() >= deadline:
+                return
             self._pause(leash)
-
-    def _has_server_of_another(self) -> bool:
-        return server.is_embedded(self._settings) and server.is_up(self._settings)
 
     def _pause(self, leash: int | None) -> None:
         """Wait a moment, and notice when the leash is let go."""

@@ -69,25 +69,18 @@ def keys_of(job_ids: pa.Array) -> Keys:
 def _hex_text(column: pa.Array | pa.ChunkedArray) -> bytes | None:
     """Join a column of ids of hexadecimal digits, or return None where any is something else."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    text = b"".join(_text(chunk) for chunk in chunks)
-    plain = not text.translate(None, _DIGITS)
-    right = all(
-        not chunk.null_count and (np.diff(_offsets(chunk)) == ID_HEX_DIGITS).all()
-        for chunk in chunks
+    try:
+        fixed = [chunk.cast(pa.binary()).cast(pa.binary(ID_HEX_DIGITS)) for chunk in chunks]
+    except pa.ArrowInvalid:
+        return None
+    if any(chunk.null_count for chunk in fixed):
+        return None
+    text = b"".join(
+        memoryview(chunk.buffers()[1])[chunk.offset * ID_HEX_DIGITS :][: len(chunk) * ID_HEX_DIGITS]
+        for chunk in fixed
+        if len(chunk)
     )
-    return text if plain and right else None
-
-
-def _offsets(chunk: pa.Array) -> npt.NDArray[np.int32]:
-    if not len(chunk):
-        return np.zeros(1, np.int32)
-    return np.frombuffer(chunk.buffers()[1], np.int32, len(chunk) + 1, 4 * chunk.offset)
-
-
-def _text(chunk: pa.Array) -> bytes:
-    offsets = _offsets(chunk)
-    data = chunk.buffers()[2]
-    return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[-1]])
+    return None if text.translate(None, _DIGITS) else text
 
 
 def ids_of(keys: Keys) -> pa.Array:
