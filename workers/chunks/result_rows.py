@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.finish import COST_COLUMNS
 
 Row = dict[str, Any]
 

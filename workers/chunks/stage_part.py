@@ -28,7 +28,6 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, part_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
-from nightgrid.workers.runs.finish import COST_COLUMNS
 from nightgrid.workers.runs.frontier import (
     LostFrontierError,
     frontier_path,
