@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import (
-    MAX_COUNT,
-    STATUS_CODES,
-    Arrays,
-    Ask,
-    Budget,
-    Outcome,
-    Statistics,
-    Status,
-    failure_of,
-)
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letter_features import LETTER_FEATURES, letter_features
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
@@ -36,27 +26,30 @@ from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tab
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.plug import Dictionaries
-from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode, reason_index
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
-BOARD_S = 0.01
-REASONS: tuple[Reason | None, ...] = (
-    None,
-    Reason(code=ReasonCode.NODES),
-    Reason(code=ReasonCode.TABLE_BYTES),
-    Reason(code=ReasonCode.SECONDS),
-    Reason(code=ReasonCode.COUNT_TOO_LARGE),
-)
 CHAIN_BYTES, WORD_BYTES = 120, 8
 """Share of a chain, and of each of its words, in a list of chains."""
-NO_VALUE = -1
 
 
-class LetterBoxedGame:
-    """The room of Letter Boxed: see nightgrid.solvers.algebra.Game."""
+class LetterBoxedGame(BaseGame[Puzzle, Chain]):
+    """Letter Boxed, bound to rules and words."""
 
     name = "letterboxed"
     solver_version = "letterboxed-1"
-    reasons = REASONS
+    reasons: tuple[Reason | None, ...] = (
+        None,
+        Reason(code=ReasonCode.NODES),
+        Reason(code=ReasonCode.TABLE_BYTES),
+        Reason(code=ReasonCode.SECONDS),
+        Reason(code=ReasonCode.COUNT_TOO_LARGE),
+    )
+    has_value = True
+    board_s = 0.01
+    puzzle_from_json = staticmethod(Puzzle.from_json)
+    solution_to_json = staticmethod(chain_to_json)
+    solution_from_json = staticmethod(chain_from_json)
+    to_arrays = staticmethod(to_arrays)
 
     def __init__(
         self, rules: Rules, lexicon: Lexicon | None, dictionaries: Dictionaries | None = None
@@ -67,30 +60,6 @@ class LetterBoxedGame:
         self.rules = str(rules)
         self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
         self._model: tuple[Puzzle, Model] | None = None
-
-    def puzzle_from_json(self, value: object) -> Puzzle:
-        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
-        return Puzzle.from_json(value)
-
-    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
-        """Write a puzzle in its canonical form."""
-        return puzzle.to_json()
-
-    def puzzle_id(self, puzzle: Puzzle) -> str:
-        """Hash the canonical form."""
-        return puzzle.puzzle_id
-
-    def solution_to_json(self, solution: Chain) -> dict[str, Any]:
-        """Write a chain as a JSON value."""
-        return chain_to_json(solution)
-
-    def solution_from_json(self, value: Any) -> Chain:
-        """Read a chain as `solution_to_json` writes it."""
-        return chain_from_json(value)
-
-    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
-        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
-        return to_arrays(puzzles)
 
     def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
         """Rebuild the puzzle of one row."""
@@ -113,25 +82,22 @@ class LetterBoxedGame:
         search = Search(self.model(puzzle), Budget())
         return divide(search, part, self.bound_rules.chains, into)
 
-    def solve(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    def solve_counted(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
     ) -> Outcome[Chain]:
-        """Answer the ask for the whole puzzle or one part of it."""
-        if ask.kind in ("first", "all"):
-            return self._listed(puzzle, ask, part, budget)
-        budget = budget or Budget()
+        """Count the chains of a part; `best` gives the first of them too."""
         part_search = PartSearch(self.model(puzzle), self.bound_rules, part, budget)
         chains: list[Chain] = []
+        taken = 0
         try:
             value, count = part_search.count()
-            if ask.kind == "best" and count:
-                chains = _kept(islice(part_search.found(), ask.limit), budget)
+            for chain in islice(part_search.found(), ask.limit) if ask.limit and count else ():
+                chains.append(chain)
+                taken += self.solution_bytes(chain)
+                if taken > budget.table_bytes:
+                    raise BudgetSpentError(OUT_OF_BYTES)
         except BudgetSpentError as error:
-            return Outcome(
-                status=Status.OVER_BUDGET,
-                reason_code=error.reason_code,
-                statistics=part_search.search.statistics,
-            )
+            return over_budget(Reason(code=error.reason_code), part_search.search.statistics)
         return Outcome(
             status=Status.SOLVED if count else Status.UNSOLVABLE,
             count=count,
@@ -140,90 +106,39 @@ class LetterBoxedGame:
             value=value,
         )
 
-    def _listed(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget | None
-    ) -> Outcome[Chain]:
-        budget = budget or Budget()
-        stream = self.stream(puzzle, ask, part, budget)
-        try:
-            chains = _kept(stream, budget)
-        except BudgetSpentError as error:
-            return Outcome(
-                status=Status.OVER_BUDGET,
-                reason_code=error.reason_code,
-                statistics=stream.statistics,
-            )
-        if stream.status is Status.OVER_BUDGET:
-            return Outcome(
-                status=stream.status,
-                reason_code=stream.reason_code,
-                reason=stream.reason,
-                statistics=stream.statistics,
-            )
-        return Outcome(
-            status=stream.status,
-            count=len(chains),
-            solutions=tuple(chains),
-            truncated=stream.truncated and ask.kind == "all",
-            statistics=stream.statistics,
-            value=self.value_of(chains),
-        )
+    def solution_bytes(self, solution: Chain) -> int:
+        """Estimate a chain's share of a list of chains."""
+        return CHAIN_BYTES + WORD_BYTES * len(solution.words)
 
-    def value_of(self, chains: Sequence[Chain]) -> int | None:
+    def value_of(self, solutions: Sequence[Chain]) -> int | None:
         """Tell what the best of some chains is worth under the rules: words, or letters."""
         letters = self.bound_rules.chains == "fewest-letters"
-        return min((c.letters if letters else len(c.words) for c in chains), default=None)
+        return min((c.letters if letters else len(c.words) for c in solutions), default=None)
 
-    def stream(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    def open_stream(
+        self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> ChainStream:
-        """Answer `first` or `all(limit)` one solution at a time.
-
-        Raises PermanentError for another ask.
-        """
-        if ask.kind not in ("first", "all"):
-            raise PermanentError(f"chains for {ask} are not streamed; ask for first or all")
-        first = ask.kind == "first"
-        limit = 1 if first else ask.limit
-        budget = budget or Budget()
+        """Make the stream of the chains of a part."""
         return ChainStream(self.model(puzzle), self.bound_rules, part, budget, limit, first=first)
 
-    def merge(
-        self,
-        puzzle: Puzzle,
-        ask: Ask,
-        outcomes: Sequence[Outcome[Chain]],
-    ) -> Outcome[Chain]:
-        """Combine the outcomes of all parts into what solving whole would have given."""
-        statistics = sum((o.statistics for o in outcomes), Statistics())
-        failed = failure_of(outcomes)
-        if failed is not None:
-            return failed
+    def merge(self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Chain]]) -> Outcome[Chain]:
+        """Combine the outcomes of all parts; only those of the lowest value count."""
         value = min((o.value for o in outcomes if o.value is not None), default=None)
+        best = outcomes
         if not isinstance(self.bound_rules.chains, int):
-            outcomes = [o for o in outcomes if o.value == value]
-        count = sum(o.count or 0 for o in outcomes)
-        if ask.kind in ("count", "best") and count > MAX_COUNT:
-            return Outcome(
-                status=Status.OVER_BUDGET,
-                reason_code=ReasonCode.COUNT_TOO_LARGE,
-                statistics=statistics,
-            )
-        found = sorted((c for o in outcomes for c in o.solutions), key=lambda chain: chain.order)
-        if ask.kind == "first" and found:
-            found = [self._first_of(puzzle, found)]
-            value = self.value_of(found)
-        kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
-        counted = ask.kind in ("count", "best")
-        return Outcome(
-            status=Status.SOLVED if count else Status.UNSOLVABLE,
-            count=count if counted else len(kept),
-            solutions=kept,
-            truncated=ask.kind == "all"
-            and (len(found) > len(kept) or any(o.truncated for o in outcomes)),
-            statistics=statistics,
-            value=value,
-        )
+            best = [o for o in outcomes if o.status is not Status.SOLVED or o.value == value]
+        merged = super().merge(puzzle, ask, best)
+        if merged.count is None:
+            value = None
+        elif ask.kind == "first":
+            value = self.value_of(merged.solutions)
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        return replace(merged, value=value, statistics=statistics)
+
+    def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Chain]) -> list[Chain]:
+        """Sort chains; of `first` the one comes first that the whole would have found."""
+        found = sorted(solutions, key=lambda chain: chain.order)
+        return [self._first_of(puzzle, found)] if ask.kind == "first" else found
 
     def _first_of(self, puzzle: Puzzle, found: Sequence[Chain]) -> Chain:
         """Choose what the whole would have found first: the greedy search before the exact one."""
@@ -247,43 +162,6 @@ class LetterBoxedGame:
         # The longest first word comes first, of equal ones the last of the alphabet.
         return max(known, key=lambda c: (len(c.words[0]), c.words), default=found[0])
 
-    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Count every row, one board after the other.
-
-        Raises PermanentError for an ask other than `count`.
-        """
-        if ask.kind != "count":
-            raise PermanentError(
-                f"a batch of Letter Boxed boards can be counted, not asked for {ask}"
-            )
-        rows = len(arrays["size"])
-        names = ("states", "nodes", "kernel_ns", "table_bytes")
-        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in names}
-        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
-        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
-        out["value"] = np.full(rows, NO_VALUE, np.int64)
-        for row in range(rows):
-            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
-            out["status"][row] = STATUS_CODES.index(outcome.status)
-            out["reason"][row] = reason_index(REASONS, outcome.reason_code)
-            out["count_hi"][row] = (outcome.count or 0) >> 64
-            out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
-            out["value"][row] = NO_VALUE if outcome.value is None else outcome.value
-            for name in names:
-                out[name][row] = getattr(outcome.statistics, name)
-        return out
-
-    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
-        """Return None: no board of this game is counted by layers."""
-
-    def cost_s(
-        self,
-        arrays: Arrays,
-        ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
-    ) -> npt.NDArray[np.float64]:
-        """Estimate the seconds that each row will take one core, for planning."""
-        return np.full(len(arrays["size"]), BOARD_S)
-
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Tell of each row what its time depends on: its letters."""
         names = ("letters", *LETTER_FEATURES)
@@ -301,15 +179,3 @@ class LetterBoxedGame:
         # A lexicon's letters are bytes that cannot be written to: a filter of its own.
         lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
         model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)
-
-
-def _kept(chains: Iterable[Chain], budget: Budget) -> list[Chain]:
-    """List chains. Raises BudgetSpentError when they take more than the budget's table bytes."""
-    kept: list[Chain] = []
-    taken = 0
-    for chain in chains:
-        kept.append(chain)
-        taken += CHAIN_BYTES + WORD_BYTES * len(chain.words)
-        if taken > budget.table_bytes:
-            raise BudgetSpentError(OUT_OF_BYTES)
-    return kept

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
+from nightgrid.solvers.base_game import even_parts
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search.search import Search
@@ -52,6 +52,4 @@ def divide(search: Search, part: Part | None, chains: Chains, into: int) -> list
         if not words:
             break
         under, at = [*under, at.start], words
-    many = max(1, min(into, len(at)))
-    cuts = [at.start + len(at) * i // many for i in range(many + 1)]
-    return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+    return even_parts(at, into, under=under)

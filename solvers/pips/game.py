@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import (
-    MAX_COUNT,
     STATUS_CODES,
     Arrays,
     Ask,
@@ -20,9 +17,8 @@ from nightgrid.solvers.algebra import (
     Statistics,
     Status,
     count_of,
-    failure_of,
 )
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.base_game import BaseGame
 from nightgrid.solvers.kernel.codes import (
     COUNT_TOO_LARGE,
     DONE,
@@ -44,7 +40,6 @@ from nightgrid.solvers.pips.batch import (
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.pips.features import FEATURES, cost_s, features
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
-from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
 from nightgrid.solvers.pips.layers.endings import (
     CODES,
     REASON_OF_CODE,
@@ -66,7 +61,7 @@ from nightgrid.solvers.pips.staged.layer_parts import (
 )
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
 from nightgrid.solvers.pips.stream import SolutionStream
-from nightgrid.solvers.reasons import ReasonCode, reason_code_of
+from nightgrid.solvers.reasons import reason_code_of
 
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
@@ -74,42 +69,18 @@ SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 
 
-class PipsGame:
-    """The room of Pips: see nightgrid.solvers.algebra.Game."""
+class PipsGame(BaseGame[Puzzle, Solution]):
+    """Pips, which has no rules to switch."""
 
     name = "pips"
     solver_version = "pips-2"
     reasons = REASONS
-    rules = ""
-    lexicon_id = ""
-
-    def puzzle_from_json(self, value: object) -> Puzzle:
-        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
-        return Puzzle.from_json(value)
-
-    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
-        """Write a puzzle in its canonical form."""
-        return puzzle.to_json()
-
-    def puzzle_id(self, puzzle: Puzzle) -> str:
-        """Hash the canonical form."""
-        return puzzle.puzzle_id
-
-    def solution_to_json(self, solution: Solution) -> list[list[Any]]:
-        """Write a solution as [cell, cell, pips, pips] for each tile."""
-        return solution_to_json(solution)
-
-    def solution_from_json(self, value: Any) -> Solution:
-        """Read a solution as `solution_to_json` writes it."""
-        return solution_from_json(value)
-
-    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
-        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
-        return to_arrays(puzzles)
-
-    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
-        """Rebuild the puzzle of one row."""
-        return from_arrays(arrays, row)
+    counts = ("count",)
+    puzzle_from_json = staticmethod(Puzzle.from_json)
+    solution_to_json = staticmethod(solution_to_json)
+    solution_from_json = staticmethod(solution_from_json)
+    to_arrays = staticmethod(to_arrays)
+    from_arrays = staticmethod(from_arrays)
 
     def split(
         self,
@@ -123,65 +94,31 @@ class PipsGame:
             return divide_layer_part(puzzle, ask, part, into)
         return divide(puzzle, _order_of(puzzle), part, into)
 
-    def solve(
+    def open_stream(
         self,
         puzzle: Puzzle,
-        ask: Ask,
-        part: Part | LayerPart | None = None,
-        budget: Budget | None = None,
-    ) -> Outcome[Solution]:
-        """Answer `first`, `all(limit)` or `count` for the whole puzzle or one part of it."""
-        budget = budget or Budget()
-        if ask.kind == "count":
-            if isinstance(part, dict):
-                return count_layer_part(puzzle, part, budget)
-            return self._count(puzzle, part, budget)
-        stream = self.stream(puzzle, ask, part, budget)
-        # The list itself costs time and memory beside the kernel's.
-        deadline = time.monotonic() + budget.seconds
-        most = budget.table_bytes // (SOLUTION_BYTES + 8 * len(puzzle.dominoes))
-        solutions: list[Solution] = []
-        for solution in stream:
-            solutions.append(solution)
-            if len(solutions) > most:
-                stream.stop(OUT_OF_BYTES)
-            elif len(solutions) % CLOCK_STRIDE == 0 and time.monotonic() > deadline:
-                stream.stop(OUT_OF_SECONDS)
-        if stream.status is Status.OVER_BUDGET:
-            # Some solutions would pass for all of them.
-            return Outcome(
-                status=stream.status,
-                statistics=stream.statistics,
-                reason_code=stream.reason_code,
-                reason=stream.reason,
-            )
-        return Outcome(
-            status=stream.status,
-            count=len(solutions),
-            solutions=tuple(solutions),
-            truncated=stream.truncated and ask.kind == "all",
-            statistics=stream.statistics,
-        )
-
-    def stream(
-        self,
-        puzzle: Puzzle,
-        ask: Ask,
-        part: Part | LayerPart | None = None,
-        budget: Budget | None = None,
+        part: Part | LayerPart | None,
+        budget: Budget,
+        limit: int | None,
+        *,
+        first: bool,
     ) -> SolutionStream:
-        """Answer `first` or `all(limit)` one solution at a time.
-
-        Raises PermanentError for another ask.
-        """
-        if ask.kind not in ("first", "all"):
-            raise PermanentError(f"Pips has no {ask} solutions to list; ask for first or all")
+        """Make the stream of the solutions of a part."""
         if isinstance(part, dict):
-            raise only_counts(ask)
-        first = ask.kind == "first"
-        return SolutionStream(puzzle, part, budget or Budget(), 1 if first else ask.limit, first)
+            raise only_counts(Ask(kind="first") if first else Ask(kind="all", limit=limit))
+        return SolutionStream(puzzle, part, budget, limit, first)
 
-    def _count(self, puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcome[Solution]:
+    def solution_bytes(self, solution: Solution) -> int:
+        """Estimate a solution's share of a list of solutions."""
+        return SOLUTION_BYTES + 8 * len(solution)
+
+    def solve_counted(
+        self, puzzle: Puzzle, ask: Ask, part: Part | LayerPart | None, budget: Budget
+    ) -> Outcome[Solution]:
+        """Count the solutions of a part."""
+        del ask
+        if isinstance(part, dict):
+            return count_layer_part(puzzle, part, budget)
         if is_first_choice(puzzle):
             return count_generally(puzzle, part, budget)
         columns = kernel_columns(to_arrays([puzzle]))
@@ -212,48 +149,19 @@ class PipsGame:
             reason="" if why is None else why.sentence,
         )
 
-    def merge(
-        self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Solution]]
-    ) -> Outcome[Solution]:
-        """Combine the outcomes of all parts into what solving whole would have given."""
-        statistics = sum((o.statistics for o in outcomes), Statistics())
-        failed = failure_of(outcomes)
-        if failed is not None:
-            return failed
-        if ask.kind == "count":
-            count = sum(o.count or 0 for o in outcomes)
-            if count > MAX_COUNT:
-                return Outcome(
-                    status=Status.OVER_BUDGET,
-                    statistics=statistics,
-                    reason_code=ReasonCode.COUNT_TOO_LARGE,
-                )
-            status = Status.SOLVED if count else Status.UNSOLVABLE
-            return Outcome(status=status, count=count, statistics=statistics)
+    def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Solution]) -> list[Solution]:
+        """Sort solutions as a search of the whole board finds them."""
+        del ask
         order = _order_of(puzzle)
         positions = {cell: p for p, cell in enumerate(order)}
-        found = sorted(
-            (s for o in outcomes for s in o.solutions),
-            key=lambda solution: canonical_key(order, positions, solution),
-        )
-        most = 1 if ask.kind == "first" else ask.limit
-        kept_solutions = tuple(found[:most])
-        return Outcome(
-            status=Status.SOLVED if found else Status.UNSOLVABLE,
-            count=len(kept_solutions),
-            solutions=kept_solutions,
-            truncated=ask.kind == "all"
-            and (len(found) > len(kept_solutions) or any(o.truncated for o in outcomes)),
-            statistics=statistics,
-        )
+        return sorted(solutions, key=lambda one: canonical_key(order, positions, one))
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
         """Count every row in one kernel call; the few that need more room follow one by one.
 
         Raises PermanentError for an ask other than `count`.
         """
-        if ask.kind != "count":
-            raise PermanentError(f"a batch of Pips boards can be counted, not asked for {ask}")
+        self.check_batch(ask)
         columns = kernel_columns(arrays)
         boards = len(columns.cell_offsets) - 1
         into = Counts.of(boards)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
+
+from nightgrid.solvers.base_game import even_parts
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""
@@ -41,9 +42,7 @@ def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
         if not _size(engine, under):
             under, start, stop = under[:-1], under[-1], under[-1] + 1
             break
-    many = max(1, min(into, stop - start))
-    cuts = [start + (stop - start) * i // many for i in range(many + 1)]
-    return [{"under": under, "from": a, "to": b} for a, b in pairwise(cuts)]
+    return even_parts(range(start, stop), into, under=under)
 
 
 def _size(engine: Any, under: list[int]) -> int:

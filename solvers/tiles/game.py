@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from nightgrid.solvers.algebra import (
     Status,
     failure_of,
 )
+from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
+from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.tiles.batch import decide_rows
 from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.tiles.combo import combo
@@ -32,12 +34,6 @@ from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
 from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 
-REASONS: tuple[Reason | None, ...] = (
-    None,
-    Reason(code=ReasonCode.NODES),
-    Reason(code=ReasonCode.SECONDS),
-    TOO_LARGE,
-)
 TRAIL_FACTOR = 4
 """Memory that building a Eulerian trail takes, in boards."""
 FEATURE_S = 2e-6
@@ -46,8 +42,8 @@ FEWEST_S = 0.05
 """What the fewest moves of a published board take."""
 
 
-class TilesGame:
-    """The room of Tiles: see nightgrid.solvers.algebra.Game.
+class TilesGame(BaseGame[Puzzle, Walk]):
+    """Tiles, bound to rules.
 
     `first` is a walk that clears the board: under teleports=yes and forced a single combo, built
     in linear time. `best(1)` is a walk of as few moves as possible, which is its value; its count
@@ -56,40 +52,24 @@ class TilesGame:
 
     name = "tiles"
     solver_version = "tiles-1"
-    reasons = REASONS
-    lexicon_id = ""
+    reasons: tuple[Reason | None, ...] = (
+        None,
+        Reason(code=ReasonCode.NODES),
+        Reason(code=ReasonCode.SECONDS),
+        TOO_LARGE,
+    )
+    streams = ("first",)
+    batch = "first"
+    has_value = True
+    puzzle_from_json = staticmethod(Puzzle.from_json)
+    solution_to_json = staticmethod(walk_to_json)
+    solution_from_json = staticmethod(walk_from_json)
+    to_arrays = staticmethod(to_arrays)
+    from_arrays = staticmethod(from_arrays)
 
     def __init__(self, rules: Rules | None = None) -> None:
         self.bound_rules = rules or Rules()
         self.rules = str(self.bound_rules)
-
-    def puzzle_from_json(self, value: object) -> Puzzle:
-        """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
-        return Puzzle.from_json(value)
-
-    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
-        """Write a puzzle in its canonical form."""
-        return puzzle.to_json()
-
-    def puzzle_id(self, puzzle: Puzzle) -> str:
-        """Hash the canonical form."""
-        return puzzle.puzzle_id
-
-    def solution_to_json(self, solution: Walk) -> dict[str, Any]:
-        """Write a walk as {"tiles", "teleports", "moves"}."""
-        return walk_to_json(solution)
-
-    def solution_from_json(self, value: Any) -> Walk:
-        """Read a walk as `solution_to_json` writes it."""
-        return walk_from_json(value)
-
-    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
-        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
-        return to_arrays(puzzles)
-
-    def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
-        """Rebuild the puzzle of one row."""
-        return from_arrays(arrays, row)
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a search by the tile that walks begin on; a walk that is built is one part."""
@@ -145,16 +125,11 @@ class TilesGame:
             None if found.walk is None else found.walk.moves,
         )
 
-    def stream(
-        self, puzzle: Puzzle, ask: Ask, part: Part | None = None, budget: Budget | None = None
+    def open_stream(
+        self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> WalkStream:
-        """Answer `first` as a stream of at most one walk.
-
-        Raises PermanentError for another ask.
-        """
-        if ask.kind != "first":
-            _check(ask)
-            raise PermanentError(f"walks for {ask} are not streamed; ask for first")
+        """Make the stream of at most one walk."""
+        del limit, first
         return WalkStream(self, puzzle, part, budget)
 
     def merge(
@@ -186,14 +161,9 @@ class TilesGame:
         With teleports in one kernel call, in linear time; without them board after board. Raises
         PermanentError for an ask other than `first`.
         """
-        if ask.kind != "first":
-            raise PermanentError(f"a batch of Tiles boards can be decided, not asked for {ask}")
+        self.check_batch(ask)
         rows = len(arrays["size"])
-        names = ("states", "nodes", "kernel_ns", "table_bytes")
-        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in names}
-        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
-        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
-        out["value"] = np.full(rows, -1, np.int64)
+        out = self.batch_columns(rows)
         begun = time.perf_counter_ns()
         features, offsets = kernel_columns(arrays)
         words = (int(features.max()) >> 6) + 1 if len(features) else 1
@@ -205,15 +175,9 @@ class TilesGame:
         if self.bound_rules.teleports == "no":
             for row in np.flatnonzero(solvable):
                 outcome = self.solve(from_arrays(arrays, int(row)), ask, None, budget)
-                out["status"][row] = STATUS_CODES.index(outcome.status)
-                out["reason"][row] = reason_index(REASONS, outcome.reason_code)
-                for name in names:
-                    out[name][row] = getattr(outcome.statistics, name)
+                self.write_row(out, int(row), outcome)
         out["count_lo"][:] = out["status"] == _SOLVED
         return out
-
-    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
-        """Return None: no board of this game is counted by layers."""
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
@@ -282,24 +246,9 @@ def _over_budget(
 ) -> Outcome[Walk]:
     """Make the outcome of a search that ended early; `best` tells what is known all the same."""
     if ask.kind != "best" or at_least is None:
-        return Outcome(
-            status=Status.OVER_BUDGET,
-            reason_code=reason.code,
-            reason=reason.sentence,
-            statistics=statistics,
-        )
-    return Outcome(
-        status=Status.OVER_BUDGET,
-        reason_code=reason.code,
-        reason=between(reason.sentence, at_least, at_most),
-        statistics=statistics,
-        value_at_least=at_least,
-        value_at_most=at_most,
-    )
-
-
-def _reason(code: ReasonCode) -> Reason:
-    return next((r for r in REASONS if r is not None and r.code is code), Reason(code=code))
+        return over_budget(reason, statistics)
+    told = replace(reason, sentence=between(reason.sentence, at_least, at_most))
+    return replace(over_budget(told, statistics), value_at_least=at_least, value_at_most=at_most)
 
 
 def _joined(ask: Ask, failed: Outcome[Walk], outcomes: Sequence[Outcome[Walk]]) -> Outcome[Walk]:
@@ -310,13 +259,15 @@ def _joined(ask: Ask, failed: Outcome[Walk], outcomes: Sequence[Outcome[Walk]]) 
     """
     if failed.status is not Status.OVER_BUDGET or failed.reason_code is None:
         return failed
+    code = failed.reason_code
+    usual = (r for r in TilesGame.reasons if r is not None and r.code is code)
     over = [o for o in outcomes if o.status is Status.OVER_BUDGET]
     known = [o.value for o in outcomes if o.status is Status.SOLVED and o.value is not None]
     bounds = [o.value_at_least for o in over if o.value_at_least is not None]
     found = known + [o.value_at_most for o in over if o.value_at_most is not None]
     return _over_budget(
         ask,
-        _reason(failed.reason_code),
+        next(usual, Reason(code=code)),
         failed.statistics,
         min(known + bounds) if len(bounds) == len(over) else None,
         min(found, default=None),

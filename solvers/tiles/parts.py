@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from nightgrid.solvers.base_game import even_parts
 
 Part = dict[str, int]
 """{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
@@ -15,7 +15,4 @@ def part_range(part: Part) -> range:
 
 def divide(part: Part | None, tiles: int, into: int) -> list[Part]:
     """Divide a job on so many tiles, or a part of it, by the tile that walks begin on."""
-    at = range(tiles) if part is None else part_range(part)
-    many = max(1, min(into, len(at)))
-    cuts = [at.start + len(at) * i // many for i in range(many + 1)]
-    return [{"from": a, "to": b} for a, b in pairwise(cuts)]
+    return even_parts(range(tiles) if part is None else part_range(part), into)

@@ -12,16 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from nightgrid.solvers.algebra import (
-    STATUS_CODES,
-    Arrays,
-    Ask,
-    Budget,
-    Outcome,
-    Statistics,
-    Status,
-    failure_of,
-)
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.base_game import BaseGame
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
 from .puzzle import Choice, Puzzle
@@ -32,24 +24,16 @@ CLOCK_STRIDE = 1024
 """Nodes between two looks at the clock."""
 
 
-class CoinsGame:
+class CoinsGame(BaseGame[Puzzle, Choice]):
     name = "coins"
     solver_version = "coins-1"
     reasons = (None, *(Reason(code=code) for code in (ReasonCode.NODES, ReasonCode.SECONDS)))
-    lexicon_id = ""
+    counts = ("count",)
+    puzzle_from_json = staticmethod(Puzzle.from_json)
 
     def __init__(self, rules: Rules) -> None:
         self.bound_rules = rules
         self.rules = str(rules)
-
-    def puzzle_from_json(self, value: object) -> Puzzle:
-        return Puzzle.from_json(value)
-
-    def puzzle_to_json(self, puzzle: Puzzle) -> dict[str, Any]:
-        return puzzle.to_json()
-
-    def puzzle_id(self, puzzle: Puzzle) -> str:
-        return puzzle.puzzle_id
 
     def solution_to_json(self, solution: Choice) -> list[int]:
         return list(solution)
@@ -63,45 +47,23 @@ class CoinsGame:
             parts = [[*part, taken] for part in parts for taken in (True, False)]
         return parts
 
-    def solve(
-        self, puzzle: Puzzle, ask: Ask, part: Any = None, budget: Budget | None = None
-    ) -> Outcome[Choice]:
-        stream = self.stream(puzzle, ALL if ask.kind == "count" else ask, part, budget)
-        found = tuple(stream)
-        over = stream.reason_code is not None
+    def solve_counted(self, puzzle: Puzzle, ask: Ask, part: Any, budget: Budget) -> Outcome[Choice]:
+        stream = self.stream(puzzle, ALL, part, budget)
+        count = sum(1 for _ in stream)
         return Outcome(
             status=stream.status,
-            count=None if over else len(found),
-            solutions=() if over or ask.kind == "count" else found,
-            truncated=stream.truncated,
+            count=None if stream.reason_code is not None else count,
             statistics=stream.statistics,
             reason_code=stream.reason_code,
         )
 
-    def stream(
-        self, puzzle: Puzzle, ask: Ask, part: Any = None, budget: Budget | None = None
+    def open_stream(
+        self, puzzle: Puzzle, part: Any, budget: Budget, limit: int | None, *, first: bool
     ) -> ChoiceStream:
-        most = 1 if ask.kind == "first" else ask.limit
-        return ChoiceStream(puzzle, self.bound_rules.most, part or [], most, budget or Budget())
+        return ChoiceStream(puzzle, self.bound_rules.most, part or [], limit, budget)
 
-    def merge(
-        self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Choice]]
-    ) -> Outcome[Choice]:
-        failure = failure_of(outcomes)
-        if failure is not None:
-            return failure
-        found = [choice for outcome in outcomes for choice in outcome.solutions]
-        most = 1 if ask.kind == "first" else ask.limit
-        count = sum(outcome.count or 0 for outcome in outcomes)
-        if ask.kind != "count":
-            count = len(found[:most])
-        return Outcome(
-            status=Status.SOLVED if count else Status.UNSOLVABLE,
-            count=count,
-            solutions=tuple(found[:most]),
-            truncated=ask.kind == "all" and count < len(found),
-            statistics=sum((outcome.statistics for outcome in outcomes), Statistics()),
-        )
+    def solution_bytes(self, solution: Choice) -> int:
+        return 56 + 8 * len(solution)
 
     def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, Any]:
         sizes = np.array([len(puzzle.coins) for puzzle in puzzles], np.int32)
@@ -116,26 +78,6 @@ class CoinsGame:
         start, stop = arrays["coin.offsets"][row : row + 2]
         coins = tuple(arrays["coin.values"][start:stop].tolist())
         return Puzzle(coins=coins, total=int(arrays["total"][row]))
-
-    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, Any]:
-        rows = len(arrays["size"])
-        columns: dict[str, Any] = {
-            name: np.zeros(rows, np.int64)
-            for name in ("states", "nodes", "kernel_ns", "table_bytes")
-        }
-        columns |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
-        columns |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
-        for row in range(rows):
-            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
-            columns["status"][row] = STATUS_CODES.index(outcome.status)
-            columns["count_lo"][row] = outcome.count or 0
-            columns["reason"][row] = [r and r.code for r in self.reasons].index(outcome.reason_code)
-            columns["nodes"][row] = outcome.statistics.nodes
-            columns["states"][row] = outcome.statistics.states
-        return columns
-
-    def layered(self, puzzle: Puzzle, budget: Budget) -> None:
-        return None
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> Any:
         return 1e-6 * np.exp2(np.minimum(arrays["size"], 20)).astype(np.float64)

@@ -1,0 +1,254 @@
+"""What all games do alike behind the contract of nightgrid.solvers.algebra.Game.
+
+A game derives from `BaseGame` and says what differs: how a puzzle and a solution are written, how
+a board is divided, counted and searched, and in which order the solutions of its parts stand.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.solvers.algebra import (
+    MAX_COUNT,
+    STATUS_CODES,
+    Arrays,
+    Ask,
+    AskKind,
+    Budget,
+    LayeredCount,
+    Outcome,
+    SolutionStream,
+    Statistics,
+    Status,
+    failure_of,
+)
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
+
+COSTS = ("states", "nodes", "kernel_ns", "table_bytes")
+"""The statistics that `solve_batch` has a column for."""
+NO_VALUE = -1
+"""Stands in the column `value` of `solve_batch` where an outcome has none."""
+CLOCK_STRIDE = 1024
+"""Solutions listed between two looks at the clock."""
+
+
+class Board(Protocol):
+    """What every puzzle can say of itself."""
+
+    @property
+    def puzzle_id(self) -> str:
+        """Hash of the canonical form."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the canonical form."""
+
+
+P = TypeVar("P", bound=Board)
+S = TypeVar("S")
+
+
+class BaseGame(ABC, Generic[P, S]):
+    """The shape of every game; nightgrid.solvers.algebra.Game says what each member is for.
+
+    A game has further `puzzle_from_json`, `solution_to_json`, `solution_from_json`, `to_arrays`
+    and `from_arrays`, mostly functions of its modules `puzzle`, `solution` and `columns`.
+    """
+
+    name: str
+    solver_version: str
+    reasons: tuple[Reason | None, ...]
+    rules = ""
+    lexicon_id = ""
+    counts: tuple[AskKind, ...] = ("count", "best")
+    """Asks that `solve_counted` answers, with the exact number of all solutions."""
+    streams: tuple[AskKind, ...] = ("first", "all")
+    """Asks that are answered one solution at a time."""
+    batch: AskKind = "count"
+    """The ask that `solve_batch` answers."""
+    has_value = False
+    """Whether outcomes have a value."""
+    board_s = 0.0
+    """What a published board costs."""
+
+    def puzzle_to_json(self, puzzle: P) -> dict[str, Any]:
+        """Write a puzzle in its canonical form."""
+        return puzzle.to_json()
+
+    def puzzle_id(self, puzzle: P) -> str:
+        """Hash the canonical form."""
+        return puzzle.puzzle_id
+
+    @abstractmethod
+    def from_arrays(self, arrays: Arrays, row: int) -> P:
+        """Rebuild the puzzle of one row."""
+
+    @abstractmethod
+    def open_stream(
+        self, puzzle: P, part: Any, budget: Budget, limit: int | None, *, first: bool
+    ) -> SolutionStream[S]:
+        """Make the stream of at most `limit` solutions; with `first` any one will do."""
+
+    def solve_counted(self, puzzle: P, ask: Ask, part: Any, budget: Budget) -> Outcome[S]:
+        """Answer one of the asks in `counts`."""
+        raise NotImplementedError
+
+    def solution_bytes(self, solution: S) -> int:
+        """Estimate a solution's share of a list of solutions."""
+        raise NotImplementedError
+
+    def value_of(self, solutions: Sequence[S]) -> int | None:  # noqa: ARG002
+        """Tell what the best of some solutions is worth; None where nothing is compared."""
+        return None
+
+    def in_order(self, puzzle: P, ask: Ask, solutions: list[S]) -> list[S]:  # noqa: ARG002
+        """Put the solutions of all parts, given in the order of `split`, in canonical order."""
+        return solutions
+
+    def stream(
+        self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> SolutionStream[S]:
+        """Answer one of the asks in `streams`. Raises PermanentError for another ask."""
+        if ask.kind not in self.streams:
+            raise PermanentError(
+                f"solutions of {self.name} are not streamed for {ask}; ask for "
+                f"{' or '.join(self.streams)}"
+            )
+        first = ask.kind == "first"
+        return self.open_stream(
+            puzzle, part, budget or Budget(), 1 if first else ask.limit, first=first
+        )
+
+    def solve(
+        self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
+    ) -> Outcome[S]:
+        """Answer the ask for the whole puzzle or one part of it.
+
+        Raises PermanentError for an ask that the game does not answer.
+        """
+        budget = budget or Budget()
+        if ask.kind in self.counts:
+            return self.solve_counted(puzzle, ask, part, budget)
+        stream = self.stream(puzzle, ask, part, budget)
+        # The list itself costs time and memory beside the search's.
+        deadline = time.monotonic() + budget.seconds
+        found: list[S] = []
+        taken = 0
+        for solution in stream:
+            found.append(solution)
+            taken += self.solution_bytes(solution)
+            if taken > budget.table_bytes:
+                return over_budget(Reason(code=ReasonCode.TABLE_BYTES), stream.statistics)
+            if len(found) % CLOCK_STRIDE == 0 and time.monotonic() > deadline:
+                return over_budget(Reason(code=ReasonCode.SECONDS), stream.statistics)
+        if stream.reason_code is not None:
+            # Some solutions would pass for all of them.
+            return Outcome(
+                status=stream.status,
+                reason_code=stream.reason_code,
+                reason=stream.reason,
+                statistics=stream.statistics,
+            )
+        return Outcome(
+            status=stream.status,
+            count=len(found),
+            solutions=tuple(found),
+            truncated=stream.truncated and ask.kind == "all",
+            statistics=stream.statistics,
+            value=self.value_of(found),
+        )
+
+    def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:
+        """Combine the outcomes of all parts into what solving whole would have given."""
+        failed = failure_of(outcomes)
+        if failed is not None:
+            return failed
+        statistics = sum((o.statistics for o in outcomes), Statistics())
+        count = sum(o.count or 0 for o in outcomes)
+        if ask.kind in self.counts and count > MAX_COUNT:
+            return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), statistics)
+        found = [solution for o in outcomes for solution in o.solutions]
+        if found:
+            found = self.in_order(puzzle, ask, found)
+        kept = tuple(found[: 1 if ask.kind == "first" else ask.limit])
+        return Outcome(
+            status=Status.SOLVED if count else Status.UNSOLVABLE,
+            count=count if ask.kind in self.counts else len(kept),
+            solutions=kept,
+            truncated=ask.kind == "all"
+            and (len(found) > len(kept) or any(o.truncated for o in outcomes)),
+            statistics=statistics,
+        )
+
+    def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
+        """Answer the ask in `batch` for every row, one board after the other.
+
+        Raises PermanentError for another ask.
+        """
+        self.check_batch(ask)
+        out = self.batch_columns(len(arrays["size"]))
+        for row in range(len(arrays["size"])):
+            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
+            self.write_row(out, row, outcome)
+        return out
+
+    def check_batch(self, ask: Ask) -> None:
+        """Raise PermanentError for an ask that `solve_batch` does not answer."""
+        if ask.kind != self.batch:
+            can = "counted" if self.batch == "count" else "decided"
+            raise PermanentError(f"a batch of {self.name} boards can be {can}, not asked for {ask}")
+
+    def batch_columns(self, rows: int) -> dict[str, npt.NDArray[Any]]:
+        """Make the columns of `solve_batch`, zero everywhere."""
+        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in COSTS}
+        out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
+        out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
+        if self.has_value:
+            out["value"] = np.full(rows, NO_VALUE, np.int64)
+        return out
+
+    def write_row(self, out: dict[str, npt.NDArray[Any]], row: int, outcome: Outcome[S]) -> None:
+        """Write one outcome into the columns of `solve_batch`."""
+        out["status"][row] = STATUS_CODES.index(outcome.status)
+        out["reason"][row] = reason_index(self.reasons, outcome.reason_code)
+        out["count_hi"][row] = (outcome.count or 0) >> 64
+        out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
+        if self.has_value:
+            out["value"][row] = NO_VALUE if outcome.value is None else outcome.value
+        for name in COSTS:
+            out[name][row] = getattr(outcome.statistics, name)
+
+    def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002
+        """Return None: no board of the game is counted by layers."""
+        return None
+
+    def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002
+        """Estimate the seconds that each row will take one core, for planning."""
+        return np.full(len(arrays["size"]), self.board_s)
+
+
+def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:
+    """Make the outcome of a search that ended early."""
+    return Outcome(
+        status=Status.OVER_BUDGET,
+        reason_code=reason.code,
+        reason=reason.sentence,
+        statistics=statistics,
+    )
+
+
+def even_parts(at: range, into: int, **named: Any) -> list[dict[str, Any]]:
+    """Divide a range into at most `into` parts {"from", "to"} of about the same size.
+
+    `named` are further entries of every part.
+    """
+    many = max(1, min(into, len(at)))
+    cuts = [at.start + len(at) * i // many for i in range(many + 1)]
+    return [{**named, "from": a, "to": b} for a, b in pairwise(cuts)]
