@@ -37,6 +37,7 @@ from nightgrid.solvers.reductions.problems.formula import (
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
 from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
 from nightgrid.solvers.reductions.reduced import Reduced
+from tests.oracles import certificates
 from tests.oracles.hard_instances import (
     all_flows,
     all_formulas,
@@ -113,7 +114,7 @@ def _grow(
     label = f"{name} ({said})" if said else name
     for i, size in enumerate(sizes):
         try:
-            made = make(of, of.random(size, SEED, True), **variant)
+            made = make(of, of.problem.random(size, SEED, True), **variant)
             game = made.reduced.bind()
         except PermanentError as error:
             yield (label, size, "", f"refused: {error}", "", "", ""), False
@@ -260,7 +261,7 @@ def _compare_matching(instance: Any) -> bool:
     game = reduced.bind()
     for chain in game.solve(reduced.puzzle, Ask(kind="first")).solutions:
         assert matching_to_letterboxed.solution_of(reduced, chain) in found
-    expected = sum(matching_to_letterboxed.solution_count(reduced, one) for one in found)
+    expected = sum(certificates.matching_chain_count(reduced, one) for one in found)
     return _same(game.solve(reduced.puzzle, Ask(kind="count")), expected, instance)
 
 
@@ -270,7 +271,7 @@ def _compare_sum(instance: SubsetSum) -> bool:
     game = reduced.bind()
     for solution in game.solve(reduced.puzzle, Ask(kind="first")).solutions:
         assert subset_sum_to_pips.solution_of(reduced, solution) in found
-    expected = sum(subset_sum_to_pips.solution_count(reduced, one) for one in found)
+    expected = sum(certificates.subset_arrangement_count(reduced, one) for one in found)
     return _same(game.solve(reduced.puzzle, Ask(kind="count")), expected, instance)
 
 
@@ -332,7 +333,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
         _compare_planar(
             one_in_three_to_pips.reduce,
             one_in_three_to_pips.solution_of,
-            one_in_three_to_pips.solution_count,
+            certificates.model_arrangement_count,
         ),
     ),
     (
@@ -341,7 +342,7 @@ _SWEEPS: tuple[tuple[str, Callable[[], Iterable[Any]], Callable[[Any], bool]], .
         _compare_planar(
             one_in_three_to_pips.reduce,
             one_in_three_to_pips.solution_of,
-            one_in_three_to_pips.solution_count,
+            certificates.model_arrangement_count,
             connected=True,
         ),
     ),

@@ -40,7 +40,7 @@ def draw(name: str) -> None:
     """Write one picture."""
     of, text, variant = DRAWN[name]
     chosen = reduction(of)
-    instance = chosen.read(text)
+    instance = chosen.problem.read(text)
     if "padded" in variant:
         steps = ((chosen.reduce(instance, **variant), chosen.solution_of),)
         made = Made(reduction=chosen, instance=instance, steps=steps)
@@ -48,7 +48,7 @@ def draw(name: str) -> None:
         made = make(chosen, instance, **variant)
     outcome = made.reduced.bind().solve(made.reduced.puzzle, Ask(kind="first"))
     (solution,) = outcome.solutions
-    answer = chosen.to_text(made.instance, made.solution_of(solution))
+    answer = chosen.problem.to_text(made.instance, made.solution_of(solution))
     path = PICTURES / f"hard-{name}.svg"
     path.write_text(picture(made, solution), encoding="utf-8")
     print(f"{path.name}: {' / '.join(answer.splitlines())}")

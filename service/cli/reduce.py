@@ -130,7 +130,7 @@ def reduce(
     for path, text in (
         (out, dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"),
         (lexicon_out, "".join(f"{word}\n" for word in made.reduced.words)),
-        (instance_out, chosen.write(made.instance)),
+        (instance_out, chosen.problem.write(made.instance)),
     ):
         if path is not None:
             write_file(path, text)
@@ -164,7 +164,7 @@ def _instance(
     if size is not None:
         if file is not None:
             raise PermanentError("--random and a file exclude one another; give one of them")
-        return reduction.random(size, seed, planted)
+        return reduction.problem.random(size, seed, planted)
     if not planted:
         raise PermanentError("--any goes with --random")
     data, name = read_input(file or STDIN, "an instance")
@@ -172,7 +172,7 @@ def _instance(
         text = data.decode()
     except UnicodeDecodeError as error:
         raise PermanentError(f"{name}: byte {error.start} is not UTF-8") from error
-    return reduction.read(text)
+    return reduction.problem.read(text)
 
 
 def _solve(made: Made, seconds: float) -> Outcome[Any]:
@@ -198,7 +198,7 @@ def _json(made: Made, outcome: Outcome[Any] | None, answer: Any) -> dict[str, An
     reduced = made.reduced
     value: dict[str, Any] = {
         "reduction": made.reduction.name,
-        "instance": made.reduction.write(made.instance),
+        "instance": made.reduction.problem.write(made.instance),
         "game": reduced.game,
         "puzzle_id": reduced.puzzle.puzzle_id,
         "rules": reduced.rules,
@@ -213,7 +213,9 @@ def _json(made: Made, outcome: Outcome[Any] | None, answer: Any) -> dict[str, An
             "engine": outcome.statistics.engine,
             "reason_code": outcome.reason_code,
             "reason": outcome.reason,
-            "answer": None if answer is None else made.reduction.to_json(made.instance, answer),
+            "answer": None
+            if answer is None
+            else made.reduction.problem.to_json(made.instance, answer),
         }
     return value
 
@@ -246,7 +248,7 @@ def _say(
         states = plural(outcome.statistics.states, "state")
         say(f"{str(outcome.status).replace('_', ' ').capitalize()} in {cost} ({states})")
     if answer is not None:
-        say(made.reduction.to_text(made.instance, answer))
+        say(made.reduction.problem.to_text(made.instance, answer))
 
 
 def _shortened(words: tuple[str, ...], most: int = 12, letters: int = 24) -> str:

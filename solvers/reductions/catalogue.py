@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.rules import Rules as ChainRules
@@ -18,14 +18,7 @@ from nightgrid.solvers.reductions import (
     one_in_three_to_strands,
     subset_sum_to_pips,
 )
-from nightgrid.solvers.reductions.problems.dimacs import (
-    literals_of,
-    read_formula,
-    read_planar,
-    write_formula,
-    write_planar,
-)
-from nightgrid.solvers.reductions.problems.flow_free import FlowFree, Flows, random_flow_free
+from nightgrid.solvers.reductions.problems.flow_free import FlowFree, random_flow_free
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
     exactly_one,
@@ -33,20 +26,22 @@ from nightgrid.solvers.reductions.problems.formula import (
     random_formula,
 )
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, random_subset_sum
+from nightgrid.solvers.reductions.problems.subset_sum import random_subset_sum
 from nightgrid.solvers.reductions.problems.texts import (
     filled,
+    literals_of,
     read_flow_free,
+    read_formula,
+    read_planar,
     read_subset_sum,
     read_three_d_matching,
     write_flow_free,
+    write_formula,
+    write_planar,
     write_subset_sum,
     write_three_d_matching,
 )
-from nightgrid.solvers.reductions.problems.three_d_matching import (
-    ThreeDMatching,
-    random_three_d_matching,
-)
+from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 
 SIDES_LEAST = 4
@@ -54,27 +49,31 @@ NUMBER_MOST = 1_000_000
 """Of random subset sums: small numbers have few sums, and are easy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reduction:
+class Problem(NamedTuple):
+    """A problem that is reduced: how its instances and their solutions are written."""
+
+    read: Callable[[str], Any]
+    """Read an instance from its text."""
+    write: Callable[[Any], str]
+    random: Callable[[int, int, bool], Any]
+    """Draw an instance of a size, with a seed; planted, so that it can be solved, or not."""
+    to_json: Callable[[Any, Any], Any]
+    """Write a solution of an instance as a JSON value."""
+    to_text: Callable[[Any, Any], str]
+    """Write the same for people."""
+
+
+class Reduction(NamedTuple):
     """One reduction, with everything that is needed to use it."""
 
     name: str
     game: str
     line: str
     """What it reduces, in a few words."""
-    size: str
-    """What the size of a random instance counts."""
-    read: Callable[[str], Any]
-    """Read an instance from its text."""
-    write: Callable[[Any], str]
-    random: Callable[[int, int, bool], Any]
-    """Draw an instance of a size, with a seed; planted, so that it can be solved, or not."""
+    problem: Problem
     reduce: Callable[..., Reduced[Any, Any]]
     solution_of: Callable[[Any, Any], Any]
     """Map a solution of the board back, checked."""
-    to_json: Callable[[Any, Any], Any]
-    """Write a solution of an instance as a JSON value."""
-    to_text: Callable[[Any, Any], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +112,16 @@ def make(
     `blocks_size`: enlarge cells to blocks (Strands). `sides`: add sides until there are that many
     (Letter Boxed). Raises PermanentError for a variant that the reduction does not have.
     """
-    _check_variants(
-        reduction, connected=connected, diagonal=diagonal, blocks_size=blocks_size, sides=sides
-    )
+    for what, wanted, possible in (
+        ("a connected board", connected, reduction.name == "planar-pips"),
+        ("steps without diagonals", not diagonal, reduction.game == "strands"),
+        ("blocks", blocks_size is not None, reduction.game == "strands"),
+        ("more sides", sides is not None, reduction.game == "letterboxed"),
+    ):
+        if wanted and not possible:
+            raise PermanentError(f"{reduction.name} has no variant with {what}")
+    if sides is not None and sides < SIDES_LEAST:
+        raise PermanentError(f"{sides} sides; expected at least {SIDES_LEAST}")
     options: dict[str, bool] = {}
     if reduction.game == "strands":
         options = {"diagonal": diagonal}
@@ -133,27 +139,6 @@ def make(
         wider = more_sides.reduce(more_sides.Instance(puzzle=last.puzzle, words=most))
         steps.append((wider, more_sides.solution_of))
     return Made(reduction=reduction, instance=instance, steps=tuple(steps))
-
-
-def _check_variants(
-    reduction: Reduction,
-    *,
-    connected: bool,
-    diagonal: bool,
-    blocks_size: int | None,
-    sides: int | None,
-) -> None:
-    asked = (
-        ("a connected board", connected, reduction.name == "planar-pips"),
-        ("steps without diagonals", not diagonal, reduction.game == "strands"),
-        ("blocks", blocks_size is not None, reduction.game == "strands"),
-        ("more sides", sides is not None, reduction.game == "letterboxed"),
-    )
-    for what, wanted, possible in asked:
-        if wanted and not possible:
-            raise PermanentError(f"{reduction.name} has no variant with {what}")
-    if sides is not None and sides < SIDES_LEAST:
-        raise PermanentError(f"{sides} sides; expected at least {SIDES_LEAST}")
 
 
 def reduction(name: str) -> Reduction:
@@ -174,131 +159,75 @@ def _random_planar(clauses: int, seed: int, planted: bool) -> PlanarFormula:
     return random_planar_formula(clauses + 2, clauses, seed, exactly_one if planted else None)
 
 
-def _random_matching(size: int, seed: int, planted: bool) -> ThreeDMatching:
-    return random_three_d_matching(size, min(3 * size, size**3), seed, planted=planted)
-
-
-def _random_sum(count: int, seed: int, planted: bool) -> SubsetSum:
-    return random_subset_sum(count, NUMBER_MOST, seed, planted=planted)
-
-
 def _random_flow(side: int, seed: int, planted: bool) -> FlowFree:
     if not planted:
         raise PermanentError("random grids of Flow Free are cut from a path, so can be solved")
     return random_flow_free(side, side, max(1, side - 1), seed)
 
 
-def _literals(instance: object, assignment: tuple[bool, ...]) -> list[int]:
-    del instance
-    return literals_of(assignment)
-
-
-def _literals_text(instance: object, assignment: tuple[bool, ...]) -> str:
-    return f"v {' '.join(map(str, _literals(instance, assignment)))} 0"
-
-
-def _triples(instance: ThreeDMatching, chosen: tuple[int, ...]) -> list[list[int]]:
-    return [[element + 1 for element in instance.triples[i]] for i in chosen]
-
-
-def _triples_text(instance: ThreeDMatching, chosen: tuple[int, ...]) -> str:
-    return "\n".join(" ".join(map(str, triple)) for triple in _triples(instance, chosen))
-
-
-def _numbers(instance: SubsetSum, chosen: tuple[int, ...]) -> list[int]:
-    return [instance.numbers[i] for i in chosen]
-
-
-def _numbers_text(instance: SubsetSum, chosen: tuple[int, ...]) -> str:
-    return f"{' + '.join(map(str, _numbers(instance, chosen))) or 0} = {instance.target}"
-
-
-def _paths(instance: FlowFree, flows: Flows) -> list[list[list[int]]]:
-    del instance
-    return [[list(cell) for cell in path] for path in flows]
-
-
-def _filled_text(instance: FlowFree, flows: Flows) -> str:
-    return "\n".join(filled(instance, flows))
-
-
-REDUCTIONS: tuple[Reduction, ...] = (
-    Reduction(
-        name="nae-letterboxed",
-        game="letterboxed",
-        line="positive not-all-equal 3-SAT to Letter Boxed with one word",
-        size="clauses",
-        read=read_formula,
-        write=write_formula,
-        random=_random_formula,
-        reduce=not_all_equal_to_letterboxed.reduce,
-        solution_of=not_all_equal_to_letterboxed.solution_of,
-        to_json=_literals,
-        to_text=_literals_text,
+FORMULA = Problem(
+    read=read_formula,
+    write=write_formula,
+    random=_random_formula,
+    to_json=lambda _, assignment: literals_of(assignment),
+    to_text=lambda _, assignment: f"v {' '.join(map(str, literals_of(assignment)))} 0",
+)
+PLANAR = FORMULA._replace(read=read_planar, write=write_planar, random=_random_planar)
+MATCHING = Problem(
+    read=read_three_d_matching,
+    write=write_three_d_matching,
+    random=lambda size, seed, planted: random_three_d_matching(
+        size, min(3 * size, size**3), seed, planted=planted
     ),
-    Reduction(
-        name="matching-letterboxed",
-        game="letterboxed",
-        line="3D matching to Letter Boxed with words of five letters",
-        size="elements of a set",
-        read=read_three_d_matching,
-        write=write_three_d_matching,
-        random=_random_matching,
-        reduce=matching_to_letterboxed.reduce,
-        solution_of=matching_to_letterboxed.solution_of,
-        to_json=_triples,
-        to_text=_triples_text,
-    ),
-    Reduction(
-        name="planar-pips",
-        game="pips",
-        line="positive planar 1-in-3-SAT to Pips with 0-0 and 1-1",
-        size="clauses",
-        read=read_planar,
-        write=write_planar,
-        random=_random_planar,
-        reduce=one_in_three_to_pips.reduce,
-        solution_of=one_in_three_to_pips.solution_of,
-        to_json=_literals,
-        to_text=_literals_text,
-    ),
-    Reduction(
-        name="sum-pips",
-        game="pips",
-        line="subset sum to Pips with one constraint",
-        size="numbers",
-        read=read_subset_sum,
-        write=write_subset_sum,
-        random=_random_sum,
-        reduce=subset_sum_to_pips.reduce,
-        solution_of=subset_sum_to_pips.solution_of,
-        to_json=_numbers,
-        to_text=_numbers_text,
-    ),
-    Reduction(
-        name="planar-strands",
-        game="strands",
-        line="positive planar 1-in-3-SAT to Strands with seven words",
-        size="clauses",
-        read=read_planar,
-        write=write_planar,
-        random=_random_planar,
-        reduce=one_in_three_to_strands.reduce,
-        solution_of=one_in_three_to_strands.solution_of,
-        to_json=_literals,
-        to_text=_literals_text,
-    ),
-    Reduction(
-        name="flow-strands",
-        game="strands",
-        line="Flow Free to Strands",
-        size="rows and columns",
-        read=read_flow_free,
-        write=write_flow_free,
-        random=_random_flow,
-        reduce=flow_free_to_strands.reduce,
-        solution_of=flow_free_to_strands.solution_of,
-        to_json=_paths,
-        to_text=_filled_text,
+    to_json=lambda instance, chosen: [[e + 1 for e in instance.triples[i]] for i in chosen],
+    to_text=lambda instance, chosen: "\n".join(
+        " ".join(str(e + 1) for e in instance.triples[i]) for i in chosen
     ),
 )
+SUM = Problem(
+    read=read_subset_sum,
+    write=write_subset_sum,
+    random=lambda count, seed, planted: random_subset_sum(
+        count, NUMBER_MOST, seed, planted=planted
+    ),
+    to_json=lambda instance, chosen: [instance.numbers[i] for i in chosen],
+    to_text=lambda instance, chosen: (
+        f"{' + '.join(str(instance.numbers[i]) for i in chosen) or 0} = {instance.target}"
+    ),
+)
+FLOW = Problem(
+    read=read_flow_free,
+    write=write_flow_free,
+    random=_random_flow,
+    to_json=lambda _, flows: [[list(cell) for cell in path] for path in flows],
+    to_text=lambda instance, flows: "\n".join(filled(instance, flows)),
+)
+REDUCTIONS: tuple[Reduction, ...] = tuple(
+    Reduction(name, game, line, problem, module.reduce, module.solution_of)
+    for name, game, problem, module, line in (
+        (
+            "nae-letterboxed", "letterboxed", FORMULA, not_all_equal_to_letterboxed,
+            "positive not-all-equal 3-SAT to Letter Boxed with one word",
+        ),
+        (
+            "matching-letterboxed", "letterboxed", MATCHING, matching_to_letterboxed,
+            "3D matching to Letter Boxed with words of five letters",
+        ),
+        (
+            "planar-pips", "pips", PLANAR, one_in_three_to_pips,
+            "positive planar 1-in-3-SAT to Pips with 0-0 and 1-1",
+        ),
+        (
+            "sum-pips", "pips", SUM, subset_sum_to_pips,
+            "subset sum to Pips with one constraint",
+        ),
+        (
+            "planar-strands", "strands", PLANAR, one_in_three_to_strands,
+            "positive planar 1-in-3-SAT to Strands with seven words",
+        ),
+        (
+            "flow-strands", "strands", FLOW, flow_free_to_strands,
+            "Flow Free to Strands",
+        ),
+    )
+)  # fmt: skip

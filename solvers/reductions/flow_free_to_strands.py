@@ -11,7 +11,7 @@ step; so each has its own.
 from __future__ import annotations
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reductions.one_in_three_to_strands import RULES, cover_with_blanks
+from nightgrid.solvers.reductions.one_in_three_to_strands import RULES
 from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows, check_flows
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.reductions.reduced import Reduced
@@ -73,9 +73,3 @@ def solution_of(reduced: Reduced[FlowFree, Puzzle], cover: Cover) -> Flows:
     flows = tuple(path[one] for one, _ in reduced.instance.terminals)
     check_flows(reduced.instance, flows)
     return flows
-
-
-def cover_of(reduced: Reduced[FlowFree, Puzzle], flows: Flows) -> Cover:
-    """Lay the words along flows."""
-    check_flows(reduced.instance, flows)
-    return cover_with_blanks(reduced.puzzle, list(flows), "")

@@ -7,8 +7,6 @@ elements takes that many letters on each of sides 2 to 4, so each of them once.
 
 from __future__ import annotations
 
-import math
-
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
@@ -53,16 +51,3 @@ def solution_of(reduced: Reduced[ThreeDMatching, Puzzle], chain: Chain) -> tuple
     chosen = tuple(sorted(index[word] for word in chain.words))
     check_matching(reduced.instance, chosen)
     return chosen
-
-
-def chain_of(reduced: Reduced[ThreeDMatching, Puzzle], chosen: tuple[int, ...]) -> Chain:
-    """Write a matching as a chain, in the order given."""
-    check_matching(reduced.instance, chosen)
-    words = _words(reduced.instance)
-    return Chain(words=tuple(words[i] for i in chosen))
-
-
-def solution_count(reduced: Reduced[ThreeDMatching, Puzzle], chosen: tuple[int, ...]) -> int:
-    """Count the chains that mean one matching: its triples in every order."""
-    del reduced
-    return math.factorial(len(chosen))

@@ -91,11 +91,3 @@ def solution_of(reduced: Reduced[Instance, Puzzle], chain: Chain) -> Chain:
             f" {reduced.instance.words}"
         )
     return Chain(words=tuple(words))
-
-
-def chain_of(reduced: Reduced[Instance, Puzzle], chain: Chain) -> Chain:
-    """Make a chain of the new board from one of the old."""
-    a, b, c = _new_letters(reduced.instance)
-    first, *rest = chain.words
-    closing = [b + c] + [c + c] * (closing_words(reduced.instance.puzzle) - 1)
-    return Chain(words=(a + first, *rest, chain.words[-1][-1] + b, *closing))

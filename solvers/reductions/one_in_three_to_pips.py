@@ -11,12 +11,11 @@ constraint take the dominoes that are left over.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula
 from nightgrid.solvers.reductions.reduced import Reduced
@@ -184,31 +183,3 @@ def solution_of(reduced: Reduced[PlanarFormula, Puzzle], solution: Solution) -> 
     assignment = tuple(pips[min(tiles[0])] == 1 for tiles in layout.variables)
     check_assignment(reduced.instance.formula, assignment, exactly_one)
     return assignment
-
-
-def arrangement_of(reduced: Reduced[PlanarFormula, Puzzle], assignment: Assignment) -> Solution:
-    """Lay the dominoes as a satisfying assignment says; ones that are left over come first."""
-    check_assignment(reduced.instance.formula, assignment, exactly_one)
-    layout = _layout_of(reduced)
-    ones = len(layout.cleanup)
-    pip: dict[Tile, int] = {}
-    for tiles, value in zip(layout.variables, assignment, strict=True):
-        pip |= dict.fromkeys(tiles, int(value))
-        ones -= len(tiles) if value else 0
-    for tiles in (*layout.clauses, layout.links):
-        pip |= dict.fromkeys(tiles, 0)
-    pip |= {tile: int(i < ones) for i, tile in enumerate(layout.cleanup)}
-    placed = [
-        Placement(cell_a=min(tile), cell_b=max(tile), pip_a=pip[tile], pip_b=pip[tile])
-        for tile in pip
-    ]
-    return tuple(sorted(placed, key=lambda put: put.cell_a))
-
-
-def solution_count(reduced: Reduced[PlanarFormula, Puzzle], assignment: Assignment) -> int:
-    """Count the solutions that mean one assignment: the ways to lay what is left over."""
-    layout = _layout_of(reduced)
-    used = sum(
-        len(tiles) for tiles, value in zip(layout.variables, assignment, strict=True) if value
-    )
-    return math.comb(len(layout.cleanup), used)

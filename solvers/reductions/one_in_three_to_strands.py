@@ -16,7 +16,7 @@ from nightgrid.solvers.reductions.problems.formula import Assignment, check_assi
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula
 from nightgrid.solvers.reductions.reduced import Reduced
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
-from nightgrid.solvers.strands.solution import Cover, Entry
+from nightgrid.solvers.strands.solution import Cover
 
 BLANK = "\u1427"
 """A letter that looks like a dot: cells between gadgets, each a word of its own."""
@@ -156,43 +156,3 @@ def solution_of(reduced: Reduced[PlanarFormula, Puzzle], cover: Cover) -> Assign
     assignment = tuple(word[row.first] == "A" for row in layout.rows)
     check_assignment(reduced.instance.formula, assignment, exactly_one)
     return assignment
-
-
-def cover_of(reduced: Reduced[PlanarFormula, Puzzle], assignment: Assignment) -> Cover:
-    """Cover the board as a satisfying assignment says."""
-    check_assignment(reduced.instance.formula, assignment, exactly_one)
-    layout = lay_out(reduced.instance)
-    paths: list[tuple[Cell, ...]] = []
-    for row, value in zip(layout.rows, assignment, strict=True):
-        r, c = row.first
-        before = (r, c + 1)
-        paths += [(row.first,)] if value else [(row.first, before)]
-        for cell_c, cell_d, cell_e, cell_x in row.modules:
-            paths.append((before, cell_c, cell_d, cell_x) if value else (cell_c, cell_d, cell_e))
-            before = cell_e
-        paths += [(row.last, before)] if value else [(row.last,)]
-    places = reduced.instance.order
-    for span, edges, (near, far) in zip(
-        reduced.instance.spans, layout.edges, layout.clauses, strict=True
-    ):
-        for place, edge in zip(span, edges, strict=True):
-            if not assignment[places[place]]:
-                paths += [(edge[i], edge[i + 1]) for i in range(0, len(edge), 2)]
-                continue
-            paths += [(edge[i + 1], edge[i]) for i in range(1, len(edge) - 1, 2)]
-            beside = edge[-1][0] == far[0]
-            paths.append((edge[-1], far, near) if beside else (edge[-1], near, far))
-    return cover_with_blanks(reduced.puzzle, paths, BLANK)
-
-
-def cover_with_blanks(puzzle: Puzzle, paths: list[tuple[Cell, ...]], blank: str) -> Cover:
-    """Make a cover of paths, with every blank cell as a word of its own."""
-    paths = paths + [
-        ((r, c),) for r, row in enumerate(puzzle.board) for c, x in enumerate(row) if x == blank
-    ]
-    entries = []
-    for path in paths:
-        word = "".join(puzzle.board[r][c] for r, c in path)
-        entries.append(Entry(word=word, path=path, components=(word,)))
-    entries.sort(key=lambda entry: min(entry.path))
-    return Cover(spangram=None, theme_words=tuple(entries), score=0)

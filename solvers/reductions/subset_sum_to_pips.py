@@ -7,11 +7,10 @@ on end with one half in the row.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
-from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
 from nightgrid.solvers.reductions.reduced import Reduced
 
@@ -56,27 +55,3 @@ def solution_of(reduced: Reduced[SubsetSum, Puzzle], solution: Solution) -> tupl
             chosen.append(i)
     check_subset(reduced.instance, chosen)
     return tuple(chosen)
-
-
-def arrangement_of(reduced: Reduced[SubsetSum, Puzzle], chosen: tuple[int, ...]) -> Solution:
-    """Lay the numbers in their order, those chosen with their pips in the row."""
-    check_subset(reduced.instance, chosen)
-    placed = []
-    for c, number in enumerate(reduced.instance.numbers):
-        pips = {(ROW, c): number, _beside(c): 0}
-        if c not in chosen:
-            pips = {(ROW, c): 0, _beside(c): number}
-        a, b = sorted(pips)
-        placed.append(Placement(cell_a=a, cell_b=b, pip_a=pips[a], pip_b=pips[b]))
-    return tuple(sorted(placed, key=lambda put: put.cell_a))
-
-
-def solution_count(reduced: Reduced[SubsetSum, Puzzle], chosen: tuple[int, ...]) -> int:
-    """Count the solutions that stand for one choice of numbers: the orders of the dominoes.
-
-    Equal dominoes are one another's equal, and so are choices among equal numbers; summed over
-    every choice the two cancel out.
-    """
-    del chosen
-    repeats = Counter(reduced.instance.numbers).values()
-    return math.factorial(len(reduced.instance.numbers)) // math.prod(map(math.factorial, repeats))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.letters import distinct_letters
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -115,7 +116,7 @@ def random_flow_free(rows: int, columns: int, colours: int, seed: int) -> FlowFr
         sizes[draw.randrange(colours)] += 1
     grid = [[EMPTY] * columns for _ in range(rows)]
     start = 0
-    for colour, length in zip(_names(colours), sizes, strict=True):
+    for colour, length in zip(distinct_letters(colours), sizes, strict=True):
         for r, c in (path[start], path[start + length - 1]):
             grid[r][c] = colour
         start += length
@@ -131,9 +132,3 @@ def _backbite(path: list[Cell], rows: int, columns: int, draw: random.Random) ->
     if 0 <= r < rows and 0 <= c < columns:
         at = path.index((r, c))
         path[at + 1 :] = path[:at:-1]
-
-
-def _names(colours: int) -> Sequence[str]:
-    from nightgrid.solvers.reductions.problems.letters import distinct_letters
-
-    return distinct_letters(colours)

@@ -1,13 +1,89 @@
-"""Instances of 3D matching, subset sum and Flow Free as text."""
+"""Instances as text: formulas as DIMACS CNF, 3D matching, subset sum and Flow Free."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows
+from nightgrid.solvers.reductions.problems.formula import Assignment, Clause, Formula
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
 from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
 from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, Triple
 
 DIGITS_MAX = 18
+ORDER, SIDES = "order", "sides"
+"""Comments that give an embedding: "c order 2 1 3", the variables from left to right, and
+"c sides + - +", for every clause whether it lies above (+) or below (-) the line."""
+ABOVE, BELOW = "+", "-"
+
+
+def read_formula(text: str) -> Formula:
+    """Read a formula with three positive literals a clause: "p cnf V C", then clauses up to 0.
+
+    The embedding of a planar one stands in comments. What clauses demand (one true variable, or
+    not all equal) is not in the text. Raises PermanentError that names the line.
+    """
+    variables, count, rows = _read(text, "cnf", "V C")
+    clauses: list[Clause] = []
+    literals: list[int] = []
+    for line, row in rows:
+        for literal in row:
+            if literal:
+                literals.append(literal - 1)
+                continue
+            if len(literals) != 3:
+                raise PermanentError(
+                    f"line {line} ends a clause of {len(literals)} literals; expected 3"
+                )
+            clauses.append((literals[0], literals[1], literals[2]))
+            literals = []
+    if literals:
+        raise PermanentError("the last clause does not end with 0")
+    if len(clauses) != count:
+        raise PermanentError(f"there are {len(clauses)} clauses; 'p cnf' says {count}")
+    return Formula(variables=variables, clauses=tuple(clauses))
+
+
+def read_planar(text: str) -> PlanarFormula:
+    """Read a formula with the embedding in its comments; without one, look for one.
+
+    Raises PermanentError as `read_formula` and `embed` do, and for an embedding that is none.
+    """
+    formula = read_formula(text)
+    order: tuple[int, ...] | None = None
+    above: tuple[bool, ...] | None = None
+    for number, words in _word_lines(text):
+        if words[:2] == ["c", ORDER]:
+            order = tuple(_whole(word, number) - 1 for word in words[2:])
+        elif words[:2] == ["c", SIDES]:
+            if not set(words[2:]) <= {ABOVE, BELOW}:
+                raise PermanentError(f"line {number}: expected {ABOVE} or {BELOW} for every clause")
+            above = tuple(word == ABOVE for word in words[2:])
+    if order is None and above is None:
+        return embed(formula)
+    if order is None or above is None:
+        raise PermanentError("an embedding needs both 'c order ...' and 'c sides ...'")
+    return PlanarFormula(formula=formula, order=order, above=above)
+
+
+def write_formula(formula: Formula) -> str:
+    """Write a formula as `read_formula` reads it."""
+    lines = [f"p cnf {formula.variables} {len(formula.clauses)}"]
+    lines += [" ".join(str(v + 1) for v in clause) + " 0" for clause in formula.clauses]
+    return "\n".join(lines) + "\n"
+
+
+def write_planar(instance: PlanarFormula) -> str:
+    """Write a formula with its embedding as `read_planar` reads it."""
+    order = " ".join(str(v + 1) for v in instance.order)
+    sides = " ".join(ABOVE if above else BELOW for above in instance.above)
+    return f"c {ORDER} {order}\nc {SIDES} {sides}\n{write_formula(instance.formula)}"
+
+
+def literals_of(assignment: Assignment) -> list[int]:
+    """Write an assignment as literals: the number of a variable, negative where it is false."""
+    return [v if value else -v for v, value in enumerate(assignment, 1)]
 
 
 def read_three_d_matching(text: str) -> ThreeDMatching:
@@ -76,26 +152,43 @@ def filled(instance: FlowFree, flows: Flows) -> tuple[str, ...]:
 
 def _read(text: str, kind: str, form: str) -> tuple[int, int, list[tuple[int, list[int]]]]:
     """Read a head "p KIND N N" and rows of whole numbers with the number of their line."""
+    expected = "a positive literal" if kind == "cnf" else "a whole number"
     head: tuple[int, int] | None = None
     rows: list[tuple[int, list[int]]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if not words or words[0] == "c":
+    for number, words in _word_lines(text):
+        if words[0] == "c":
             continue
         if words[0] == "p":
             if head is not None or len(words) != 4 or words[1] != kind:
-                raise PermanentError(f"line {number}: expected 'p {kind} {form}', once")
+                raise PermanentError(
+                    f"line {number} is {_shown(words)}; expected one 'p {kind} {form}'"
+                )
             head = _whole(words[2], number), _whole(words[3], number)
         elif head is None:
-            raise PermanentError(f"line {number}: expected 'p {kind} {form}' first")
+            raise PermanentError(
+                f"line {number} is {_shown(words)}; expected 'p {kind} {form}' first"
+            )
+        elif words[0] == "%":
+            break
         else:
-            rows.append((number, [_whole(word, number) for word in words]))
+            rows.append((number, [_whole(word, number, expected) for word in words]))
     if head is None:
         raise PermanentError(f"the text has no line 'p {kind} {form}'")
     return *head, rows
 
 
-def _whole(word: str, number: int) -> int:
+def _word_lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if words:
+            yield number, words
+
+
+def _whole(word: str, number: int, expected: str = "a whole number") -> int:
     if not (word.isascii() and word.isdecimal() and len(word) <= DIGITS_MAX):
-        raise PermanentError(f"line {number} has {word[:40]!r}; expected a whole number")
+        raise PermanentError(f"line {number} has {word[:40]!r}; expected {expected}")
     return int(word)
+
+
+def _shown(words: list[str]) -> str:
+    return repr(" ".join(words)[:40])

@@ -9,12 +9,6 @@ import pytest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.spelling import normal_form
 from nightgrid.solvers.reductions.catalogue import REDUCTIONS, make, reduction
-from nightgrid.solvers.reductions.problems.dimacs import (
-    read_formula,
-    read_planar,
-    write_formula,
-    write_planar,
-)
 from nightgrid.solvers.reductions.problems.flow_free import FlowFree
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -33,8 +27,12 @@ from nightgrid.solvers.reductions.problems.planar import (
 from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
 from nightgrid.solvers.reductions.problems.texts import (
     read_flow_free,
+    read_formula,
+    read_planar,
     read_subset_sum,
     read_three_d_matching,
+    write_formula,
+    write_planar,
 )
 from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
 from tests.oracles.hard_instances import all_formulas
@@ -43,17 +41,17 @@ from tests.oracles.hard_instances import all_formulas
 @pytest.mark.parametrize("one", REDUCTIONS, ids=lambda one: one.name)
 def test_random_instances_are_the_same_for_a_seed_and_read_as_written(one) -> None:
     for size in (2, 4, 7):
-        instance = one.random(size, 3, True)
-        assert one.random(size, 3, True) == instance
-        assert one.read(one.write(instance)) == instance
-    assert one.random(7, 4, True) != one.random(7, 3, True)
+        instance = one.problem.random(size, 3, True)
+        assert one.problem.random(size, 3, True) == instance
+        assert one.problem.read(one.problem.write(instance)) == instance
+    assert one.problem.random(7, 4, True) != one.problem.random(7, 3, True)
 
 
 def test_planted_formulas_hold() -> None:
     for seed in range(5):
-        planar = reduction("planar-strands").random(9, seed, True)
+        planar = reduction("planar-strands").problem.random(9, seed, True)
         assert next(assignments(planar.formula, exactly_one), None) is not None
-        formula = reduction("nae-letterboxed").random(20, seed, True)
+        formula = reduction("nae-letterboxed").problem.random(20, seed, True)
         assert next(assignments(formula, not_all_equal), None) is not None
 
 

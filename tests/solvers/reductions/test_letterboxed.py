@@ -18,7 +18,7 @@ from nightgrid.solvers.reductions import (
     more_sides,
     not_all_equal_to_letterboxed,
 )
-from nightgrid.solvers.reductions.plays import check_play
+from nightgrid.solvers.reductions.not_all_equal_to_letterboxed import check_play
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
     assignments,
@@ -27,6 +27,7 @@ from nightgrid.solvers.reductions.problems.formula import (
 )
 from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
 from nightgrid.solvers.reductions.reduced import Reduced
+from tests.oracles import certificates
 from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))
@@ -103,12 +104,12 @@ def test_chains_are_matchings_in_every_order() -> None:
             matching_to_letterboxed.solution_of(reduced, chain) for chain in outcome.solutions
         )
         wanted = {
-            chosen: matching_to_letterboxed.solution_count(reduced, chosen)
+            chosen: certificates.matching_chain_count(reduced, chosen)
             for chosen in matchings(instance)
         }
         assert found == wanted, instance
         for chosen in wanted:
-            assert matching_to_letterboxed.chain_of(reduced, chosen) in outcome.solutions
+            assert certificates.chain_of_matching(reduced, chosen) in outcome.solutions
         assert solve(reduced, "count").count == sum(wanted.values())
         seen[outcome.status] += 1
     assert min(seen[Status.SOLVED], seen[Status.UNSOLVABLE]) > 10
@@ -161,7 +162,7 @@ def test_one_side_more_has_the_same_chains_between_the_new_words() -> None:
         chains = solve(reduced, "all").solutions
         assert Counter(more_sides.solution_of(reduced, chain) for chain in chains) == wanted
         for chain in wanted:
-            assert more_sides.chain_of(reduced, chain) in chains
+            assert certificates.chain_on_more_sides(reduced, chain) in chains
         seen[bool(chains)] += 1
     assert min(seen.values()) > 5, seen
 
@@ -170,8 +171,8 @@ def test_chains_are_carried_over_to_more_sides() -> None:
     instance = random_three_d_matching(2, 4, 3, planted=True)
     reduced = matching_to_letterboxed.reduce(instance)
     chosen = next(matchings(instance))
-    chain = matching_to_letterboxed.chain_of(reduced, chosen)
+    chain = certificates.chain_of_matching(reduced, chosen)
     wider = more_sides.reduce(more_sides.Instance(puzzle=reduced.puzzle, words=2))
-    longer = more_sides.chain_of(wider, chain)
+    longer = certificates.chain_on_more_sides(wider, chain)
     assert longer in solve(wider, "all").solutions
     assert more_sides.solution_of(wider, longer) == chain

@@ -16,6 +16,7 @@ from nightgrid.solvers.reductions import one_in_three_to_pips, subset_sum_to_pip
 from nightgrid.solvers.reductions.problems.formula import assignments, exactly_one
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed, random_planar_formula
 from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, random_subset_sum
+from tests.oracles import certificates
 from tests.oracles.hard_instances import all_formulas, subsets
 
 
@@ -37,12 +38,12 @@ def test_solutions_are_models_times_the_ways_to_clean_up(connected: bool) -> Non
         reduced = one_in_three_to_pips.reduce(instance, connected=connected)
         game = reduced.bind()
         counted = game.solve(reduced.puzzle, Ask(kind="count"))
-        expected = sum(one_in_three_to_pips.solution_count(reduced, model) for model in models)
+        expected = sum(certificates.model_arrangement_count(reduced, model) for model in models)
         assert counted.count == expected, instance
         for solution in game.solve(reduced.puzzle, Ask(kind="first")).solutions:
             assert one_in_three_to_pips.solution_of(reduced, solution) in models
         for model in models:
-            laid = one_in_three_to_pips.arrangement_of(reduced, model)
+            laid = certificates.arrangement_of_model(reduced, model)
             check_solution(reduced.puzzle, laid)
             assert one_in_three_to_pips.solution_of(reduced, laid) == model
         seen[counted.status] += 1
@@ -113,13 +114,13 @@ def test_orders_of_dominoes_times_subsets_are_the_solutions_of_a_sum() -> None:
         reduced = subset_sum_to_pips.reduce(instance)
         game = game or reduced.bind()
         chosen = list(subsets(instance))
-        expected = sum(subset_sum_to_pips.solution_count(reduced, one) for one in chosen)
+        expected = sum(certificates.subset_arrangement_count(reduced, one) for one in chosen)
         outcome = game.solve(reduced.puzzle, Ask(kind="all"))
         assert outcome.count == expected, instance
         for solution in outcome.solutions:
             assert subset_sum_to_pips.solution_of(reduced, solution) in chosen
         for one in chosen:
-            laid = subset_sum_to_pips.arrangement_of(reduced, one)
+            laid = certificates.arrangement_of_subset(reduced, one)
             check_solution(reduced.puzzle, laid)
             again = subset_sum_to_pips.solution_of(reduced, laid)
             assert Counter(instance.numbers[i] for i in again) == Counter(

@@ -17,6 +17,7 @@ from nightgrid.solvers.reductions.reduced import Reduced
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
+from tests.oracles import certificates
 from tests.oracles.exact_cover import exact_covers
 from tests.oracles.hard_instances import all_flows, all_formulas
 
@@ -47,7 +48,7 @@ def test_covers_and_models_correspond_on_every_small_formula(diagonal: bool) -> 
         covers = set(exact_covers(reduced.puzzle, reduced.words, diagonal=diagonal))
         laid = {}
         for model in models(instance):
-            cover = one_in_three_to_strands.cover_of(reduced, model)
+            cover = certificates.cover_of_model(reduced, model)
             check_cover(reduced.puzzle, Rules.parse(reduced.rules), cover)
             assert one_in_three_to_strands.solution_of(reduced, cover) == model
             laid[cover.identity] = model
@@ -108,7 +109,7 @@ def test_covers_are_the_divisions_of_every_small_grid(
             found = flow_free_to_strands.solution_of(reduced, cover)
             assert frozenset(map(frozenset, found)) in divisions
         for paths in flows:
-            cover = flow_free_to_strands.cover_of(reduced, paths)
+            cover = certificates.cover_of_flows(reduced, paths)
             check_cover(reduced.puzzle, Rules.parse(reduced.rules), cover)
             assert flow_free_to_strands.solution_of(reduced, cover) == paths
 
@@ -148,8 +149,8 @@ def test_enlarged_boards_have_the_covers_of_the_small_ones(size: int) -> None:
     rules = Rules.parse(large.rules)
     assert rules.min_letters == size * size
     for model in models(ONE_CLAUSE):
-        cover = one_in_three_to_strands.cover_of(small, model)
-        grown = blocks.cover_of(large, cover)
+        cover = certificates.cover_of_model(small, model)
+        grown = certificates.cover_of_blocks(large, cover)
         check_cover(large.puzzle, rules, grown)
         assert all(entry.word in large.words for entry in grown.entries)
         assert blocks.solution_of(large, grown).identity == cover.identity

@@ -1,0 +1,210 @@
+"""From certificates to solutions: the way back of the reductions, and how many solutions one has.
+
+Each lays out what an assignment, a matching, a subset or flows say, for the game's own check and
+for `solution_of` of the reduction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.reductions import (
+    matching_to_letterboxed,
+    more_sides,
+    one_in_three_to_pips,
+    one_in_three_to_strands,
+    subset_sum_to_pips,
+)
+from nightgrid.solvers.reductions.blocks import route
+from nightgrid.solvers.reductions.problems.flow_free import Flows, check_flows
+from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
+from nightgrid.solvers.reductions.problems.subset_sum import check_subset
+from nightgrid.solvers.reductions.problems.three_d_matching import check_matching
+from nightgrid.solvers.reductions.reduced import Reduced
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover, Entry
+
+
+def chain_of_matching(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> Chain:
+    """Write a matching as a chain, in the order given."""
+    check_matching(reduced.instance, chosen)
+    words = matching_to_letterboxed._words(reduced.instance)
+    return Chain(words=tuple(words[i] for i in chosen))
+
+
+def matching_chain_count(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> int:
+    """Count the chains that mean one matching: its triples in every order."""
+    del reduced
+    return math.factorial(len(chosen))
+
+
+def chain_on_more_sides(reduced: Reduced[Any, Any], chain: Chain) -> Chain:
+    """Make a chain of the new board from one of the old."""
+    a, b, c = more_sides._new_letters(reduced.instance)
+    first, *rest = chain.words
+    closing = [b + c] + [c + c] * (more_sides.closing_words(reduced.instance.puzzle) - 1)
+    return Chain(words=(a + first, *rest, chain.words[-1][-1] + b, *closing))
+
+
+def arrangement_of_model(reduced: Reduced[Any, Any], assignment: Assignment) -> Solution:
+    """Lay the dominoes as a satisfying assignment says; ones that are left over come first."""
+    check_assignment(reduced.instance.formula, assignment, exactly_one)
+    layout = one_in_three_to_pips._layout_of(reduced)
+    ones = len(layout.cleanup)
+    pip: dict[one_in_three_to_pips.Tile, int] = {}
+    for tiles, value in zip(layout.variables, assignment, strict=True):
+        pip |= dict.fromkeys(tiles, int(value))
+        ones -= len(tiles) if value else 0
+    for tiles in (*layout.clauses, layout.links):
+        pip |= dict.fromkeys(tiles, 0)
+    pip |= {tile: int(i < ones) for i, tile in enumerate(layout.cleanup)}
+    placed = [
+        Placement(cell_a=min(tile), cell_b=max(tile), pip_a=pip[tile], pip_b=pip[tile])
+        for tile in pip
+    ]
+    return tuple(sorted(placed, key=lambda put: put.cell_a))
+
+
+def model_arrangement_count(reduced: Reduced[Any, Any], assignment: Assignment) -> int:
+    """Count the solutions that mean one assignment: the ways to lay what is left over."""
+    layout = one_in_three_to_pips._layout_of(reduced)
+    used = sum(
+        len(tiles) for tiles, value in zip(layout.variables, assignment, strict=True) if value
+    )
+    return math.comb(len(layout.cleanup), used)
+
+
+def arrangement_of_subset(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> Solution:
+    """Lay the numbers in their order, those chosen with their pips in the row."""
+    check_subset(reduced.instance, chosen)
+    placed = []
+    for c, number in enumerate(reduced.instance.numbers):
+        pips = {(subset_sum_to_pips.ROW, c): number, subset_sum_to_pips._beside(c): 0}
+        if c not in chosen:
+            pips = {(subset_sum_to_pips.ROW, c): 0, subset_sum_to_pips._beside(c): number}
+        a, b = sorted(pips)
+        placed.append(Placement(cell_a=a, cell_b=b, pip_a=pips[a], pip_b=pips[b]))
+    return tuple(sorted(placed, key=lambda put: put.cell_a))
+
+
+def subset_arrangement_count(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> int:
+    """Count the solutions that stand for one choice of numbers: the orders of the dominoes.
+
+    Equal dominoes are one another's equal, and so are choices among equal numbers; summed over
+    every choice the two cancel out.
+    """
+    del chosen
+    repeats = Counter(reduced.instance.numbers).values()
+    return math.factorial(len(reduced.instance.numbers)) // math.prod(map(math.factorial, repeats))
+
+
+def cover_of_model(reduced: Reduced[Any, Any], assignment: Assignment) -> Cover:
+    """Cover the board as a satisfying assignment says."""
+    check_assignment(reduced.instance.formula, assignment, exactly_one)
+    layout = one_in_three_to_strands.lay_out(reduced.instance)
+    paths: list[tuple[Cell, ...]] = []
+    for row, value in zip(layout.rows, assignment, strict=True):
+        r, c = row.first
+        before = (r, c + 1)
+        paths += [(row.first,)] if value else [(row.first, before)]
+        for cell_c, cell_d, cell_e, cell_x in row.modules:
+            paths.append((before, cell_c, cell_d, cell_x) if value else (cell_c, cell_d, cell_e))
+            before = cell_e
+        paths += [(row.last, before)] if value else [(row.last,)]
+    places = reduced.instance.order
+    for span, edges, (near, far) in zip(
+        reduced.instance.spans, layout.edges, layout.clauses, strict=True
+    ):
+        for place, edge in zip(span, edges, strict=True):
+            if not assignment[places[place]]:
+                paths += [(edge[i], edge[i + 1]) for i in range(0, len(edge), 2)]
+                continue
+            paths += [(edge[i + 1], edge[i]) for i in range(1, len(edge) - 1, 2)]
+            beside = edge[-1][0] == far[0]
+            paths.append((edge[-1], far, near) if beside else (edge[-1], near, far))
+    return cover_with_blanks(reduced.puzzle, paths, one_in_three_to_strands.BLANK)
+
+
+def cover_with_blanks(puzzle: Puzzle, paths: list[tuple[Cell, ...]], blank: str) -> Cover:
+    """Make a cover of paths, with every blank cell as a word of its own."""
+    paths = paths + [
+        ((r, c),) for r, row in enumerate(puzzle.board) for c, x in enumerate(row) if x == blank
+    ]
+    entries = []
+    for path in paths:
+        word = "".join(puzzle.board[r][c] for r, c in path)
+        entries.append(Entry(word=word, path=path, components=(word,)))
+    entries.sort(key=lambda entry: min(entry.path))
+    return Cover(spangram=None, theme_words=tuple(entries), score=0)
+
+
+def cover_of_flows(reduced: Reduced[Any, Any], flows: Flows) -> Cover:
+    """Lay the words along flows."""
+    check_flows(reduced.instance, flows)
+    return cover_with_blanks(reduced.puzzle, list(flows), "")
+
+
+def cover_of_blocks(reduced: Reduced[Any, Any], cover: Cover) -> Cover:
+    """Enlarge a cover.
+
+    Raises PermanentError for one with a word that needs a diagonal step.
+    """
+    small = reduced.instance.puzzle
+    size = reduced.puzzle.row_count // small.row_count
+    entries = []
+    for entry in cover.entries:
+        blocks = straight_path(small, entry)
+        corner = (0, 0)
+        path: list[Cell] = []
+        for i, (r, c) in enumerate(blocks):
+            way = (0, 1) if i + 1 == len(blocks) else _step((r, c), blocks[i + 1])
+            end = _exit(size, corner, way)
+            path += [(r * size + a, c * size + b) for a, b in route(size, corner, end)]
+            corner = ((end[0] + way[0]) % size, (end[1] + way[1]) % size)
+        word = "".join(reduced.puzzle.board[r][c] for r, c in path)
+        entries.append(Entry(word=word, path=tuple(path), components=(word,)))
+    entries.sort(key=lambda entry: min(entry.path))
+    return Cover(spangram=None, theme_words=tuple(entries), score=0)
+
+
+def _step(here: Cell, there: Cell) -> Cell:
+    return there[0] - here[0], there[1] - here[1]
+
+
+def _exit(size: int, corner: Cell, way: Cell) -> Cell:
+    """Name the corner next to one that lies on the side to which a way leads."""
+    last = size - 1
+    if way[0]:
+        row = last if way[0] > 0 else 0
+        return (row, corner[1]) if corner[0] != row else (row, last - corner[1])
+    column = last if way[1] > 0 else 0
+    return (corner[0], column) if corner[1] != column else (last - corner[0], column)
+
+
+def straight_path(puzzle: Puzzle, entry: Entry) -> tuple[Cell, ...]:
+    """Find a path of a word on its cells without diagonal steps.
+
+    Raises PermanentError where there is none.
+    """
+    cells = entry.cells
+
+    def extend(path: tuple[Cell, ...]) -> tuple[Cell, ...] | None:
+        if len(path) == len(entry.word):
+            return path
+        for r, c in sorted(cells - set(path)):
+            near = not path or abs(r - path[-1][0]) + abs(c - path[-1][1]) == 1
+            if near and puzzle.board[r][c] == entry.word[len(path)]:
+                found = extend((*path, (r, c)))
+                if found is not None:
+                    return found
+        return None
+
+    found = extend(())
+    if found is None:
+        raise PermanentError(f"{entry.word} needs a diagonal step on its cells")
+    return found
