@@ -16,6 +16,7 @@ from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status
 from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.game import TilesGame
 from nightgrid.solvers.tiles.generate import Form, generate_arrays
+from nightgrid.solvers.tiles.rules import Rules
 
 BOARDS = 1_000_000
 SEED = 1
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
         title=f"{options.boards:,} boards of Tiles decided in one call",
         command=options.command,
     )
-    game = TilesGame()
+    game = TilesGame(Rules())
     game.warm()
     generate_arrays(Form(), 0, 1)
     begun = time.process_time()

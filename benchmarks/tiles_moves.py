@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
         title="Tiles: the fewest moves that clear a board, with proof",
         command=options.command,
     )
-    TilesGame().warm()
+    TilesGame(Rules()).warm()
     rows, ends = [], []
     for name, form, boards in FORMS:
         many = max(1, boards // options.fewer)

@@ -387,22 +387,3 @@ def canonical_json(value: object) -> str:
 def count_of(hi: int, lo: int) -> int:
     """Join the two 64-bit halves in which kernels keep a count."""
     return (int(hi) << 64) | int(lo)
-
-
-__all__ = [
-    "MAX_COUNT",
-    "STATUS_CODES",
-    "Arrays",
-    "Ask",
-    "Budget",
-    "Game",
-    "LayeredCount",
-    "Outcome",
-    "SolutionStream",
-    "Statistics",
-    "Status",
-    "canonical_json",
-    "count_of",
-    "digest",
-    "failure_of",
-]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -30,6 +30,7 @@ from nightgrid.solvers.algebra import (
     failure_of,
 )
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
 
 COSTS = ("states", "nodes", "kernel_ns", "table_bytes")
@@ -38,6 +39,11 @@ NO_VALUE = -1
 """Stands in the column `value` of `solve_batch` where an outcome has none."""
 CLOCK_STRIDE = 1024
 """Solutions listed between two looks at the clock."""
+
+
+Dictionaries = Callable[[str], tuple[str, ...]]
+"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
+their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
 
 
 class Board(Protocol):
@@ -65,8 +71,6 @@ class BaseGame(ABC, Generic[P, S]):
     name: str
     solver_version: str
     reasons: tuple[Reason | None, ...]
-    rules = ""
-    lexicon_id = ""
     counts: tuple[AskKind, ...] = ("count", "best")
     """Asks that `solve_counted` answers, with the exact number of all solutions."""
     streams: tuple[AskKind, ...] = ("first", "all")
@@ -77,6 +81,18 @@ class BaseGame(ABC, Generic[P, S]):
     """Whether outcomes have a value."""
     board_s = 0.0
     """What a published board costs."""
+
+    def __init__(
+        self,
+        rules: Any = None,
+        lexicon: Lexicon | None = None,
+        dictionaries: Dictionaries | None = None,
+    ) -> None:
+        self.bound_rules = rules
+        self.lexicon = lexicon
+        self.dictionaries = dictionaries
+        self.rules = "" if rules is None else str(rules)
+        self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
 
     def puzzle_to_json(self, puzzle: P) -> dict[str, Any]:
         """Write a puzzle in its canonical form."""

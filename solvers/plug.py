@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from pkgutil import iter_modules
+from pkgutil import iter_modules, resolve_name
 from typing import Any, Generic, TypeVar
 
 from nightgrid.solvers.algebra import Ask, AskKind, Game
+from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.rule_line import RuleLine
 
 MODULE, ATTRIBUTE = "plug", "PLUG"
 """A package of this project that plugs a game in has a module of this name with this attribute."""
 LAST = 100
 """Place of a game that does not say where it stands among the others."""
 FIRST, COUNT = Ask(kind="first"), Ask(kind="count")
-
-Dictionaries = Callable[[str], tuple[str, ...]]
-"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
-their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
-Bind = Callable[[str, Lexicon | None, Dictionaries | None], Game[Any, Any]]
-"""Makes a game of rules, words and dictionaries. It imports what solves, and nothing before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +35,11 @@ class GamePlug:
     """What people call it."""
     order: int = LAST
     """Place in lists of games, the lowest first. The first game is meant where none is named."""
-    bind: Bind
-    check_rules: Callable[[str], object] | None = None
-    """Raises PermanentError for rules that the game does not have. None: it has none."""
+    game: str
+    """Where its class is, a `BaseGame`, written as in entry points: "package.module:Class". It is
+    made of rules, words and dictionaries; nothing that solves is imported before."""
+    rules: type[RuleLine] | None = None
+    """The rules that can be switched. None: it has none."""
     words: bool = False
     """Whether it is played with words."""
     own_words: bool = False
@@ -58,6 +56,15 @@ class GamePlug:
     that answer at once."""
     sample_ask: Ask = FIRST
     """What finds one solution to be shown beside a count."""
+
+    def bind(
+        self, rules: str, lexicon: Lexicon | None, dictionaries: Dictionaries | None
+    ) -> Game[Any, Any]:
+        """Make the game of rules in their one-line form, words and dictionaries."""
+        made = resolve_name(self.game)
+        switched = None if self.rules is None else self.rules.parse(rules)
+        game: Game[Any, Any] = made(switched, lexicon, dictionaries)
+        return game
 
     @property
     def usual_ask(self) -> Ask:

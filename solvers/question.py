@@ -94,6 +94,3 @@ def question_of(game: Game[Any, Any], ask: Ask) -> Question:
         ask=ask,
         solver_version=game.solver_version,
     )
-
-
-__all__ = ["QUESTION_FIELDS", "Question", "question_of"]

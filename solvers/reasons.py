@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from nightgrid.solvers.kernel.codes import (
     COUNT_TOO_LARGE,
@@ -20,74 +21,52 @@ from nightgrid.solvers.kernel.codes import (
 
 
 class ReasonCode(enum.StrEnum):
-    """Why something did not end as asked."""
+    """Why something did not end as asked: its name for programs, and a sentence for people."""
 
-    NODES = "nodes"
-    TABLE_BYTES = "table_bytes"
-    SECONDS = "seconds"
-    COUNT_TOO_LARGE = "count_too_large"
+    sentence: str
+    """The usual sentence; a place that knows more says it in its own."""
+
+    def __new__(cls, value: str, sentence: str = "") -> Self:
+        """Make a member of its value and its sentence."""
+        code = str.__new__(cls, value)
+        code._value_, code.sentence = value, sentence
+        return code
+
+    NODES = "nodes", "the budget of nodes ran out"
+    TABLE_BYTES = "table_bytes", "the budget of table bytes ran out"
+    SECONDS = "seconds", "the budget of seconds ran out"
+    COUNT_TOO_LARGE = "count_too_large", "the count is 10^38 or more"
     """The count is more than a result holds (nightgrid.solvers.algebra.MAX_COUNT)."""
-    CAPACITY = "capacity"
+    CAPACITY = "capacity", "the board is larger than the solver takes"
     """The board is larger than the solver takes, whatever the budget."""
-    FIXED_TABLE_FULL = "fixed_table_full"
+    FIXED_TABLE_FULL = "fixed_table_full", "a table of fixed size in the solver ran full"
     """A table of fixed size ran full in the search, whatever the budget."""
-    UNPROVEN = "unproven"
+    UNPROVEN = "unproven", "the search found no answer, which proves nothing"
     """An incomplete search ended without an answer."""
-    INVALID_PUZZLE = "invalid_puzzle"
-    """The puzzle breaks a rule of its game."""
-    REFUSED = "refused"
-    """The game does not answer this question about this puzzle."""
-    DEFERRED = "deferred"
+    INVALID_PUZZLE = "invalid_puzzle", "the puzzle breaks a rule of its game"
+    REFUSED = "refused", "the game does not answer this question about this puzzle"
+    DEFERRED = "deferred", "not worked: the chunk's time was up"
     """A chunk left the row to others."""
-    UNRECOVERABLE_JOB = "unrecoverable_job"
+    UNRECOVERABLE_JOB = "unrecoverable_job", "another part of the job is over budget"
     """The part is not worked, because another part keeps its job from being answered."""
-    EXCEPTION = "exception"
-    """The work raised an error."""
-    TRANSIENT = "transient"
+    EXCEPTION = "exception", "the work raised an error"
+    TRANSIENT = "transient", "the lake or the broker failed"
     """A lake or a broker failed; the work is tried again."""
-    PROCESS_LOST = "process_lost"
+    PROCESS_LOST = "process_lost", "its process died"
     """The process that worked on it died; it alone was in that process."""
-    WORKER_LOST = "worker_lost"
+    WORKER_LOST = "worker_lost", "its worker died"
     """A worker died that had it in hand, perhaps among others."""
-    HARD_LIMIT = "hard_limit"
+    HARD_LIMIT = "hard_limit", "exceeded the hard limit of time"
     """The process that worked on it was killed at the hard limit of time."""
-    INTERRUPTED = "interrupted"
+    INTERRUPTED = "interrupted", "it was interrupted together with its driver"
     """Its worker died together with its driver."""
-    OVERDUE = "overdue"
+    OVERDUE = "overdue", "nothing heard of it after it began"
     """Nothing was heard of it for too long after it began."""
 
     @property
     def is_budget(self) -> bool:
         """Whether smaller parts or a larger budget may avoid it."""
-        return self in _BUDGET
-
-    @property
-    def sentence(self) -> str:
-        """The usual sentence for people; a place that knows more says it in its own."""
-        return SENTENCES[self]
-
-
-SENTENCES: dict[ReasonCode, str] = {
-    ReasonCode.NODES: "the budget of nodes ran out",
-    ReasonCode.TABLE_BYTES: "the budget of table bytes ran out",
-    ReasonCode.SECONDS: "the budget of seconds ran out",
-    ReasonCode.COUNT_TOO_LARGE: "the count is 10^38 or more",
-    ReasonCode.CAPACITY: "the board is larger than the solver takes",
-    ReasonCode.FIXED_TABLE_FULL: "a table of fixed size in the solver ran full",
-    ReasonCode.UNPROVEN: "the search found no answer, which proves nothing",
-    ReasonCode.INVALID_PUZZLE: "the puzzle breaks a rule of its game",
-    ReasonCode.REFUSED: "the game does not answer this question about this puzzle",
-    ReasonCode.DEFERRED: "not worked: the chunk's time was up",
-    ReasonCode.UNRECOVERABLE_JOB: "another part of the job is over budget",
-    ReasonCode.EXCEPTION: "the work raised an error",
-    ReasonCode.TRANSIENT: "the lake or the broker failed",
-    ReasonCode.PROCESS_LOST: "its process died",
-    ReasonCode.WORKER_LOST: "its worker died",
-    ReasonCode.HARD_LIMIT: "exceeded the hard limit of time",
-    ReasonCode.INTERRUPTED: "it was interrupted together with its driver",
-    ReasonCode.OVERDUE: "nothing heard of it after it began",
-}
-_BUDGET = frozenset({ReasonCode.NODES, ReasonCode.TABLE_BYTES, ReasonCode.SECONDS})
+        return self in (ReasonCode.NODES, ReasonCode.TABLE_BYTES, ReasonCode.SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,13 +112,3 @@ class BudgetSpentError(Exception):
     def reason_code(self) -> ReasonCode:
         """Why it stopped."""
         return reason_code_of(self.code)
-
-
-__all__ = [
-    "SENTENCES",
-    "BudgetSpentError",
-    "Reason",
-    "ReasonCode",
-    "reason_code_of",
-    "reason_index",
-]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.plug import Dictionaries, GamePlug, Plugs
+from nightgrid.solvers.plug import GamePlug, Plugs
 
 PLUGS: Plugs[GamePlug] = Plugs(__name__.rpartition(".")[0], "nightgrid.solvers")
 _KNOWN = {
@@ -54,9 +55,9 @@ def check_ask(ask: Ask, name: str) -> None:
 
 def check_rules(rules: str, name: str) -> None:
     """Raise PermanentError for rules that a game does not have; loads nothing that solves."""
-    check = game_plug(name).check_rules
-    if check is not None:
-        check(rules)
+    switched = game_plug(name).rules
+    if switched is not None:
+        switched.parse(rules)
     elif rules:
         raise PermanentError(f"{name} has no rules to switch; expected none, got {rules!r:.40}")
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.plug import Dictionaries
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.registry import game_plug

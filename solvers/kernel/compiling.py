@@ -25,6 +25,8 @@ Int = int | np.int64
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
+"""Arrays that kernels take."""
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.base_game import Dictionaries
+from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
-from nightgrid.solvers.plug import Dictionaries
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
@@ -21,16 +22,11 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
     `letter` holds each board's code points side by side, `side_size` how many stand on each side,
     `dictionary_id` names the board's own words ("" for none), `size` is the number of letters.
     """
-    texts = ["".join(puzzle.sides) for puzzle in puzzles]
-    sizes = np.array([len(text) for text in texts], np.int32)
-    counts = [len(puzzle.sides) for puzzle in puzzles]
     return {
-        "letter.values": np.array([ord(c) for text in texts for c in text], np.int32),
-        "letter.offsets": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
-        "side_size.values": np.array([len(s) for p in puzzles for s in p.sides], np.int32),
-        "side_size.offsets": np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        **list_column("letter", ([*map(ord, "".join(p.sides))] for p in puzzles)),
+        **list_column("side_size", ([*map(len, p.sides)] for p in puzzles)),
         "dictionary_id": np.array([puzzle.dictionary_id for puzzle in puzzles], np.str_),
-        "size": sizes,
+        "size": np.array([puzzle.letter_count for puzzle in puzzles], np.int32),
     }
 
 
@@ -55,13 +51,10 @@ def sides_of(arrays: Arrays, row: int) -> tuple[str, ...]:
 
     Raises InvalidPuzzleError where the sizes of its sides and its letters do not fit one another.
     """
-    start, stop = arrays["letter.offsets"][row : row + 2]
-    text = "".join(map(chr, arrays["letter.values"][start:stop]))
-    first, last = arrays["side_size.offsets"][row : row + 2]
-    total = int(arrays["side_size.values"][first:last].sum())
-    if total != len(text):
+    text = "".join(map(chr, list_of(arrays, "letter", row)))
+    sizes = list_of(arrays, "side_size", row)
+    if sum(sizes) != len(text):
         raise InvalidPuzzleError(
-            "columns", "side_size", f"{total} letters on all sides; letter has {len(text)}"
+            "columns", "side_size", f"{sum(sizes)} letters on all sides; letter has {len(text)}"
         )
-    cuts = np.concatenate([[0], np.cumsum(arrays["side_size.values"][first:last])]).tolist()
-    return tuple(text[a:b] for a, b in pairwise(cuts))
+    return tuple(text[a:b] for a, b in pairwise(accumulate(sizes, initial=0)))

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import BaseGame, over_budget
+from nightgrid.solvers.columns import LETTER_FEATURES, letter_features
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
-from nightgrid.solvers.letter_features import LETTER_FEATURES, letter_features
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
 from nightgrid.solvers.letterboxed.parts import Part, divide
@@ -24,8 +24,6 @@ from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables
 from nightgrid.solvers.lexicon.compile import compile_lexicon
-from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.plug import Dictionaries
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 CHAIN_BYTES, WORD_BYTES = 120, 8
@@ -51,15 +49,8 @@ class LetterBoxedGame(BaseGame[Puzzle, Chain]):
     solution_from_json = staticmethod(chain_from_json)
     to_arrays = staticmethod(to_arrays)
 
-    def __init__(
-        self, rules: Rules, lexicon: Lexicon | None, dictionaries: Dictionaries | None = None
-    ) -> None:
-        self.bound_rules = rules
-        self.lexicon = lexicon
-        self.dictionaries = dictionaries
-        self.rules = str(rules)
-        self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
-        self._model: tuple[Puzzle, Model] | None = None
+    bound_rules: Rules
+    _model: tuple[Puzzle, Model] | None = None
 
     def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
         """Rebuild the puzzle of one row."""

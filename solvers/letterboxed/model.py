@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.kernel.compiling import Int, kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -21,15 +21,15 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 class Model:
     """A board in numbers. Letters are numbered in the order of their code points, words sorted."""
 
-    sides: npt.NDArray[np.int32]
+    sides: I32
     """int32[sides, letters]: how often each letter stands on each side."""
     alphabet: str
     """The board's letters, each once, ascending."""
-    letters: npt.NDArray[np.int32]
+    letters: I32
     """The letters of all playable words, one word after the other."""
-    offsets: npt.NDArray[np.int64]
+    offsets: I64
     """int64[words + 1]: word w is letters[offsets[w]:offsets[w + 1]]."""
-    begins: npt.NDArray[np.int64]
+    begins: I64
     """int64[letters + 1]: the words that begin with letter a are those from begins[a] to
     begins[a + 1]."""
 
@@ -101,8 +101,8 @@ def _codes(points: npt.NDArray[np.uint32], text: npt.NDArray[np.uint32]) -> npt.
 
 
 def _gather(
-    letters: npt.NDArray[Any], offsets: npt.NDArray[Any], kept: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    letters: npt.NDArray[Any], offsets: npt.NDArray[Any], kept: I32
+) -> tuple[npt.NDArray[Any], I64]:
     sizes = offsets[kept + 1] - offsets[kept]
     new = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     at = np.repeat(offsets[kept] - new[:-1], sizes) + np.arange(new[-1])
@@ -110,11 +110,8 @@ def _gather(
 
 
 def _playable(
-    letters: npt.NDArray[Any],
-    offsets: npt.NDArray[Any],
-    stands: npt.NDArray[np.uint64],
-    min_letters: int,
-) -> npt.NDArray[np.int32]:
+    letters: npt.NDArray[Any], offsets: npt.NDArray[Any], stands: U64, min_letters: int
+) -> I32:
     out = np.empty(len(offsets) - 1, np.int32)
     return out[: filter_words(letters, offsets, stands, min_letters, out)]
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.letterboxed.rules import Rules
-from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.plug import Dictionaries, GamePlug
+from nightgrid.solvers.plug import GamePlug
 
 NIGHT_BEST = 10
 """Shortest chains that a night keeps of a board."""
-
-
-def _bind(rules: str, lexicon: Lexicon | None, words: Dictionaries | None) -> Game[Any, Any]:
-    # Imported on first use: a process that only reads the lake never loads Numba.
-    from nightgrid.solvers.letterboxed.game import LetterBoxedGame
-
-    return LetterBoxedGame(Rules.parse(rules), lexicon, words)
 
 
 PLUG = GamePlug(
     name="letterboxed",
     title="Letter Boxed",
     order=30,
-    bind=_bind,
-    check_rules=Rules.parse,
+    game="nightgrid.solvers.letterboxed.game:LetterBoxedGame",
+    rules=Rules,
     words=True,
     own_words=True,
     asks=frozenset({"first", "best", "all", "count"}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nightgrid.solvers.errors import RuleError
-from nightgrid.solvers.rule_line import read_rule_line, whole_number
+from nightgrid.solvers.rule_line import RuleLine
 
 CHAIN_WORDS_MAX = 1_000_000
 MIN_LETTERS_MAX = 64
@@ -15,7 +15,7 @@ Chains = Literal["fewest-words", "fewest-letters"] | int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(RuleLine):
     """What counts as a solution, which is a chain of words that collects every letter."""
 
     chains: Chains = "fewest-words"
@@ -26,6 +26,8 @@ class Rules:
     """Fewest letters of a word."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.chains, str) and self.chains.isdecimal() and len(self.chains) <= 9:
+            object.__setattr__(self, "chains", int(self.chains))
         if isinstance(self.chains, int):
             if not 1 <= self.chains <= CHAIN_WORDS_MAX:
                 raise RuleError(
@@ -39,24 +41,4 @@ class Rules:
                 f"is {self.chains!r}; expected fewest-words, fewest-letters or the most words that"
                 " a chain may have",
             )
-        if not 1 <= self.min_letters <= MIN_LETTERS_MAX:
-            raise RuleError(
-                "min_letters", f"is {self.min_letters}; expected 1 to {MIN_LETTERS_MAX}"
-            )
-
-    def __str__(self) -> str:
-        return f"chains={self.chains} min_letters={self.min_letters}"
-
-    @classmethod
-    def parse(cls, text: str) -> Rules:
-        """Read rules as `str(rules)` writes them; what is left out has its default.
-
-        Raises PermanentError on an unknown name or value.
-        """
-        values = read_rule_line(text, ["chains", "min_letters"])
-        default = cls()
-        chains = values.get("chains", str(default.chains))
-        least = whole_number("min_letters", values.get("min_letters", str(default.min_letters)))
-        if chains.isdecimal() and len(chains) <= 9:
-            return cls(chains=int(chains), min_letters=least)
-        return cls(chains=chains, min_letters=least)  # type: ignore[arg-type]
+        self.check_number("min_letters", 1, MIN_LETTERS_MAX)

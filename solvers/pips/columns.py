@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
 
@@ -55,29 +55,22 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
     for each list column NAME.values and NAME.offsets (int32, one more than puzzles), and `size`
     (int32, dominoes per board).
     """
-    columns: dict[str, list[int]] = {name: [] for name in DTYPES}
-    for puzzle in puzzles:
-        cells = sorted((cell, i) for i, r in enumerate(puzzle.regions) for cell in r.cells)
-        columns["cell_row"] += [cell[0] for cell, _ in cells]
-        columns["cell_col"] += [cell[1] for cell, _ in cells]
-        columns["cell_region"] += [i for _, i in cells]
-        columns["region_type"] += [_CODES[r.type] for r in puzzle.regions]
-        columns["region_target"] += [r.target or 0 for r in puzzle.regions]
-        columns["domino_a"] += [a for a, _ in puzzle.dominoes]
-        columns["domino_b"] += [b for _, b in puzzle.dominoes]
-    sizes = [len(puzzle.dominoes) for puzzle in puzzles]
-    cell_offsets = np.array([0, *accumulate(2 * n for n in sizes)], np.int32)
-    region_offsets = np.array([0, *accumulate(len(p.regions) for p in puzzles)], np.int32)
-    domino_offsets = np.array([0, *accumulate(sizes)], np.int32)
-    arrays: dict[str, npt.NDArray[Any]] = {"size": np.array(sizes, np.int32)}
-    for names, offsets in (
-        (CELL_LISTS, cell_offsets),
-        (REGION_LISTS, region_offsets),
-        (DOMINO_LISTS, domino_offsets),
-    ):
-        for name in names:
-            arrays[f"{name}.values"] = np.array(columns[name], DTYPES[name])
-            arrays[f"{name}.offsets"] = offsets
+    cells = [
+        sorted((*cell, i) for i, r in enumerate(puzzle.regions) for cell in r.cells)
+        for puzzle in puzzles
+    ]
+    lists: dict[str, list[list[int]]] = {
+        "cell_row": [[row for row, _, _ in board] for board in cells],
+        "cell_col": [[column for _, column, _ in board] for board in cells],
+        "cell_region": [[region for _, _, region in board] for board in cells],
+        "region_type": [[_CODES[r.type] for r in p.regions] for p in puzzles],
+        "region_target": [[r.target or 0 for r in p.regions] for p in puzzles],
+        "domino_a": [[a for a, _ in p.dominoes] for p in puzzles],
+        "domino_b": [[b for _, b in p.dominoes] for p in puzzles],
+    }
+    arrays = {"size": np.array([len(puzzle.dominoes) for puzzle in puzzles], np.int32)}
+    for name, rows in lists.items():
+        arrays |= list_column(name, rows, DTYPES[name])
     return arrays
 
 
@@ -86,13 +79,7 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
 
     Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
     """
-
-    def column(name: str) -> list[int]:
-        offsets = arrays[f"{name}.offsets"]
-        values = arrays[f"{name}.values"][int(offsets[row]) : int(offsets[row + 1])]
-        return [int(v) for v in values]
-
-    lists = {name: column(name) for name in DTYPES}
+    lists = {name: list_of(arrays, name, row) for name in DTYPES}
     for first, *others in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
         for name in others:
             if len(lists[name]) != len(lists[first]):

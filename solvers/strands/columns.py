@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.strands.puzzle import Puzzle
 
@@ -21,17 +22,14 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
     `letter` holds each board's code points row by row; `size` is the number of cells.
     """
-    texts = ["".join(puzzle.board) for puzzle in puzzles]
-    sizes = np.array([len(text) for text in texts], np.int32)
     return {
         "row_count": np.array([puzzle.row_count for puzzle in puzzles], np.int32),
         "column_count": np.array([puzzle.column_count for puzzle in puzzles], np.int32),
-        "letter.values": np.array([ord(c) for text in texts for c in text], np.int32),
-        "letter.offsets": np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        **list_column("letter", ([*map(ord, "".join(p.board))] for p in puzzles)),
         "theme_word_count": np.array(
             [UNKNOWN_WORDS if p.theme_words is None else p.theme_words for p in puzzles], np.int32
         ),
-        "size": sizes,
+        "size": np.array([puzzle.cell_count for puzzle in puzzles], np.int32),
     }
 
 
@@ -40,8 +38,7 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
 
     Raises InvalidPuzzleError where its letters are not as many as its rows and columns say.
     """
-    start, stop = arrays["letter.offsets"][row : row + 2]
-    text = "".join(map(chr, arrays["letter.values"][start:stop]))
+    text = "".join(map(chr, list_of(arrays, "letter", row)))
     height, width = int(arrays["row_count"][row]), int(arrays["column_count"][row])
     if min(height, width) < 1 or height * width != len(text):
         raise InvalidPuzzleError(

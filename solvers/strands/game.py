@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from nightgrid.solvers.algebra import MAX_COUNT, Arrays, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import BaseGame, over_budget
+from nightgrid.solvers.columns import LETTER_FEATURES, letter_features
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.letter_features import LETTER_FEATURES, letter_features
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
@@ -49,13 +49,9 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
     to_arrays = staticmethod(to_arrays)
     from_arrays = staticmethod(from_arrays)
 
-    def __init__(self, rules: Rules, lexicon: Lexicon | None) -> None:
-        self.bound_rules = rules
-        self.lexicon = lexicon
-        self.rules = str(rules)
-        self.on_progress: Callable[[int, int], None] | None = None
-        self._found: tuple[Puzzle, Found | WideFound] | None = None
-        self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
+    bound_rules: Rules
+    on_progress: Callable[[int, int], None] | None = None
+    _found: tuple[Puzzle, Found | WideFound] | None = None
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by its spangrams, and what is one spangram by its first words."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from nightgrid.solvers.errors import RuleError
-from nightgrid.solvers.rule_line import read_rule_line, whole_number
+from nightgrid.solvers.rule_line import RuleLine
 
 Spangram = Literal["required", "one", "off"]
 Words = Literal["given", "any"]
@@ -15,7 +14,7 @@ COMPONENTS_MAX = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(RuleLine):
     """What counts as a cover. The defaults are the game's own rules."""
 
     spangram: Spangram = "required"
@@ -46,26 +45,12 @@ class Rules:
     of a decade (1250: 10^-12.5)."""
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("spangram", ("required", "one", "off")),
-            ("words", ("given", "any")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise RuleError(
-                    name, f"is {getattr(self, name)!r}; expected {' or '.join(allowed)}"
-                )
-        for name, least, most in (
-            ("min_letters", 1, 64),
-            ("compound_parts", 1, COMPONENTS_MAX),
-            ("part_centizipf", 0, 1000),
-            ("compound_centibels", 0, 10_000),
-        ):
-            if not least <= getattr(self, name) <= most:
-                raise RuleError(name, f"is {getattr(self, name)}; expected {least} to {most}")
-
-    def __str__(self) -> str:
-        normal = self.normal()
-        return " ".join(f"{f.name}={_text(getattr(normal, f.name))}" for f in fields(normal))
+        self.check_word("spangram", "required", "one", "off")
+        self.check_word("words", "given", "any")
+        self.check_number("min_letters", 1, 64)
+        self.check_number("compound_parts", 1, COMPONENTS_MAX)
+        self.check_number("part_centizipf", 0, 1000)
+        self.check_number("compound_centibels", 0, 10_000)
 
     def normal(self) -> Rules:
         """Give every setting that the others make irrelevant its default.
@@ -83,30 +68,3 @@ class Rules:
         if not self.diagonal:
             irrelevant += ["crossing"]
         return replace(self, **{name: getattr(default, name) for name in irrelevant})
-
-    @classmethod
-    def parse(cls, text: str) -> Rules:
-        """Read rules as `str(rules)` writes them; what is left out has its default.
-
-        Raises PermanentError on an unknown name or value.
-        """
-        known = {f.name: f for f in fields(cls)}
-        values: dict[str, Any] = {
-            name: _value(name, value, known[name].default)
-            for name, value in read_rule_line(text, list(known)).items()
-        }
-        return cls(**values)
-
-
-def _text(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
-
-
-def _value(name: str, text: str, default: object) -> object:
-    if isinstance(default, bool):
-        if text not in ("yes", "no"):
-            raise RuleError(name, f"is {text!r}; expected yes or no")
-        return text == "yes"
-    if isinstance(default, int):
-        return whole_number(name, text)
-    return text

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
+from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
@@ -21,28 +22,18 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
     tiles. Names play no role in the game and are kept so that a board can be written again:
     `name_letter` holds the code points of each feature's name in turn, `name_size` how many.
     """
-    columns: dict[str, list[int]] = {
-        name: [] for name in ("feature", "tile_size", "name_letter", "name_size")
+    numbers = [
+        {name: i for i, name in enumerate(dict.fromkeys(f for tile in p.tiles for f in tile))}
+        for p in puzzles
+    ]
+    boards = list(zip(puzzles, numbers, strict=True))
+    return {
+        "size": np.array([len(puzzle.tiles) for puzzle in puzzles], np.int32),
+        **list_column("feature", ([of[f] for tile in p.tiles for f in tile] for p, of in boards)),
+        **list_column("tile_size", ([*map(len, p.tiles)] for p in puzzles)),
+        **list_column("name_letter", ([ord(c) for name in of for c in name] for of in numbers)),
+        **list_column("name_size", ([*map(len, of)] for of in numbers)),
     }
-    ends: dict[str, list[int]] = {name: [0] for name in columns}
-    for puzzle in puzzles:
-        numbers: dict[str, int] = {}
-        features = columns["feature"]
-        for tile in puzzle.tiles:
-            for feature in tile:
-                features.append(numbers.setdefault(feature, len(numbers)))
-        columns["tile_size"] += map(len, puzzle.tiles)
-        columns["name_letter"] += [ord(c) for feature in numbers for c in feature]
-        columns["name_size"] += map(len, numbers)
-        for name, values in columns.items():
-            ends[name].append(len(values))
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "size": np.array([len(puzzle.tiles) for puzzle in puzzles], np.int32)
-    }
-    for name, values in columns.items():
-        arrays[f"{name}.values"] = np.array(values, np.int32)
-        arrays[f"{name}.offsets"] = np.array(ends[name], np.int32)
-    return arrays
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
@@ -50,15 +41,9 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
 
     Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
     """
-
-    def column(name: str) -> list[int]:
-        start, stop = arrays[f"{name}.offsets"][row : row + 2]
-        values: list[int] = arrays[f"{name}.values"][start:stop].tolist()
-        return values
-
-    sizes = column("name_size")
-    letters = "".join(map(chr, column("name_letter")))
-    numbers, tile_sizes = column("feature"), column("tile_size")
+    sizes = list_of(arrays, "name_size", row)
+    letters = "".join(map(chr, list_of(arrays, "name_letter", row)))
+    numbers, tile_sizes = list_of(arrays, "feature", row), list_of(arrays, "tile_size", row)
     for name, values, said in (
         ("feature", numbers, tile_sizes),
         ("name_letter", letters, sizes),

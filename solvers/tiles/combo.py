@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Bools, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.tiles.model import Model
 from nightgrid.solvers.tiles.solution import Walk
 
@@ -47,7 +47,7 @@ def combo(model: Model) -> tuple[Walk, int]:
 
 
 @inlined_kernel
-def _place(feature: npt.NDArray[np.int32], low: Int, high: Int, wanted: Int) -> Int:
+def _place(feature: I32, low: Int, high: Int, wanted: Int) -> Int:
     """Find a feature in an ascending list, or -1."""
     end = high
     while low < high:
@@ -62,23 +62,20 @@ def _place(feature: npt.NDArray[np.int32], low: Int, high: Int, wanted: Int) -> 
 class Remaining(NamedTuple):
     """What is left of a board."""
 
-    feature: npt.NDArray[np.int32]
+    feature: I32
     """As in the model; the features left of each tile are moved to its front."""
-    listed: npt.NDArray[np.int32]
+    listed: I32
     """int32[tiles]: tile t lists feature[start[t]:start[t] + listed[t]]."""
-    left: npt.NDArray[np.int32]
+    left: I32
     """int32[tiles]: how many of them are not dead."""
-    dead: npt.NDArray[np.bool_]
+    dead: Bools
     """bool, for each that is listed: whether it was deleted."""
-    cursor: npt.NDArray[np.int64]
+    cursor: I64
     """int64[features]: a holder of each feature before which no tile has it any more."""
 
 
 @search_kernel
-def clear(
-    model: Model, remaining: Remaining, walk: npt.NDArray[np.int32],
-    teleport: npt.NDArray[np.bool_],
-) -> Int:  # fmt: skip
+def clear(model: Model, remaining: Remaining, walk: I32, teleport: Bools) -> Int:
     """Walk until the board is clear; return the number of selections.
 
     Writes the tiles to `walk`, and to `teleport` (False everywhere) which of them are jumped to.

@@ -23,11 +23,10 @@ from nightgrid.solvers.algebra import (
 from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.solvers.tiles.batch import decide_rows
 from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
-from nightgrid.solvers.tiles.model import Model, model_of
+from nightgrid.solvers.tiles.model import Model, decide_rows, model_of
 from nightgrid.solvers.tiles.parts import Part, divide, part_range
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
@@ -67,9 +66,7 @@ class TilesGame(BaseGame[Puzzle, Walk]):
     to_arrays = staticmethod(to_arrays)
     from_arrays = staticmethod(from_arrays)
 
-    def __init__(self, rules: Rules | None = None) -> None:
-        self.bound_rules = rules or Rules()
-        self.rules = str(self.bound_rules)
+    bound_rules: Rules
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a search by the tile that walks begin on; a walk that is built is one part."""

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.tiles.columns import from_arrays
+from nightgrid.solvers.tiles.model import GOLDEN, mixed
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
 LAYERS_MAX = 26
@@ -23,8 +24,6 @@ LAYERS_MAX = 26
 TILES_MAX = 2**24
 SHAPES_MAX = 2**24
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B = np.uint64(0x94D049BB133111EB)
 
 
@@ -115,46 +114,39 @@ _NAME_LETTERS = 9
 """A letter and at most eight digits."""
 
 
-def _rising(n: int, step: int) -> npt.NDArray[np.int32]:
+def _rising(n: int, step: int) -> I32:
     if n * step >= 2**31:
         raise PermanentError(f"{n:,} boards hold {n * step:,} features; expected below 2^31")
     return np.arange(0, (n + 1) * step, step, dtype=np.int32)
 
 
 @inlined_kernel
-def _random(state: np.uint64) -> np.uint64:
-    mixed = (state ^ (state >> np.uint64(30))) * _MIX_A
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX_B
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-@inlined_kernel
 def _below(state: np.uint64, bound: Int) -> Int:
     """Draw a number below a bound of at most 2^24; the bias is at most 2^-8 of one in 2^32."""
-    return int(((_random(state) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+    return int(((mixed(state) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
 class _Scratch(NamedTuple):
     """What one board is drawn with."""
 
-    drawn: npt.NDArray[np.int32]
+    drawn: I32
     """int32[tiles]: the shapes of a layer."""
-    shape: npt.NDArray[np.int32]
+    shape: I32
     """int32[layers, tiles]: the shapes of all layers."""
-    number: npt.NDArray[np.int32]
+    number: I32
     """int32[layers, shapes]: the feature of each shape; -1 everywhere before and after."""
 
 
 class _Drawn(NamedTuple):
     """Boards as columns: see generate_arrays."""
 
-    feature: npt.NDArray[np.int32]
+    feature: I32
     """int32[boards * tiles * layers]."""
-    name_size: npt.NDArray[np.int32]
+    name_size: I32
     """The letters of each feature's name; empty where no names are wanted."""
-    letter: npt.NDArray[np.int32]
+    letter: I32
     """The names, one after the other."""
-    ends: npt.NDArray[np.int64]
+    ends: I64
     """int64[boards + 1, 2]: where the names and the letters of each board end."""
 
 
@@ -168,16 +160,16 @@ def draw_rows(
     tiles, layers = len(drawn), len(shape)
     out = names = letters = 0
     for row in range(len(ends) - 1):
-        state = _random((seed + np.uint64(row)) * _GOLDEN + _MIX_B)
+        state = mixed((seed + np.uint64(row)) * GOLDEN + _MIX_B)
         for layer in range(layers):
-            state += _GOLDEN
+            state += GOLDEN
             shapes = shapes_min + _below(state, shapes_max - shapes_min + 1)
             for pair in range(tiles >> 1):
-                state += _GOLDEN
+                state += GOLDEN
                 each = pair < shapes <= tiles >> 1
                 drawn[2 * pair] = drawn[2 * pair + 1] = pair if each else _below(state, shapes)
             for i in range(tiles - 1, 0, -1):
-                state += _GOLDEN
+                state += GOLDEN
                 j = _below(state, i + 1)
                 drawn[i], drawn[j] = drawn[j], drawn[i]
             for i in range(tiles):

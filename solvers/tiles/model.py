@@ -7,20 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Bools, inlined_kernel, search_kernel
 from nightgrid.solvers.tiles.puzzle import Puzzle
+
+_ONE = np.uint64(1)
+_LOW_BITS = np.uint64(63)
+_WORD_SHIFT = np.uint64(6)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""What splitmix64 adds to its state before every number."""
 
 
 class Model(NamedTuple):
     """The structure graph from both sides; features are numbers in order of first appearance."""
 
-    start: npt.NDArray[np.int64]
+    start: I64
     """The features of tile t are feature[start[t]:start[t + 1]], ascending. Length tiles + 1."""
-    feature: npt.NDArray[np.int32]
+    feature: I32
     """One for each tile and each of its features."""
-    feature_start: npt.NDArray[np.int64]
+    feature_start: I64
     """The tiles of feature f are holder[feature_start[f]:feature_start[f + 1]], ascending."""
-    holder: npt.NDArray[np.int32]
+    holder: I32
 
     @property
     def tile_count(self) -> int:
@@ -57,7 +63,7 @@ def model_of(puzzle: Puzzle) -> Model:
     return index(sizes, flat, len(numbers))
 
 
-def index(sizes: npt.NDArray[Any], feature: npt.NDArray[np.int32], feature_count: int) -> Model:
+def index(sizes: npt.NDArray[Any], feature: I32, feature_count: int) -> Model:
     """Index tiles, given the number of features of each and the features of each in turn."""
     start = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=start[1:])
@@ -72,9 +78,9 @@ def index(sizes: npt.NDArray[Any], feature: npt.NDArray[np.int32], feature_count
 
 @search_kernel
 def _index(
-    start: npt.NDArray[np.int64], feature: npt.NDArray[np.int32],
-    feature_start: npt.NDArray[np.int64], holder: npt.NDArray[np.int32],
-    ordered: npt.NDArray[np.int32], fill: npt.NDArray[np.int64],
+    start: I64, feature: I32,
+    feature_start: I64, holder: I32,
+    ordered: I32, fill: I64,
 ) -> None:  # fmt: skip
     """Write the tiles of each feature, and the features of each tile in ascending order.
 
@@ -92,3 +98,38 @@ def _index(
         for i in range(feature_start[f], feature_start[f + 1]):
             ordered[fill[holder[i]]] = f
             fill[holder[i]] += 1
+
+
+@search_kernel
+def decide_rows(feature: I32, offsets: I64, parity: U64, solvable: Bools) -> None:
+    """Write for each row whether it is solvable (article 000, Theorem 4), in linear time.
+
+    `feature` (int32) holds the rows' features, numbers below 64 * len(parity); row i is
+    feature[offsets[i]:offsets[i + 1]]. `parity` is scratch, uint64, all zero before and after.
+    """
+    for row in range(len(offsets) - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        if len(parity) == 1:
+            word = np.uint64(0)
+            for i in range(start, stop):
+                word ^= _ONE << np.uint64(feature[i])
+            solvable[row] = word == 0
+            continue
+        odd = 0
+        for i in range(start, stop):
+            number = np.uint64(feature[i])
+            bit = _ONE << (number & _LOW_BITS)
+            parity[number >> _WORD_SHIFT] ^= bit
+            odd += 1 if parity[number >> _WORD_SHIFT] & bit else -1
+        solvable[row] = odd == 0
+        if odd:
+            for i in range(start, stop):
+                parity[np.uint64(feature[i]) >> _WORD_SHIFT] = 0
+
+
+@inlined_kernel
+def mixed(x: np.uint64) -> np.uint64:
+    """Mix the bits of a number, as splitmix64 does with its state."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

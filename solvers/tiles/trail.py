@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Bools, Int, search_kernel
 from nightgrid.solvers.tiles.model import Model
 from nightgrid.solvers.tiles.solution import Walk
 
@@ -28,8 +27,13 @@ def shares_several(model: Model) -> bool:
     degree = np.concatenate([np.diff(model.start), np.diff(model.feature_start)])
     rank = np.empty(tiles + features, np.int64)
     rank[np.argsort(degree, kind="stable")] = np.arange(tiles + features)
-    seen = np.full(max(tiles, features), -1, np.int64)
-    return bool(_has_four_cycle(model, rank, seen))
+    of_tile, of_feature = rank[:tiles].copy(), rank[tiles:].copy()
+    by_tile, by_feature = (model.start, model.feature), (model.feature_start, model.holder)
+    # From the vertex of the cycle that ranks highest, both paths of two edges reach the other.
+    return bool(
+        _meets_twice(*by_tile, *by_feature, of_tile, of_feature, np.full(tiles, -1))
+        or _meets_twice(*by_feature, *by_tile, of_feature, of_tile, np.full(features, -1))
+    )
 
 
 def euler_trail(model: Model) -> Walk | None:
@@ -58,56 +62,45 @@ def euler_trail(model: Model) -> Walk | None:
 
 
 @search_kernel
-def _has_four_cycle(model: Model, rank: npt.NDArray[np.int64], seen: npt.NDArray[np.int64]) -> bool:
-    start, feature = model.start, model.feature
-    feature_start, holder = model.feature_start, model.holder
-    # From the vertex of the cycle that ranks highest, both paths of two edges reach the other.
-    tiles = len(start) - 1
-    for t in range(tiles):
-        for i in range(start[t], start[t + 1]):
-            f = feature[i]
-            if rank[tiles + f] > rank[t]:
+def _meets_twice(
+    here: I64, neighbour: I32, there: I64, back: I32, rank: I64, other_rank: I64, seen: I64
+) -> bool:
+    """Tell whether two paths of two edges lead from a vertex of one side to a lower one of it.
+
+    The neighbours of v are neighbour[here[v]:here[v + 1]], theirs are in `back` by `there`.
+    """
+    for v in range(len(here) - 1):
+        for i in range(here[v], here[v + 1]):
+            middle = neighbour[i]
+            if other_rank[middle] > rank[v]:
                 continue
-            for j in range(feature_start[f], feature_start[f + 1]):
-                u = holder[j]
-                if rank[u] < rank[t]:
-                    if seen[u] == t:
+            for j in range(there[middle], there[middle + 1]):
+                end = back[j]
+                if rank[end] < rank[v]:
+                    if seen[end] == v:
                         return True
-                    seen[u] = t
-    for i in range(len(seen)):
-        seen[i] = -1
-    for f in range(len(feature_start) - 1):
-        for i in range(feature_start[f], feature_start[f + 1]):
-            t = holder[i]
-            if rank[t] > rank[tiles + f]:
-                continue
-            for j in range(start[t], start[t + 1]):
-                g = feature[j]
-                if rank[tiles + g] < rank[tiles + f]:
-                    if seen[g] == f:
-                        return True
-                    seen[g] = f
+                    seen[end] = v
     return False
 
 
 class _TrailSpace(NamedTuple):
     """What Hierholzer's algorithm works with."""
 
-    edge: npt.NDArray[np.int64]
+    edge: I64
     """int64[edges]: edge[j] joins holder[j] to its feature."""
-    fill: npt.NDArray[np.int64]
+    fill: I64
     """int64[features]: where the next edge of each feature goes; at first where they begin."""
-    used: npt.NDArray[np.bool_]
+    used: Bools
     """bool[edges], False: the edges of the trail."""
-    tile_next: npt.NDArray[np.int64]
-    feature_next: npt.NDArray[np.int64]
+    tile_next: I64
+    feature_next: I64
     """int64[tiles], int64[features]: the edge to look at next; at first where they begin."""
-    stack: npt.NDArray[np.int64]
+    stack: I64
     """int64[edges + 1]: tiles, and features written as -1 - f."""
 
 
 @search_kernel
-def _hierholzer(model: Model, space: _TrailSpace, walk: npt.NDArray[np.int32], begin: Int) -> Int:
+def _hierholzer(model: Model, space: _TrailSpace, walk: I32, begin: Int) -> Int:
     """Write the tiles of a trail from `begin`; return their number, fewer if not all is reached.
 
     Edge i joins the tile in whose list feature[i] stands to that feature.

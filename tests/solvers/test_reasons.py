@@ -21,12 +21,13 @@ from nightgrid.solvers.reasons import (
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.rules import Rules as StrandsRules
 from nightgrid.solvers.tiles.game import TilesGame
+from nightgrid.solvers.tiles.rules import Rules as TilesRules
 
 GAMES = (
     PIPS,
     StrandsGame(StrandsRules(), None),
     LetterBoxedGame(LetterBoxedRules(), None),
-    TilesGame(),
+    TilesGame(TilesRules()),
 )
 KERNEL_CODES = range(1, kernel_codes.KERNEL_CODES)
 
@@ -125,5 +126,5 @@ def test_tiles_merge_names_the_part_that_was_worked() -> None:
     lost: Outcome[object] = Outcome(
         status=Status.OVER_BUDGET, reason_code=ReasonCode.UNRECOVERABLE_JOB
     )
-    merged = TilesGame().merge(board, Ask(kind="best", limit=1), [lost])  # type: ignore[list-item]
+    merged = TilesGame(TilesRules()).merge(board, Ask(kind="best", limit=1), [lost])  # type: ignore[list-item]
     assert merged.reason_code is ReasonCode.UNRECOVERABLE_JOB

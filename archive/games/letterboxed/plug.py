@@ -43,8 +43,7 @@ class LetterBoxedInArchive(ArchivePlug):
         """Check that the chain can be played and takes every letter, whether or not it is best."""
         from nightgrid.archive.games.letterboxed.payload import ANY_CHAIN
         from nightgrid.archive.words.binding import lexicon_of
-        from nightgrid.solvers.letterboxed.check import check_chain
-        from nightgrid.solvers.letterboxed.playing import TooManyWaysError
+        from nightgrid.solvers.letterboxed.check import TooManyWaysError, check_chain
 
         try:
             check_chain(puzzle, ANY_CHAIN, solution, lexicon_of(game))

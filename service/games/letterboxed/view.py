@@ -14,8 +14,7 @@ from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
 from nightgrid.service.drawing.braille import DOTS_HIGH, DOTS_WIDE, Canvas
 from nightgrid.service.games.letterboxed.polygon import Point, polygon
 from nightgrid.service.terminal.console import plural
-from nightgrid.solvers.letterboxed.check import strokes
-from nightgrid.solvers.letterboxed.playing import TooManyWaysError
+from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
 from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     LIMIT,
@@ -22,14 +21,7 @@ _ONE = np.uint64(1)
 
 
 @search_kernel
-def count_cheapest(
-    graph: Graph,
-    step: Step,
-    order: npt.NDArray[np.int64],
-    high: npt.NDArray[np.uint64],
-    low: npt.NDArray[np.uint64],
-    out: npt.NDArray[np.uint64],
-) -> Int:
+def count_cheapest(graph: Graph, step: Step, order: I64, high: U64, low: U64, out: U64) -> Int:
     """Count the chains of cost LIMIT, the least there is.
 
     `order` are the expanded states by ascending cost, `high` and `low` zeros for every state. `out`
@@ -61,8 +53,8 @@ def count_cheapest(
 
 @search_kernel
 def count_within(
-    graph: Graph, most: Int, here: npt.NDArray[np.int64], high: npt.NDArray[np.uint64],
-    low: npt.NDArray[np.uint64], active: npt.NDArray[np.int32], out: npt.NDArray[np.uint64],
+    graph: Graph, most: Int, here: I64, high: U64,
+    low: U64, active: I32, out: U64,
 ) -> Int:  # fmt: skip
     """Count the chains of at most `most` words.
 

@@ -15,7 +15,7 @@ from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     DEAD,
@@ -23,7 +23,6 @@ from nightgrid.solvers.letterboxed.states.graph import (
     EXPAND_MAX,
     FOUND,
     GROW,
-    HEAP,
     LIMIT,
     POOL,
     Graph,
@@ -32,6 +31,7 @@ from nightgrid.solvers.letterboxed.states.graph import (
     intern,
     is_full,
     needed,
+    next_state,
     pop,
     spend,
     word_cost,
@@ -39,9 +39,6 @@ from nightgrid.solvers.letterboxed.states.graph import (
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-
-Counts = npt.NDArray[np.uint64]
-Masks = npt.NDArray[np.uint64]
 
 _kept = threading.local()
 
@@ -61,10 +58,10 @@ class SetTables(NamedTuple):
     """Tables for every set of letters, indexed by (last letter, letters left)."""
 
     letters: int
-    covers: npt.NDArray[np.int64]
+    covers: I64
     """int64[letters * 2^letters]: the words that collect all that is left."""
-    high: Counts
-    low: Counts
+    high: U64
+    low: U64
     """uint64[2, letters * 2^letters]: halves of the number of chains that get there, for two
     lengths of chains."""
     seen: npt.NDArray[np.uint8]
@@ -79,7 +76,7 @@ class Limits(NamedTuple):
     nodes: int
     deadline_ns: int
     """On the monotonic clock."""
-    timespec: npt.NDArray[np.int64]
+    timespec: I64
     """int64[2]: scratch of the clock."""
 
 
@@ -100,21 +97,18 @@ def tables_for(letters: int) -> SetTables:
 
 
 @search_kernel
-def explore(graph: Graph, step: Step, masks: Masks) -> Int:
+def explore(graph: Graph, step: Step, masks: U64) -> Int:
     """Expand states until no chain as good as wanted is missed.
 
     `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW it goes
     on when called with larger tables.
     """
     control = graph.control
-    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
-        state = graph.heap_state[0]
-        if graph.base[state] >= 0:
-            pop(graph)
-            continue
+    while True:
+        state = next_state(graph, step)
+        if state < 0:
+            return DONE
         cost = graph.cost[state]
-        if cost + needed(graph.left[state], step) > control[LIMIT]:
-            break
         lo, hi = graph.lo[state], graph.hi[state]
         words = hi - lo
         if (
@@ -154,7 +148,6 @@ def explore(graph: Graph, step: Step, masks: Masks) -> Int:
                     target = intern(graph, at, 1, step.last[word])
                     arrive(graph, target, reached, count, step)
             graph.edges[base + word - lo] = target
-    return DONE
 
 
 class FirstWords(NamedTuple):
@@ -169,8 +162,8 @@ class FirstWords(NamedTuple):
 
 @search_kernel
 def count_chains(
-    root: FirstWords, step: Step, masks: Masks, tables: SetTables, limits: Limits,
-    out: npt.NDArray[np.uint64],
+    root: FirstWords, step: Step, masks: U64, tables: SetTables, limits: Limits,
+    out: U64,
 ) -> Int:  # fmt: skip
     """Count chains of at most `limits.words` words, or only the shortest ones if `step.fewest`.
 
@@ -253,7 +246,7 @@ def count_chains(
 
 
 @inlined_kernel
-def cover_words(step: Step, masks: Masks, letters: Int, covers: npt.NDArray[np.int64]) -> None:
+def cover_words(step: Step, masks: U64, letters: Int, covers: I64) -> None:
     """Count, for each letter and each set, the words from that letter that hold the set."""
     for letter in range(letters):
         row = letter << letters

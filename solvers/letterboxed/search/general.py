@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.codes import DONE
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.letterboxed.states.graph import (
     COMPLETE,
     DEAD,
@@ -23,7 +22,6 @@ from nightgrid.solvers.letterboxed.states.graph import (
     EXPAND_MAX,
     FOUND,
     GROW,
-    HEAP,
     LIMIT,
     PAIR_BITS,
     POOL,
@@ -38,6 +36,7 @@ from nightgrid.solvers.letterboxed.states.graph import (
     intern,
     is_full,
     needed,
+    next_state,
     order_key,
     pop,
     push,
@@ -68,13 +67,7 @@ _SIDE_BITS = np.uint64(SIDE_BITS)
 
 @inlined_kernel
 def leave_each(
-    graph: Graph,
-    step: Step,
-    rows: npt.NDArray[np.uint64],
-    first: Int,
-    end: Int,
-    word: Int,
-    reached: Int,
+    graph: Graph, step: Step, rows: U64, first: Int, end: Int, word: Int, reached: Int
 ) -> Int:
     """Make a state of each way of playing a word, rows [first, end); return DONE or GROW."""
     control, size = graph.control, rows.shape[1]
@@ -106,8 +99,8 @@ def leave_each(
 
 @search_kernel
 def explore(
-    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: npt.NDArray[np.int32],
-    offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64],
+    graph: Graph, step: Step, fields: Fields, plays: Plays, letters: I32,
+    offsets: I64, shared: I64,
 ) -> Int:  # fmt: skip
     """Expand states until no chain as good as wanted is missed.
 
@@ -121,14 +114,11 @@ def explore(
     size = len(fields.spare)
     capacity = len(rows)
     kinds = len(step.begins) - 1
-    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
-        state = graph.heap_state[0]
-        if graph.base[state] >= 0:
-            pop(graph)
-            continue
+    while True:
+        state = next_state(graph, step)
+        if state < 0:
+            return DONE
         cost = graph.cost[state]
-        if cost + needed(graph.left[state], step) > control[LIMIT]:
-            break
         lo, hi = graph.lo[state], graph.hi[state]
         words = hi - lo
         ways = graph.key_size[state] // size
@@ -282,13 +272,10 @@ def explore(
             control[EDGES] = base + words
         graph.base[state] = base
         control[EXPAND_MAX] -= 1
-    return DONE
 
 
 @search_kernel
-def shared_beginnings(
-    letters: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], shared: npt.NDArray[np.int64]
-) -> None:
+def shared_beginnings(letters: I32, offsets: I64, shared: I64) -> None:
     """Say how many letters each word begins with that the word before it begins with too."""
     for word in range(1, len(shared)):
         one, other = offsets[word - 1], offsets[word]

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.compiling import kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, kernel
 from nightgrid.solvers.letterboxed.model import Model
 
 WORDS_MAX = 6
@@ -59,7 +58,7 @@ def greedy_chains(
     return [tuple(out[i, :n].tolist()) for i, n in enumerate(lengths) if n]
 
 
-def _ordered(model: Model, *, tiles: bool) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def _ordered(model: Model, *, tiles: bool) -> tuple[U64, I64]:
     sizes = np.diff(model.offsets)
     bits = _ONE << model.letters.astype(np.uint64)
     masks = np.bitwise_or.reduceat(bits, model.offsets[:-1])
@@ -72,22 +71,19 @@ def _ordered(model: Model, *, tiles: bool) -> tuple[npt.NDArray[np.uint64], npt.
 class _Words(NamedTuple):
     """The words that the greedy search chooses from."""
 
-    following: npt.NDArray[np.int64]
+    following: I64
     """int64[words]: those that begin with one letter together, in the order of preference."""
-    begins: npt.NDArray[np.int64]
+    begins: I64
     """int64[letters + 1]: following[begins[a]:begins[a + 1]] begin with letter a."""
-    masks: npt.NDArray[np.uint64]
+    masks: U64
     """uint64[words]: the letters of each word."""
-    last: npt.NDArray[np.int32]
+    last: I32
     """int32[words]: the letter that each word ends on."""
     letters: int
 
 
 @kernel
-def run_greedy(
-    words: _Words, starts: npt.NDArray[np.int64], only_first: bool, out: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
-) -> None:  # fmt: skip
+def run_greedy(words: _Words, starts: I64, only_first: bool, out: I64, lengths: I64) -> None:
     """Follow every start; row i of `out` gets its chain and `lengths[i]` its words, 0 for none."""
     following, begins, masks, last = words.following, words.begins, words.masks, words.last
     letters = words.letters

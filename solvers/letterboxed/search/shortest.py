@@ -11,7 +11,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Int, search_kernel
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search.general import NO_WORD
 from nightgrid.solvers.letterboxed.search.search import Root, Search
@@ -23,7 +23,6 @@ from nightgrid.solvers.letterboxed.states.graph import (
     Step,
     word_cost,
 )
-from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 
 
 def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> list[int] | None:
@@ -35,10 +34,6 @@ def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> lis
     if tables is None:
         return None
     step = search.step(chains)._replace(each=True)
-    return _first_of(search, tables, step)
-
-
-def _first_of(search: Search, tables: GrowingGraph, step: Step) -> list[int]:
     graph = tables.graph
     states = int(graph.control[STATES])
     expanded = np.flatnonzero(graph.base[:states] >= 0)
@@ -58,9 +53,7 @@ def _first_of(search: Search, tables: GrowingGraph, step: Step) -> list[int]:
 
 
 @search_kernel
-def mark_good(
-    graph: Graph, step: Step, order: npt.NDArray[np.int64], good: npt.NDArray[np.uint8]
-) -> None:
+def mark_good(graph: Graph, step: Step, order: I64, good: npt.NDArray[np.uint8]) -> None:
     """Mark the states from which a best chain goes on; `order` is by falling cost."""
     limit = graph.control[LIMIT]
     for state in order:
@@ -80,8 +73,8 @@ def mark_good(
 
 @search_kernel
 def follow(
-    graph: Graph, step: Step, good: npt.NDArray[np.uint8], members: npt.NDArray[np.int32],
-    count: Int, seen: npt.NDArray[np.int64], turn: Int,
+    graph: Graph, step: Step, good: npt.NDArray[np.uint8], members: I32,
+    count: Int, seen: I64, turn: Int,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Choose the first word with which a best chain goes on from some of the members.
 

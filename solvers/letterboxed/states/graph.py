@@ -13,11 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import (
     Index,
     enter,
@@ -55,51 +54,48 @@ PAIR_BITS = 24
 """Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
 
 
-Ints = npt.NDArray[np.int32]
-
-
 class Graph(NamedTuple):
     """Flat tables of states, their keys, and edges."""
 
-    control: npt.NDArray[np.int64]
+    control: I64
     """int64[CONTROL_SIZE]: how much of the tables is in use, and what must not be exceeded."""
-    last: Ints
+    last: I32
     """int32[states]: the letter that the next word begins with; -1 at the beginning of a chain."""
-    lo: Ints
-    hi: Ints
+    lo: I32
+    hi: I32
     """int32[states]: the words that may follow."""
-    cost: npt.NDArray[np.int64]
+    cost: I64
     """int64[states]: words (or letters) that it takes to get there."""
-    left: Ints
+    left: I32
     """int32[states]: letters that are still to be collected, at least."""
-    base: npt.NDArray[np.int64]
+    base: I64
     """int64[states]: the first edge, -1 for a state that is not expanded."""
-    key: npt.NDArray[np.int64]
+    key: I64
     """int64[states]: where the state's key begins in the pool."""
-    key_size: Ints
+    key_size: I32
     """int32[states]: words of the key."""
-    pool: npt.NDArray[np.uint64]
+    pool: U64
     """The keys of all states."""
     slots: Index
     """Finds states by their keys (nightgrid.solvers.kernel.hash_table): control[INDEX_BITS] says
     how many."""
-    edges: Ints
+    edges: I32
     """Targets, one for each word of each expanded state."""
-    heap_key: npt.NDArray[np.int64]
-    heap_state: Ints
+    heap_key: I64
+    heap_state: I32
     """The states that are to be expanded, the least key first."""
-    timespec: npt.NDArray[np.int64]
+    timespec: I64
     """int64[2]: scratch of the clock."""
 
 
 class Step(NamedTuple):
     """What words cost and bring."""
 
-    begins: npt.NDArray[np.int64]
+    begins: I64
     """int64[letters + 1]: the words that begin with each letter."""
-    sizes: Ints
+    sizes: I32
     """int32[words]: letters of each word."""
-    last: Ints
+    last: I32
     """int32[words]: the letter that each word ends on."""
     by_letters: bool
     """Whether a chain costs its letters instead of its words."""
@@ -192,6 +188,19 @@ def order_key(cost: Int, left: Int, step: Step) -> Int:
     if step.each:
         return ((cost + needed(left, step)) << LEFT_BITS) + left
     return ((cost + needed(left, step)) << 32) | (NO_LIMIT - cost)
+
+
+@inlined_kernel
+def next_state(graph: Graph, step: Step) -> Int:
+    """Give the state to expand next, which stays on the heap; -1 if no chain as good is missed."""
+    control = graph.control
+    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
+        state = graph.heap_state[0]
+        if graph.base[state] < 0:
+            promised = graph.cost[state] + needed(graph.left[state], step)
+            return state if promised <= control[LIMIT] else -1
+        pop(graph)
+    return -1
 
 
 @inlined_kernel

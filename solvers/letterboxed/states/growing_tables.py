@@ -38,7 +38,7 @@ from nightgrid.solvers.letterboxed.states.lengths import (
     SLOT_BITS,
     Lengths,
     enter_anew,
-    look_up,
+    find,
 )
 from nightgrid.solvers.letterboxed.states.ways_of_playing import Plays
 
@@ -219,7 +219,7 @@ class GrowingLengths:
 
     def of(self, state: int, words: int) -> Iterator[int]:
         """Yield the lengths of the chains of so many words from a state, ascending."""
-        at = look_up(self.tables, state, words)
+        at = find(self.tables, state, words)
         for i in range(self.width(words) if at >= 0 else 0):
             bits = int(self.tables.bits[at + i])
             while bits:

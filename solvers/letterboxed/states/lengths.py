@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.codes import DONE
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import (
     Index,
     enter_new,
@@ -43,24 +42,24 @@ UNKNOWN = -2
 class Lengths(NamedTuple):
     """Tables of (state, words) and their bits."""
 
-    control: npt.NDArray[np.int64]
+    control: I64
     """int64[LENGTHS_CONTROL_SIZE]: how much of the tables is in use."""
-    entry_key: npt.NDArray[np.int64]
+    entry_key: I64
     """int64[entries]: state and words."""
-    entry_at: npt.NDArray[np.int64]
+    entry_at: I64
     """int64[entries]: where the bits begin, NOTHING where there are none."""
     slots: Index
     """Finds entries by their keys (nightgrid.solvers.kernel.hash_table): 2^control[SLOT_BITS]
     slots."""
-    bits: npt.NDArray[np.uint64]
+    bits: U64
     """The bits of all entries."""
-    frame_state: npt.NDArray[np.int64]
-    frame_words: npt.NDArray[np.int64]
-    frame_at: npt.NDArray[np.int64]
+    frame_state: I64
+    frame_words: I64
+    frame_at: I64
     """What is being worked out, one inside the other: state, words, next word."""
-    frame_bits: npt.NDArray[np.int64]
+    frame_bits: I64
     """Where the bits of each frame begin in `scratch`."""
-    scratch: npt.NDArray[np.uint64]
+    scratch: U64
     longest: int
     """Most letters that a word adds; 0 when lengths play no role."""
 
@@ -111,12 +110,6 @@ def find(lengths: Lengths, state: Int, words: Int) -> Int:
         if np.uint64(lengths.entry_key[entry]) == key:
             return lengths.entry_at[entry]
         slot = next_slot(slot, bits)
-
-
-@search_kernel
-def look_up(lengths: Lengths, state: Int, words: Int) -> Int:
-    """Look up where the bits of (state, words) begin; NOTHING, or UNKNOWN."""
-    return find(lengths, state, words)
 
 
 @inlined_kernel
@@ -230,19 +223,19 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
 class Walk(NamedTuple):
     """How far the listing of chains has come: one entry for each word of the chain."""
 
-    state: npt.NDArray[np.int64]
+    state: I64
     """The state before the word."""
-    word: npt.NDArray[np.int64]
+    word: I64
     """The word to try next."""
-    left: npt.NDArray[np.int64]
+    left: I64
     """Letters that are left to add."""
-    place: npt.NDArray[np.int64]
+    place: I64
     """int64[2]: the depth (-1 at the end), and the number of rows written last."""
 
 
 @search_kernel
 def list_chains(
-    graph: Graph, step: Step, lengths: Lengths, words: Int, walk: Walk, out: npt.NDArray[np.int64]
+    graph: Graph, step: Step, lengths: Lengths, words: Int, walk: Walk, out: I64
 ) -> Int:
     """Write chains of `words` words, those in alphabetical order that the walk comes to next.
 

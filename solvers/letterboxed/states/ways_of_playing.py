@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel
 from nightgrid.solvers.letterboxed.model import Model
 
 SIDE_BITS = 8
@@ -15,8 +14,6 @@ SIDE_BITS = 8
 NO_FIELD = -1
 PAIRS_MAX = 192
 """Ways up to which each is compared with each; more are only told apart."""
-
-Rows = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -31,18 +28,18 @@ class Fields(NamedTuple):
     every spare bit stays.
     """
 
-    word: npt.NDArray[np.int32]
+    word: I32
     """int32[sides, letters]: word of the field, counted from 1; NO_FIELD where a letter is not."""
-    shift: npt.NDArray[np.uint64]
-    mask: npt.NDArray[np.uint64]
+    shift: U64
+    mask: U64
     """uint64[sides, letters]: lowest bit of the field, and its bits when shifted down."""
-    spare: npt.NDArray[np.uint64]
+    spare: U64
     """uint64[words + 1]: the spare bits of each word; word 0 is the side and the letters left."""
-    full: npt.NDArray[np.uint64]
+    full: U64
     """uint64[words + 1]: everything left, on side 0."""
-    stands: npt.NDArray[np.int32]
+    stands: I32
     """int32[sides of all letters]: the sides on which each letter stands, letter by letter."""
-    stands_at: npt.NDArray[np.int32]
+    stands_at: I32
     """int32[letters + 1]: where each letter's sides begin."""
 
 
@@ -86,23 +83,23 @@ def fields_of(model: Model) -> Fields:
 class Plays(NamedTuple):
     """Scratch of the walk along words."""
 
-    rows: npt.NDArray[np.uint64]
+    rows: U64
     """uint64[rows, words]: ways of playing, those of one depth together."""
-    begins: npt.NDArray[np.int64]
+    begins: I64
     """int64[letters of a word + 2]: the first row of each depth."""
-    slots: npt.NDArray[np.int32]
-    stamps: npt.NDArray[np.int64]
+    slots: I32
+    stamps: I64
     """int32, int64[power of two]: hash table of the rows of one depth, and when they were set.
     Not nightgrid.solvers.kernel.hash_table: stamps spare emptying it for every letter of every
     word."""
-    state: npt.NDArray[np.int64]
+    state: I64
     """int64[1]: the last stamp."""
-    to_come: npt.NDArray[np.int32]
+    to_come: I32
     """int32[letters]: how often each letter comes later in the word."""
 
 
 @inlined_kernel
-def covers(rows: Rows, a: Int, b: Int, spare: npt.NDArray[np.uint64]) -> bool:
+def covers(rows: U64, a: Int, b: Int, spare: U64) -> bool:
     """Tell whether row a has nothing left that row b has not, on the same side."""
     if (rows[a, 0] ^ rows[b, 0]) & _SIDE != _ZERO:
         return False
@@ -113,10 +110,10 @@ def covers(rows: Rows, a: Int, b: Int, spare: npt.NDArray[np.uint64]) -> bool:
 
 
 @inlined_kernel
-def keep(rows: Rows, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
+def keep(rows: U64, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
     """Keep row `new` among the rows from `first` if none there is as good; return their end.
 
-    Rows that the new one is better than are dropped.
+    U64 that the new one is better than are dropped.
     """
     spare = fields.spare
     if new - first < PAIRS_MAX:
@@ -142,7 +139,7 @@ def keep(rows: Rows, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
 
 
 @inlined_kernel
-def find_row(rows: Rows, new: Int, size: Int, plays: Plays) -> bool:
+def find_row(rows: U64, new: Int, size: Int, plays: Plays) -> bool:
     """Enter a row into the hash table; tell whether it is new there."""
     stamp = plays.state[0]
     mixed = _ZERO
@@ -167,7 +164,7 @@ def find_row(rows: Rows, new: Int, size: Int, plays: Plays) -> bool:
 
 
 @inlined_kernel
-def enter(rows: Rows, source: Int, new: Int, side: Int, letter: Int, fields: Fields) -> None:
+def enter(rows: U64, source: Int, new: Int, side: Int, letter: Int, fields: Fields) -> None:
     """Write row `new`: row `source` after playing a letter on a side."""
     for i in range(len(fields.spare)):
         rows[new, i] = rows[source, i]
@@ -180,7 +177,7 @@ def enter(rows: Rows, source: Int, new: Int, side: Int, letter: Int, fields: Fie
 
 
 @inlined_kernel
-def lacks_letter(rows: Rows, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
+def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
     """Tell whether more of a letter is left than will come."""
     left = _ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
@@ -192,7 +189,7 @@ def lacks_letter(rows: Rows, row: Int, letter: Int, to_come: Int, fields: Fields
 
 @inlined_kernel
 def some_can_complete(
-    rows: Rows, first: Int, end: Int, kinds: Int, plays: Plays, fields: Fields
+    rows: U64, first: Int, end: Int, kinds: Int, plays: Plays, fields: Fields
 ) -> bool:
     """Tell whether for some row enough of every letter will come."""
     for row in range(first, end):
@@ -207,9 +204,7 @@ def some_can_complete(
 
 
 @inlined_kernel
-def write_key(
-    rows: Rows, first: Int, end: Int, size: Int, pool: npt.NDArray[np.uint64], at: Int
-) -> None:
+def write_key(rows: U64, first: Int, end: Int, size: Int, pool: U64, at: Int) -> None:
     """Write rows into the pool in ascending order."""
     count = end - first
     for row in range(count):

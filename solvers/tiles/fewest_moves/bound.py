@@ -5,32 +5,151 @@ d standard moves begin or end has at least half as many visits, rounded up: each
 move in and one out. On the tile that the player stands on, the move out is served by the visit that
 has begun, so that half of d, rounded down, is still to come. What is left of a tile is taken in d
 portions, at most one for each feature; to need a visit less, a tile of three features takes two of
-them at once, and which tiles can is a question of matching
-(`nightgrid.solvers.tiles.fewest_moves.matching`). A tile of four features or more is looked at by
-itself: which portions could its neighbours share with it?
+them at once. A tile of four features or more is looked at by itself: which portions could its
+neighbours share with it?
+
+Which tiles of three features can take two at once is a question of matching. Each visit of a tile
+serves at most two standard moves, the one in and the one out, and each of them takes at least one
+feature. A tile of three features that is visited once therefore has a move that
+takes two or three, and on each of the two tiles at most one such move fits; so the tiles that are
+saved a visit can be matched with one another. The most that any matching covers is found by
+Edmonds' blossom algorithm; covered sets are the independent sets of a matroid, so that taking
+in one tile after the other is best.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
-from nightgrid.solvers.tiles.fewest_moves.matching import HELPER, NO, SAVED, cover, shared
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 
+NO, HELPER, SAVED = 0, 1, 2
+"""What a tile is in the matching: out of it, a partner only, or one that it pays to cover."""
 WIDE = 4
 """Features of a tile that one matching does not describe: it may share portions with several."""
 
 
+@inlined_kernel
+def shared(alive: U64, a: Int, b: Int) -> Int:
+    """Count the features left on both of two tiles."""
+    count = 0
+    for w in range(alive.shape[1]):
+        count += popcount(alive[a, w] & alive[b, w])
+    return count
+
+
+@search_kernel
+def cover(alive: U64, role: I64, mate: I64, space: I64) -> Int:
+    """Extend a matching until it covers as many SAVED tiles as any; return how many.
+
+    Two tiles that are not NO may be matched if they share two features. `mate` (int64, -1 for none)
+    is a valid matching before and after; what it covers stays covered. `space` is int64[4, tiles].
+    """
+    tiles = len(mate)
+    covered = 0
+    for v in range(tiles):
+        if role[v] == SAVED:
+            if mate[v] < 0:
+                _grow(alive, role, mate, space, v)
+            if mate[v] >= 0:
+                covered += 1
+    return covered
+
+
+@search_kernel
+def _grow(alive: U64, role: I64, mate: I64, space: I64, root: Int) -> None:
+    """Search alternating paths from an exposed tile; cover it if that costs no SAVED tile."""
+    parent, base, queue, mark = space[0], space[1], space[2], space[3]
+    tiles = len(mate)
+    for v in range(tiles):
+        parent[v] = -1
+        base[v] = v
+        mark[v] = 0
+    # Bit 0 of a mark: outer, in the queue. Bits 1 and 2 belong to the contraction of a blossom.
+    mark[root] = 1
+    queue[0] = root
+    head, tail = 0, 1
+    swap = -1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for to in range(tiles):
+            if role[to] == NO or base[v] == base[to] or mate[v] == to or to == v:
+                continue
+            if shared(alive, v, to) < 2:
+                continue
+            if to == root or (mate[to] >= 0 and parent[mate[to]] >= 0):
+                top = _common_base(mate, parent, base, mark, v, to)
+                for i in range(tiles):
+                    mark[i] &= 1
+                _mark_path(mate, parent, base, mark, v, top, to)
+                _mark_path(mate, parent, base, mark, to, top, v)
+                for i in range(tiles):
+                    if mark[base[i]] & 4:
+                        base[i] = top
+                        if not mark[i] & 1:
+                            mark[i] |= 1
+                            queue[tail] = i
+                            tail += 1
+                            if role[i] == HELPER:
+                                swap = i
+            elif parent[to] < 0:
+                parent[to] = v
+                if mate[to] < 0:
+                    _flip(mate, parent, to)
+                    return
+                outer = mate[to]
+                mark[outer] |= 1
+                queue[tail] = outer
+                tail += 1
+                if role[outer] == HELPER:
+                    swap = outer
+    if swap >= 0:
+        inner = mate[swap]
+        mate[swap] = -1
+        _flip(mate, parent, inner)
+
+
+@inlined_kernel
+def _flip(mate: I64, parent: I64, last: Int) -> None:
+    v = last
+    while v >= 0:
+        before = parent[v]
+        following = mate[before]
+        mate[v] = before
+        mate[before] = v
+        v = following
+
+
+@search_kernel
+def _common_base(mate: I64, parent: I64, base: I64, mark: I64, a: Int, b: Int) -> Int:
+    for i in range(len(mark)):
+        mark[i] &= 1
+    while True:
+        a = base[a]
+        mark[a] |= 2
+        if mate[a] < 0:
+            break
+        a = parent[mate[a]]
+    while True:
+        b = base[b]
+        if mark[b] & 2:
+            return b
+        b = parent[mate[b]]
+
+
+@search_kernel
+def _mark_path(mate: I64, parent: I64, base: I64, mark: I64, v: Int, top: Int, child: Int) -> None:
+    while base[v] != top:
+        mark[base[v]] |= 4
+        mark[base[mate[v]]] |= 4
+        parent[v] = child
+        child = mate[v]
+        v = parent[mate[v]]
+
+
 @search_kernel
 def moves_left(
-    alive: npt.NDArray[np.uint64],
-    left: npt.NDArray[np.int64],
-    now: Int,
-    role: npt.NDArray[np.int64],
-    mate: npt.NDArray[np.int64],
-    space: npt.NDArray[np.int64],
+    alive: U64, left: I64, now: Int, role: I64, mate: I64, space: I64
 ) -> tuple[Int, Int, Int]:
     """Bound the moves that clear a position on tile `now` (-1: before the walk begins, where the
     first selection counts as one), and the other tiles on which an odd number of moves will end.
@@ -94,9 +213,7 @@ def moves_left(
 
 
 @search_kernel
-def _portions(
-    alive: npt.NDArray[np.uint64], left: npt.NDArray[np.int64], t: Int, near: npt.NDArray[np.int64]
-) -> Int:
+def _portions(alive: U64, left: I64, t: Int, near: I64) -> Int:
     """Bound the portions in which the features of a tile are taken, each shared with one other.
 
     Exact up to two portions; beyond, portions are counted as if none overlapped.
@@ -139,12 +256,7 @@ def _portions(
 
 
 @search_kernel
-def connected(
-    alive: npt.NDArray[np.uint64],
-    left: npt.NDArray[np.int64],
-    now: Int,
-    reach: npt.NDArray[np.uint64],
-) -> bool:
+def connected(alive: U64, left: I64, now: Int, reach: U64) -> bool:
     """Tell whether all that is left hangs together with tile `now`; reach: uint64[words]."""
     tiles, words = alive.shape
     for w in range(words):
@@ -176,13 +288,7 @@ def connected(
 
 
 @search_kernel
-def take(
-    alive: npt.NDArray[np.uint64],
-    left: npt.NDArray[np.int64],
-    a: Int,
-    b: Int,
-    common: npt.NDArray[np.uint64],
-) -> Int:
+def take(alive: U64, left: I64, a: Int, b: Int, common: U64) -> Int:
     """Delete what two tiles share; write it into `common` (uint64[words]) and count it."""
     count = 0
     for w in range(alive.shape[1]):
@@ -197,13 +303,7 @@ def take(
 
 
 @search_kernel
-def put_back(
-    alive: npt.NDArray[np.uint64],
-    left: npt.NDArray[np.int64],
-    a: Int,
-    b: Int,
-    common: npt.NDArray[np.uint64],
-) -> Int:
+def put_back(alive: U64, left: I64, a: Int, b: Int, common: U64) -> Int:
     """Undo what `take` did."""
     count = 0
     for w in range(alive.shape[1]):

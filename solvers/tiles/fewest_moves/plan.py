@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
@@ -32,28 +31,28 @@ _LOW = np.uint64(63)
 class PlanBoard(NamedTuple):
     """A board in which pairs of tiles become features of their own."""
 
-    alive: npt.NDArray[np.uint64]
+    alive: U64
     """uint64[tiles, words]: the features left of each tile, with room for one more a pair."""
-    left: npt.NDArray[np.int64]
+    left: I64
     """int64[tiles]: their number."""
-    single: npt.NDArray[np.uint64]
+    single: U64
     """uint64[words]: the features that exactly two tiles have. Zeros before a search."""
-    role: npt.NDArray[np.int64]
-    mate: npt.NDArray[np.int64]
-    space: npt.NDArray[np.int64]
+    role: I64
+    mate: I64
+    space: I64
     """int64[tiles], int64[tiles], int64[5, tiles]: scratch of the bound, and its matching."""
-    timespec: npt.NDArray[np.int64]
+    timespec: I64
     """int64[2]: scratch of the clock."""
 
 
 class PlanStack(NamedTuple):
     """Arrays of one row a depth, two more than there are pairs."""
 
-    chosen: npt.NDArray[np.int64]
+    chosen: I64
     """int64[depth, 3]: a tile, its feature, and the tile that it is paired with."""
-    child: npt.NDArray[np.int64]
+    child: I64
     """int64[depth, tiles]: the tiles that it may be paired with."""
-    counter: npt.NDArray[np.int64]
+    counter: I64
     """int64[depth, 2]: how many of them were tried, and how many there are."""
 
 
@@ -71,7 +70,7 @@ class PlanTry(NamedTuple):
 
 
 @search_kernel
-def _rename(alive: npt.NDArray[np.uint64], a: Int, b: Int, old: Int, new: Int) -> None:
+def _rename(alive: U64, a: Int, b: Int, old: Int, new: Int) -> None:
     """Turn a feature of two tiles into another that neither has."""
     for bit in (np.uint64(old), np.uint64(new)):
         alive[a, bit >> _SIX] ^= _ONE << (bit & _LOW)
@@ -79,7 +78,7 @@ def _rename(alive: npt.NDArray[np.uint64], a: Int, b: Int, old: Int, new: Int) -
 
 
 @search_kernel
-def _holders(alive: npt.NDArray[np.uint64], feature: Int) -> Int:
+def _holders(alive: U64, feature: Int) -> Int:
     word, bit = feature >> 6, _ONE << (np.uint64(feature) & _LOW)
     count = 0
     for t in range(alive.shape[0]):
@@ -89,12 +88,7 @@ def _holders(alive: npt.NDArray[np.uint64], feature: Int) -> Int:
 
 
 @search_kernel
-def _settled(
-    alive: npt.NDArray[np.uint64],
-    left: npt.NDArray[np.int64],
-    single: npt.NDArray[np.uint64],
-    space: npt.NDArray[np.int64],
-) -> tuple[Int, Int, Int]:
+def _settled(alive: U64, left: I64, single: U64, space: I64) -> tuple[Int, Int, Int]:
     """Count the components of which everything is decided, those of them in which every tile has
     an even number of edges, and the tiles with an odd number that is decided.
 
@@ -157,7 +151,7 @@ def _fits(board: PlanBoard, limit: Int, one_trail: bool) -> bool:
 
 
 @search_kernel
-def _open_tiles(alive: npt.NDArray[np.uint64], single: npt.NDArray[np.uint64]) -> bool:
+def _open_tiles(alive: U64, single: U64) -> bool:
     for t in range(alive.shape[0]):
         for w in range(alive.shape[1]):
             if alive[t, w] & ~single[w]:
@@ -167,7 +161,7 @@ def _open_tiles(alive: npt.NDArray[np.uint64], single: npt.NDArray[np.uint64]) -
 
 @search_kernel
 def can_be_planned(
-    board: PlanBoard, features: Int, trial: PlanTry, stack: PlanStack, cost: npt.NDArray[np.int64]
+    board: PlanBoard, features: Int, trial: PlanTry, stack: PlanStack, cost: I64
 ) -> Int:
     """Tell whether moves exist that clear the board with at most `limit` visits, in any order.
 
@@ -250,9 +244,7 @@ def can_be_planned(
 
 
 @search_kernel
-def _set_single(
-    alive: npt.NDArray[np.uint64], single: npt.NDArray[np.uint64], old: Int, new: Int, to: bool
-) -> None:
+def _set_single(alive: U64, single: U64, old: Int, new: Int, to: bool) -> None:
     """Keep `single` true after a pair was made of a feature, or before it is undone."""
     word, bit = old >> 6, _ONE << (np.uint64(old) & _LOW)
     if to:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
-from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, take
-from nightgrid.solvers.tiles.fewest_moves.matching import shared
+from nightgrid.solvers.kernel.compiling import (
+    I32,
+    I64,
+    U64,
+    Bools,
+    Int,
+    inlined_kernel,
+    search_kernel,
+)
+from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
+from nightgrid.solvers.tiles.model import GOLDEN, mixed
 
 FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
 """Endings of a search beside those of nightgrid.solvers.kernel.codes: `RESTART` is that of one
@@ -25,19 +32,9 @@ _CLOCK_STRIDE = 64
 _ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_B = np.uint64(0x94D049BB133111EB)
 _PLACE_BITS = np.uint64(24)
 _PLACE_MASK = np.uint64((1 << 24) - 1)
 TIE_BITS = 12
-
-
-@inlined_kernel
-def _mixed(x: np.uint64) -> np.uint64:
-    x = (x ^ (x >> np.uint64(30))) * _MIX_A
-    x = (x ^ (x >> np.uint64(27))) * _MIX_B
-    return x ^ (x >> np.uint64(31))
 
 
 @inlined_kernel
@@ -51,21 +48,15 @@ def _here(now: Int, tele: bool, teleports: Int) -> np.uint64:
 
 
 @search_kernel
-def _slot(key: npt.NDArray[np.uint64], here: np.uint64, slots: Int) -> Int:
-    h = here * _GOLDEN
+def _slot(key: U64, here: np.uint64, slots: Int) -> Int:
+    h = here * GOLDEN
     for w in range(len(key)):
-        h = _mixed(h ^ key[w])
+        h = mixed(h ^ key[w])
     return int(h & np.uint64(slots - 1))
 
 
 @search_kernel
-def _toggle(
-    key: npt.NDArray[np.uint64],
-    place: npt.NDArray[np.int32],
-    a: Int,
-    b: Int,
-    common: npt.NDArray[np.uint64],
-) -> None:
+def _toggle(key: U64, place: I32, a: Int, b: Int, common: U64) -> None:
     for w in range(len(common)):
         word = common[w]
         while word:
@@ -77,13 +68,7 @@ def _toggle(
 
 
 @search_kernel
-def _is_dead_end(
-    table: npt.NDArray[np.uint64],
-    key: npt.NDArray[np.uint64],
-    here: np.uint64,
-    slot: Int,
-    moves: Int,
-) -> bool:
+def _is_dead_end(table: U64, key: U64, here: np.uint64, slot: Int, moves: Int) -> bool:
     words = len(key)
     stored = table[slot, words]
     if stored & _PLACE_MASK != here or (stored >> _PLACE_BITS) <= np.uint64(moves):
@@ -97,40 +82,40 @@ def _is_dead_end(
 class Board(NamedTuple):
     """A board, and what is known of it; `alive`, `left` and `key` change along a walk."""
 
-    alive: npt.NDArray[np.uint64]
+    alive: U64
     """uint64[tiles, words]: the features left of each tile."""
-    left: npt.NDArray[np.int64]
+    left: I64
     """int64[tiles]: their number."""
-    place: npt.NDArray[np.int32]
+    place: I32
     """int32[tiles, features]: the bit of the key for each feature of each tile."""
-    key: npt.NDArray[np.uint64]
+    key: U64
     """The features left of all tiles, in as few words as there are."""
-    table: npt.NDArray[np.uint64]
+    table: U64
     """uint64[slots, words of a key + 1]: positions from which no walk goes on. Of two with one slot
     the later stays, which no index of nightgrid.solvers.kernel.hash_table does."""
-    role: npt.NDArray[np.int64]
-    space: npt.NDArray[np.int64]
+    role: I64
+    space: I64
     """int64[tiles], int64[4, tiles]: scratch of the bound."""
-    timespec: npt.NDArray[np.int64]
+    timespec: I64
     """int64[2]: scratch of the clock."""
 
 
 class Stack(NamedTuple):
     """Arrays of one row a depth, three more than the moves of a walk."""
 
-    tile: npt.NDArray[np.int64]
+    tile: I64
     """The walk, from row 1 on."""
-    tele: npt.NDArray[np.bool_]
+    tele: Bools
     """Whether the tile was jumped to."""
-    choices: npt.NDArray[np.int64]
-    tried: npt.NDArray[np.int64]
+    choices: I64
+    tried: I64
     """How many tiles may come next, and which of them is tried."""
-    child: npt.NDArray[np.int64]
-    value: npt.NDArray[np.int64]
+    child: I64
+    value: I64
     """int64[depth, tiles]: these tiles, and how promising they are."""
-    common: npt.NDArray[np.uint64]
+    common: U64
     """uint64[depth, words]: what the move to the tile has deleted."""
-    mates: npt.NDArray[np.int64]
+    mates: I64
     """int64[depth, tiles]: the matching of the bound."""
 
 
@@ -151,10 +136,7 @@ class Try(NamedTuple):
 
 
 @search_kernel
-def find_walk(
-    board: Board, first: npt.NDArray[np.int64], trial: Try, stack: Stack,
-    cost: npt.NDArray[np.int64],
-) -> Int:  # fmt: skip
+def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> Int:
     """Search for a walk that clears the board; return how that ended.
 
     The board is as before when the search ends, unless a walk was found. `first`: the tiles to
@@ -168,7 +150,7 @@ def find_walk(
     rest: Int = np.int64(0)
     for t in range(tiles):
         rest += left[t]
-    state = np.uint64(trial.seed) * _GOLDEN
+    state = np.uint64(trial.seed) * GOLDEN
     used = depth = 0
     known = False
     tile[0] = -1
@@ -234,8 +216,8 @@ def find_walk(
                     continue
                 # The promising first: few moves, or without teleports few tiles to end on; then
                 # much deleted, no teleport, and the rest at random.
-                state += _GOLDEN
-                tie = np.int64(_mixed(state) >> np.uint64(64 - TIE_BITS))
+                state += GOLDEN
+                tie = np.int64(mixed(state) >> np.uint64(64 - TIE_BITS))
                 worst = odd if teleports == NEVER else least
                 rank = (((worst << 20) + visits) << (TIE_BITS + 1)) + tie
                 if not standard:

@@ -35,11 +35,11 @@ COUNT = Ask(kind="count")
 VERSION = "test-1"
 
 
-class TestedGame(PipsGame):
+class VersionedGame(PipsGame):
     solver_version = VERSION
 
 
-GAME = TestedGame()
+GAME = VersionedGame()
 ONLY = {"rules": "", "lexicon_id": "", "table_bytes": 1, "parts": 1, "nodes": 5}
 
 

@@ -17,7 +17,6 @@ from nightgrid.solvers.base_game import BaseGame
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
 from .puzzle import Choice, Puzzle
-from .rules import Rules
 
 ALL = Ask(kind="all")
 CLOCK_STRIDE = 1024
@@ -30,10 +29,6 @@ class CoinsGame(BaseGame[Puzzle, Choice]):
     reasons = (None, *(Reason(code=code) for code in (ReasonCode.NODES, ReasonCode.SECONDS)))
     counts = ("count",)
     puzzle_from_json = staticmethod(Puzzle.from_json)
-
-    def __init__(self, rules: Rules) -> None:
-        self.bound_rules = rules
-        self.rules = str(rules)
 
     def solution_to_json(self, solution: Choice) -> list[int]:
         return list(solution)

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.plug import GamePlug
 
 from .rules import Rules
 
-
-def _bind(rules: str, _lexicon: Any, _dictionaries: Any) -> Game[Any, Any]:
-    from .game import CoinsGame
-
-    return CoinsGame(Rules.parse(rules))
-
-
-PLUG = GamePlug(name="coins", title="Coins", bind=_bind, check_rules=Rules.parse)
+PLUG = GamePlug(name="coins", title="Coins", game=f"{__package__}.game:CoinsGame", rules=Rules)

@@ -28,7 +28,7 @@ SEVEN = 7
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    TilesGame().warm()
+    TilesGame(Rules()).warm()
 
 
 def fewest(puzzle: Puzzle, teleports: str, first: Any = None) -> int | None:

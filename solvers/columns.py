@@ -1,6 +1,9 @@
-"""How many words a board of letters may hold, told from its letters alone."""
+"""Columns of boards: a list for each row, and what a board's letters tell of it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,23 @@ RARE_PERMILLE = 1
 """What any other letter counts as."""
 _VOWELS = np.array([ord(letter) for letter in "AEIOU"])
 LETTER_FEATURES = ("log2_frequency", "vowel_share", "s_count")
+
+
+def list_column(
+    name: str, lists: Iterable[Sequence[int]], dtype: type[np.generic] = np.int32
+) -> dict[str, npt.NDArray[Any]]:
+    """Lay lists of whole numbers out as NAME.values and NAME.offsets (int32, rows + 1)."""
+    rows = list(lists)
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    values = np.array([value for row in rows for value in row], dtype)
+    return {f"{name}.values": values, f"{name}.offsets": offsets}
+
+
+def list_of(arrays: Arrays, name: str, row: int) -> list[int]:
+    """Take the list of one row out of a list column."""
+    start, stop = arrays[f"{name}.offsets"][row : row + 2]
+    values: list[int] = arrays[f"{name}.values"][start:stop].tolist()
+    return values
 
 
 def letter_features(arrays: Arrays) -> npt.NDArray[np.float64]:
