@@ -147,7 +147,7 @@ class Outcome(Generic[S]):
 
     status: Status
     count: int | None = None
-    """`count` and `best`: the exact number of all solutions, which whoever knows the best has
+    """`count` and `best`: the exact number of all solutions, which a search for the best has
     counted; Tiles alone counts nothing. Elsewhere the number of solutions returned. None when over
     budget, invalid or poison."""
     solutions: tuple[S, ...] = ()
@@ -217,8 +217,8 @@ class SolutionStream(Protocol[S_co]):
 class LayeredCount(Protocol):
     """One board's count carried on layer by layer, whose states can be handed out in between.
 
-    All states after k steps form layer k. Whoever has some states of a layer can carry their counts
-    on without the others; equal states that several have reached become one when they are gathered.
+    All states after k steps form layer k. A process that has some states of a layer carries their
+    counts on without the others; equal states of several processes become one when gathered.
     A state falls into one bucket, which its layer and key alone decide, so that the buckets of a
     layer can be carried on by different processes, none of which needs memory for the whole layer.
     """
@@ -253,17 +253,17 @@ class LayeredCount(Protocol):
         """Forget every state and what was spent: the budget holds for what comes now."""
 
     def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
-        """Add states of one layer to those gathered since `clear`; False if there is no room."""
+        """Add states of one layer to those gathered since `clear`; False if memory runs out."""
 
     def hold(self, rows: npt.NDArray[np.uint64], begins: npt.NDArray[np.int64]) -> bool:
-        """Keep states that are sorted by bucket for `gather_held`; False if there is no room.
+        """Keep states that are sorted by bucket for `gather_held`; False if memory runs out.
 
         `begins` tells where each bucket of a range begins, and where the last one ends; the range
         is the same for all that is held.
         """
 
     def gather_held(self) -> bool:
-        """Gather the states that are held, bucket by bucket; False if there is no room."""
+        """Gather the states that are held, bucket by bucket; False if memory runs out."""
 
     def advance(
         self, first: int, last: int, rows_max: int | None = None
@@ -286,7 +286,7 @@ class LayeredCount(Protocol):
 
 
 class Game(Protocol[P, S]):
-    """One game's room in the house. Parts are JSON values, so that they travel as they are."""
+    """One game as every floor sees it. Parts are JSON values, so that they travel as they are."""
 
     name: str
     solver_version: str

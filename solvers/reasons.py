@@ -96,9 +96,19 @@ def reason_code_of(code: int) -> ReasonCode:
     return _OF_KERNEL[code]
 
 
-def reason_index(reasons: Sequence[Reason | None], code: ReasonCode | None) -> int:
-    """Find the first reason with a code: what columns of `Game.solve_batch` name it by."""
-    return next(i for i, reason in enumerate(reasons) if code == (reason and reason.code))
+def reason_index(
+    reasons: Sequence[Reason | None], code: ReasonCode | None, sentence: str = ""
+) -> int:
+    """Find the first reason with a code, or the one with its sentence too where there is one.
+
+    Columns of `Game.solve_batch` name a reason by this index.
+    """
+    fits = [i for i, reason in enumerate(reasons) if code == (reason and reason.code)]
+    for i in fits:
+        reason = reasons[i]
+        if reason is not None and reason.sentence == sentence:
+            return i
+    return fits[0]
 
 
 class BudgetSpentError(Exception):

@@ -107,7 +107,7 @@ def played(puzzle: Puzzle, chain: Chain) -> list[int]:
 
 
 class TooManyWaysError(PermanentError):
-    """Nobody can tell whether the letters can be played: there are too many ways to follow."""
+    """There are too many ways of playing the letters to follow them all."""
 
 
 class Playing:

@@ -19,13 +19,6 @@ from nightgrid.solvers.algebra import (
     count_of,
 )
 from nightgrid.solvers.base_game import BaseGame
-from nightgrid.solvers.kernel.codes import (
-    COUNT_TOO_LARGE,
-    DONE,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-)
 from nightgrid.solvers.pips.batch import (
     CODE,
     KERNEL_NS,
@@ -61,7 +54,6 @@ from nightgrid.solvers.pips.staged.layer_parts import (
 )
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
 from nightgrid.solvers.pips.stream import SolutionStream
-from nightgrid.solvers.reasons import reason_code_of
 
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
@@ -83,11 +75,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
     from_arrays = staticmethod(from_arrays)
 
     def split(
-        self,
-        puzzle: Puzzle,
-        ask: Ask,
-        part: Part | LayerPart | None,
-        into: int,
+        self, puzzle: Puzzle, ask: Ask, part: Part | LayerPart | None, into: int
     ) -> list[Any]:
         """Divide a job or a part by subtrees of the forest of tilings, buckets into fewer."""
         if isinstance(part, dict):
@@ -95,13 +83,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         return divide(puzzle, _order_of(puzzle), part, into)
 
     def open_stream(
-        self,
-        puzzle: Puzzle,
-        part: Part | LayerPart | None,
-        budget: Budget,
-        limit: int | None,
-        *,
-        first: bool,
+        self, puzzle: Puzzle, part: Any, budget: Budget, limit: int | None, *, first: bool
     ) -> SolutionStream:
         """Make the stream of the solutions of a part."""
         if isinstance(part, dict):
@@ -157,7 +139,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         return sorted(solutions, key=lambda one: canonical_key(order, positions, one))
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Count every row in one kernel call; the few that need more room follow one by one.
+        """Count every row in one kernel call; the few that need larger tables follow one by one.
 
         Raises PermanentError for an ask other than `count`.
         """
@@ -173,12 +155,10 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         for row in np.flatnonzero(_IS_CAPACITY[out[:, CODE]]).tolist():
             count_again(Rows(columns, row, row + 1, NO_PART), budget, into)
         refused = np.flatnonzero(_IS_REFUSAL[out[:, CODE]]).tolist()
-        for one in [*apart, *refused]:
-            _count_apart(from_arrays(arrays, one), budget, out[one], counts[one])
         codes = out[:, CODE]
         status = STATUS_OF_CODE[codes]
         status[(counts == 0).all(axis=1) & (status == _SOLVED)] = _UNSOLVABLE
-        return {
+        answered: dict[str, npt.NDArray[Any]] = {
             "status": status,
             "reason": REASON_OF_CODE[codes],
             "count_hi": counts[:, 0].copy(),
@@ -188,16 +168,16 @@ class PipsGame(BaseGame[Puzzle, Solution]):
             "kernel_ns": out[:, KERNEL_NS].copy(),
             "table_bytes": out[:, TABLE_BYTES].copy(),
         }
+        for one in [*apart, *refused]:
+            outcome = count_generally(from_arrays(arrays, one), None, budget)
+            self.write_row(answered, one, outcome)
+        return answered
 
     def layered(self, puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
         """Take up a board to count it by layers; None if only the general search takes it."""
         return None if is_first_choice(puzzle) else take_up(puzzle, budget)[0]
 
-    def cost_s(
-        self,
-        arrays: Arrays,
-        ask: Ask,  # noqa: ARG002  every ask about a board costs about the same
-    ) -> npt.NDArray[np.float64]:
+    def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
         return cost_s(arrays)
 
@@ -232,10 +212,6 @@ class PipsGame(BaseGame[Puzzle, Solution]):
 
 _IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(CODES)])
 _IS_CAPACITY = np.array([is_capacity(code) for code in range(CODES)])
-_CODE_OF = {
-    reason_code_of(code): SOLVING + code
-    for code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE)
-}
 _SOLVED = STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
 PIPS = PipsGame()
@@ -243,16 +219,3 @@ PIPS = PipsGame()
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:
     return SolutionStream(puzzle, None, Budget(), None, eager=True).order()
-
-
-def _count_apart(
-    puzzle: Puzzle, budget: Budget, out: npt.NDArray[np.int64], counts: npt.NDArray[np.uint64]
-) -> None:
-    outcome = count_generally(puzzle, None, budget)
-    cost = outcome.statistics
-    code = SOLVING + DONE
-    if outcome.reason_code is not None:
-        code = _CODE_OF[outcome.reason_code]
-    out[:] = code, cost.states, cost.nodes, cost.kernel_ns, cost.table_bytes
-    count = outcome.count or 0
-    counts[:] = count >> 64, count & (2**64 - 1)

@@ -1,4 +1,4 @@
-"""Larger cells for Strands (article 000, Theorem 20): words become as long as one likes.
+"""Larger cells for Strands (article 000, Theorem 20): words become as long as wanted.
 
 A cell becomes a block of size x size cells: its letter in the middle, and around it one of four
 new letters by the parity of its row and of its column. A block has a way through all of its cells

@@ -61,7 +61,7 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
             engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
             return divide(engine, part, into)
         except (TooManyPiecesError, BudgetSpentError):
-            # Whoever solves it is told why it cannot be.
+            # Solving the part gives the reason why it cannot be.
             return [part or {"under": [], "from": 0, "to": None}]
 
     def solve_counted(

@@ -44,13 +44,14 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     sizes = list_of(arrays, "name_size", row)
     letters = "".join(map(chr, list_of(arrays, "name_letter", row)))
     numbers, tile_sizes = list_of(arrays, "feature", row), list_of(arrays, "tile_size", row)
-    for name, values, said in (
+    for name, values, lengths in (
         ("feature", numbers, tile_sizes),
         ("name_letter", letters, sizes),
     ):
-        if len(values) != sum(said):
+        wanted = sum(lengths)
+        if len(values) != wanted:
             raise InvalidPuzzleError(
-                "columns", name, f"{len(values)} values; expected {sum(said)}, as their sizes say"
+                "columns", name, f"{len(values)} values; expected {wanted}, as their sizes say"
             )
     names = list(_cut(letters, sizes))
     if numbers and not 0 <= min(numbers) <= max(numbers) < len(names):

@@ -71,7 +71,7 @@ def _matching(edges: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     graph = nx.Graph()
     for words in edges:
         one, *rest = sorted(words)
-        # A chain of one word is matched with something that nobody else has.
+        # A chain of one word is matched with a vertex of its own.
         graph.add_edge(one, rest[0] if rest else (one,))
     matched = nx.max_weight_matching(graph, maxcardinality=True)
     return [frozenset(word for word in pair if isinstance(word, str)) for pair in matched]

@@ -202,7 +202,7 @@ def explore(
                     break
                 depth += 1
                 if alone and depth > 1:
-                    # Nobody looks at the depth before again: its rows make room.
+                    # The depth before is not read again: its rows are used anew.
                     before = begins[depth - 1]
                     if not (begun and depth == 2):
                         for row in range(end - first):

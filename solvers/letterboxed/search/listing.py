@@ -25,7 +25,7 @@ from nightgrid.solvers.letterboxed.states.lengths import Walk, list_chains, work
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
-"""Chains that the kernel lists at a time: few at first, for whoever wants few."""
+"""Chains that the kernel lists at a time: few at first, as a caller may want few."""
 COLUMNS_MAX = 1 << 20
 """Words of all chains that the kernel lists at a time, if there is more than one."""
 

@@ -32,7 +32,7 @@ COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""
 
 GROW = -1
-"""A kernel has too little room, and goes on when it has more."""
+"""A table is too small; the kernel goes on when called with larger ones."""
 
 (
     STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT,
@@ -205,7 +205,7 @@ def next_state(graph: Graph, step: Step) -> Int:
 
 @inlined_kernel
 def is_full(graph: Graph, more: Int) -> bool:
-    """Tell whether there is no room for so many more states and their places on the heap."""
+    """Tell whether so many more states, or their places on the heap, do not fit."""
     control = graph.control
     states = control[STATES] + more
     return bool(

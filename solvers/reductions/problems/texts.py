@@ -89,7 +89,7 @@ def literals_of(assignment: Assignment) -> list[int]:
 def read_three_d_matching(text: str) -> ThreeDMatching:
     """Read "p 3dm SIZE TRIPLES" and then a triple of numbers from 1 to SIZE a line.
 
-    Lines that begin with "c" are passed over. Raises PermanentError that names the line.
+    Ignores lines that begin with "c". Raises PermanentError that names the line.
     """
     size, count, numbers = _read(text, "3dm", "SIZE TRIPLES")
     triples: list[Triple] = []
@@ -110,9 +110,9 @@ def write_three_d_matching(instance: ThreeDMatching) -> str:
 
 
 def read_subset_sum(text: str) -> SubsetSum:
-    """Read "p subset-sum COUNT TARGET" and then that many numbers, on as many lines as one likes.
+    """Read "p subset-sum COUNT TARGET" and then that many numbers, on any number of lines.
 
-    Lines that begin with "c" are passed over. Raises PermanentError that names the line.
+    Ignores lines that begin with "c". Raises PermanentError that names the line.
     """
     count, target, rows = _read(text, "subset-sum", "COUNT TARGET")
     numbers = tuple(number for _, row in rows for number in row)
