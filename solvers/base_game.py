@@ -233,7 +233,7 @@ class BaseGame(ABC, Generic[P, S]):
     def write_row(self, out: dict[str, npt.NDArray[Any]], row: int, outcome: Outcome[S]) -> None:
         """Write one outcome into the columns of `solve_batch`."""
         out["status"][row] = STATUS_CODES.index(outcome.status)
-        out["reason"][row] = reason_index(self.reasons, outcome.reason_code, outcome.reason)
+        out["reason"][row] = reason_index(self.reasons, outcome.reason_code)
         out["count_hi"][row] = (outcome.count or 0) >> 64
         out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
         if self.has_value:

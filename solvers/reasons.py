@@ -96,19 +96,14 @@ def reason_code_of(code: int) -> ReasonCode:
     return _OF_KERNEL[code]
 
 
-def reason_index(
-    reasons: Sequence[Reason | None], code: ReasonCode | None, sentence: str = ""
-) -> int:
-    """Find the first reason with a code, or the one with its sentence too where there is one.
+def reason_index(reasons: Sequence[Reason | None], code: ReasonCode | None) -> int:
+    """Find the usual reason of a code, or else the first with it.
 
     Columns of `Game.solve_batch` name a reason by this index.
     """
-    fits = [i for i, reason in enumerate(reasons) if code == (reason and reason.code)]
-    for i in fits:
-        reason = reasons[i]
-        if reason is not None and reason.sentence == sentence:
-            return i
-    return fits[0]
+    usual = None if code is None else Reason(code=code)
+    fits = {i: known for i, known in enumerate(reasons) if code == (known and known.code)}
+    return next((i for i, known in fits.items() if known == usual), min(fits))
 
 
 class BudgetSpentError(Exception):
