@@ -69,7 +69,6 @@ class SolutionStream:
         self._run = np.zeros(REGISTERS, np.int64)
         self._spent_ns = 0
         self._table_bytes = 0
-        self._stopped = DONE
 
     @property
     def statistics(self) -> Statistics:
@@ -150,10 +149,6 @@ class SolutionStream:
         if why is not None:
             self.reason_code, self.reason = why.code, why.sentence
 
-    def stop(self, code: int) -> None:
-        """End the stream as over budget: after the solution that was read last, nothing comes."""
-        self._stopped = code
-
     def _search_generally(self) -> Iterator[Solution]:
         search = GeneralSearch(self._puzzle, self._named_part, self._budget, exists=True)
         self._general = search
@@ -166,8 +161,6 @@ class SolutionStream:
                 self.status = Status.SOLVED
                 left -= 1
                 yield solution
-                if self._stopped != DONE:
-                    raise BudgetSpentError(self._stopped)
                 if left == 0 and self._eager:
                     self.truncated = True
                     return
@@ -194,9 +187,6 @@ class SolutionStream:
             self._table_bytes = scratch.table_bytes
             for row in range(found):
                 yield _solution(cells, placements, into, row)
-                if self._stopped != DONE:
-                    self._end(SOLVING + self._stopped)
-                    return
             left -= found
             if found:
                 self.status = Status.SOLVED
