@@ -22,7 +22,7 @@ from nightgrid.service.games.letterboxed.view import (
     list_words,
 )
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.letterboxed import playing
+from nightgrid.solvers.letterboxed import check
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
 
@@ -161,7 +161,7 @@ def test_characters_hide_dots_and_lines_have_the_style_of_most_of_their_dots() -
 
 
 def test_a_chain_with_too_many_ways_of_playing_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playing, "WAYS_MAX", 5)
+    monkeypatch.setattr(check, "WAYS_MAX", 5)
     board = Puzzle(sides=("ABCD", "ABCD", "ABCD"), dictionary=("ABCD" * 3,))
     chain = Chain(words=("ABCD" * 3,))
     assert "ABCDABCDABCD" in str(VIEW.solution(board, chain, scored=True))
