@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from nightgrid.solvers.plug import beside
+
 Run = tuple[str, str]
 """A text and its style as rich names them: "bold yellow", "" for none."""
 Line = tuple[Run, ...]
@@ -73,4 +75,10 @@ class View(Protocol):
         return str(value)
 
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
-        """Draw a puzzle, with its solution if there is one, as the text of an SVG file."""
+        """Draw a puzzle, with its solution if there is one, as the text of an SVG file.
+
+        Calls `draw_svg` of the module `svg` beside the view's. Raises PermanentError for a board
+        too large for a picture.
+        """
+        text: str = beside(self, "svg").draw_svg(puzzle, solution, title)
+        return text

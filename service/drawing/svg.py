@@ -1,4 +1,4 @@
-"""What every SVG picture of a board has: a light ground, a title, lines of text, a name for it.
+"""What every SVG picture of a board has: a light ground, a title, captions, a name for it.
 
 A picture brings its own ground, so that it can be read on a dark page as well; it needs no font but
 a sans-serif one and no script, and the same board gives the same bytes.
@@ -6,7 +6,9 @@ a sans-serif one and no script, and the same board gives the same bytes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 from xml.etree import ElementTree as ET
 
 TEXT_PX = 16
@@ -26,112 +28,119 @@ PLAIN = "#e9e6dc"
 
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
-
-def head_px(title: str | None) -> int:
-    """Say where a board begins, below the title if there is one."""
-    return MARGIN_PX + (LINE_PX if title else 0)
+Caption = Sequence[tuple[str, str, bool]]
+"""A line of text below a board: texts with their colour, and whether they are bold."""
 
 
-def page(width: int, height: int, spoken: str, title: str | None) -> ET.Element:
-    """Begin a picture with its title; `spoken` says what it shows to those who do not see it."""
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {width} {height}",
-            "width": str(width),
-            "height": str(height),
-            "role": "img",
-            "font-family": _FONT,
-            "fill": INK,
-        },
-    )
-    ET.SubElement(svg, "title").text = legal(spoken)
-    ET.SubElement(
-        svg, "rect", {"width": str(width), "height": str(height), "rx": "16", "fill": GROUND}
-    )
-    if title:
-        add_line(svg, MARGIN_PX, MARGIN_PX + 2, title, bold=True)
-    return svg
+class Picture:
+    """A picture with its title above a board and captions below. The board is added to it."""
+
+    def __init__(
+        self,
+        spoken: str,
+        title: str | None,
+        wide: float,
+        high: float,
+        captions: Sequence[Caption] = (),
+    ) -> None:
+        """Make room for a board; `spoken` says what is shown to those who do not see it."""
+        texts = [sum(len(text) + 1 for text, _, _ in runs) - 1 for runs in captions]
+        longest = max([*texts, len(title or "")])
+        self.width = math.ceil(max(wide, longest * CHAR_PX)) + 2 * MARGIN_PX
+        self.top = MARGIN_PX + (LINE_PX if title else 0)
+        """Where the board begins, below the title if there is one."""
+        foot = self.top + math.ceil(high) + MARGIN_PX
+        width, height = str(self.width), str(foot + LINE_PX * len(captions))
+        self._svg = ET.Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "viewBox": f"0 0 {width} {height}",
+                "width": width,
+                "height": height,
+                "role": "img",
+                "font-family": _FONT,
+                "fill": INK,
+            },
+        )
+        self.add("title", spoken)
+        self.add("rect", width=width, height=height, rx=16, fill=GROUND)
+        if title:
+            self._line(MARGIN_PX + 2, [(title, INK, True)])
+        for i, runs in enumerate(captions):
+            self._line(foot + i * LINE_PX + 6, runs)
+
+    def add(self, tag: str, text: str | None = None, **attributes: object) -> None:
+        """Add an element, as `_element` makes it."""
+        _element(self._svg, tag, text, **attributes)
+
+    def middle(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: int,
+        colour: str | None = None,
+        weight: str | None = "700",
+    ) -> None:
+        """Write a text around a point, in the ink of the picture unless a colour is given."""
+        self.add(
+            "text",
+            text,
+            x=x,
+            y=y,
+            dy="0.36em",
+            text_anchor="middle",
+            font_size=size,
+            font_weight=weight,
+            fill=colour,
+        )
+
+    def text(self) -> str:
+        """Write the picture out as the text of an SVG file."""
+        # Only between the elements of the picture: between the runs of a line, a space would be
+        # seen.
+        self._svg.text = "\n "
+        for element in self._svg:
+            element.tail = "\n "
+        self._svg[-1].tail = "\n"
+        return ET.tostring(self._svg, encoding="unicode") + "\n"
+
+    def _line(self, y: int, runs: Caption) -> None:
+        """Write a line of text, with a space between two of its runs."""
+        looks = [
+            {"fill": colour, "font_weight": "700" if bold else "400"} for _, colour, bold in runs
+        ]
+        place: dict[str, Any] = {"x": MARGIN_PX, "y": y, "font_size": TEXT_PX}
+        if len(runs) == 1:
+            self.add("text", runs[0][0], **place, **looks[0])
+            return
+        line = _element(self._svg, "text", **place)
+        for i, ((text, _, _), look) in enumerate(zip(runs, looks, strict=True)):
+            # Viewers differ in which spaces at the ends of runs they keep.
+            _element(line, "tspan", text, **look, dx=SPACE_PX if i else 0)
 
 
-def add(parent: ET.Element, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
-    """Add an element; `stroke_width=2` is the attribute stroke-width, numbers are rounded.
+def _element(
+    parent: ET.Element, tag: str, text: str | None = None, **attributes: object
+) -> ET.Element:
+    """Add an element; `stroke_width=2` is the attribute stroke-width, None leaves one out.
 
-    An attribute that is None is left out.
+    Numbers are rounded, and points are written as coordinates of a line.
     """
     given = {name: value for name, value in attributes.items() if value is not None}
     element = ET.SubElement(
         parent, tag, {name.replace("_", "-"): _written(value) for name, value in given.items()}
     )
-    element.text = None if text is None else legal(text)
+    # No XML document may hold the other characters, escaped or not.
+    element.text = text and "".join(c if c.isprintable() else "\ufffd" for c in text)
     return element
-
-
-def add_line(svg: ET.Element, x: int, y: int, text: str, *, bold: bool = False) -> None:
-    """Write a line of text."""
-    add(svg, "text", text, x=x, y=y, font_size=TEXT_PX, font_weight="700" if bold else "400")
-
-
-def add_runs(svg: ET.Element, x: int, y: int, runs: Sequence[tuple[str, str]]) -> None:
-    """Write a line of text in runs of (text, colour), with a space between two of them.
-
-    What is not in INK is bold.
-    """
-    line = add(svg, "text", x=x, y=y, font_size=TEXT_PX)
-    for i, (text, colour) in enumerate(runs):
-        # Viewers differ in which spaces at the ends of runs they keep.
-        add(
-            line,
-            "tspan",
-            text,
-            fill=colour,
-            font_weight="400" if colour == INK else "700",
-            dx=SPACE_PX if i else 0,
-        )
-
-
-def add_middle(
-    svg: ET.Element,
-    x: float,
-    y: float,
-    text: str,
-    size: int,
-    colour: str | None = None,
-    weight: str | None = "700",
-) -> None:
-    """Write a text around a point, in the ink of the picture unless a colour is given."""
-    add(
-        svg,
-        "text",
-        text,
-        x=float(x),
-        y=float(y),
-        dy="0.36em",
-        text_anchor="middle",
-        font_size=size,
-        font_weight=weight,
-        fill=colour,
-    )
-
-
-def text_of(svg: ET.Element) -> str:
-    """Write the picture out as the text of an SVG file."""
-    # Only between the elements of the picture: between the runs of a line, a space would be seen.
-    svg.text = "\n "
-    for element in svg:
-        element.tail = "\n "
-    svg[-1].tail = "\n"
-    return ET.tostring(svg, encoding="unicode") + "\n"
-
-
-def legal(text: str) -> str:
-    """Replace characters that no XML document may hold, escaped or not."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _written(value: object) -> str:
     """Write an attribute; a fraction with one digit after the point, and none that is 0."""
+    if isinstance(value, list):
+        return " ".join(f"{_written(x)},{_written(y)}" for x, y in value)
     if not isinstance(value, float):
         return str(value)
     text = f"{value:.1f}".removesuffix(".0")

@@ -11,14 +11,18 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.etree import ElementTree as ET
 
-from nightgrid.service.drawing import svg as pictures
-from nightgrid.service.drawing.svg import CHAR_PX, INK, LINE_PX, MARGIN_PX
-from nightgrid.service.games.letterboxed.polygon import Point, Polygon, polygon
-from nightgrid.service.games.letterboxed.view import STROKES_MAX, Place
+from nightgrid.service.drawing.svg import CHAR_PX, INK, Caption, Picture
+from nightgrid.service.games.letterboxed.view import (
+    STROKES_MAX,
+    Place,
+    Point,
+    places_of,
+    polygon,
+)
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.solution import Chain
 
 STEP_PX = 56
 """Least distance of two letters of one side."""
@@ -59,19 +63,28 @@ class _Stroke:
     def at(self, share: float) -> Point:
         """Give the point after a share of the curve."""
         rest = 1 - share
-        return (
-            rest * rest * self.start[0] + 2 * rest * share * self.bend[0] + share**2 * self.end[0],
-            rest * rest * self.start[1] + 2 * rest * share * self.bend[1] + share**2 * self.end[1],
-        )
+        (ax, ay), (mx, my), (bx, by) = self.start, self.bend, self.end
+        a, m, b = rest**2, 2 * rest * share, share**2
+        return (a * ax + m * mx + b * bx, a * ay + m * my + b * by)
 
 
-def draw_svg(
+def draw_svg(puzzle: Puzzle, chain: Chain | None = None, title: str | None = None) -> str:
+    """Draw a board, with the strokes of a chain, as the text of an SVG file.
+
+    Raises PermanentError for a board too large for a picture.
+    """
+    if chain is None:
+        return draw_words(puzzle, (), (), title)
+    return draw_words(puzzle, chain.words, places_of(puzzle, chain), title)
+
+
+def draw_words(
     puzzle: Puzzle,
-    words: Sequence[str] = (),
-    places: Sequence[Sequence[Place]] = (),
+    words: Sequence[str],
+    places: Sequence[Sequence[Place]],
     title: str | None = None,
 ) -> str:
-    """Draw a board, with the places that each word of a chain passes, as the text of an SVG file.
+    """Draw a board, with the places that each word of a chain passes.
 
     Raises PermanentError for a board too large for a picture.
     """
@@ -80,47 +93,31 @@ def draw_svg(
     longest = max(map(len, puzzle.sides))
     scale = max(STEP_PX * (1 + longest), BOARD_PX / max(right - left, below - top))
     edge_px = OUTSIDE_PX + LETTER_PX / 2
-    board_wide = scale * (right - left) + 2 * edge_px
-    board_high = scale * (below - top) + 2 * edge_px
-    if board_wide > BOARD_MAX_PX:
+    wide = scale * (right - left) + 2 * edge_px
+    if wide > BOARD_MAX_PX:
         raise PermanentError(
             f"{len(puzzle.sides)} sides of up to {longest} letters are too many for a picture"
         )
     if sum(map(len, places)) > STROKES_MAX:
         places = ()
-    lines = _captions(words, places, max(LINE_CHARS, math.ceil(board_wide) // CHAR_PX))
-    texts = [sum(len(text) + 1 for text, _ in line) for line in lines]
-    widest = max([*texts, len(title or "")])
-    width = math.ceil(max(board_wide, widest * CHAR_PX)) + 2 * MARGIN_PX
-    head = pictures.head_px(title)
-    foot = head + math.ceil(board_high) + MARGIN_PX
-    height = foot + LINE_PX * len(lines)
     spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
-    svg = pictures.page(width, height, ": ".join(part for part in spoken if part), title)
-    shift = (width / 2 - scale * (left + right) / 2, head + edge_px - scale * top)
-    _draw(svg, puzzle, shape, places, scale, shift)
-    for i, line in enumerate(lines):
-        pictures.add_runs(svg, MARGIN_PX, foot + i * LINE_PX + 6, line)
-    return pictures.text_of(svg)
+    picture = Picture(
+        ": ".join(part for part in spoken if part),
+        title,
+        wide,
+        scale * (below - top) + 2 * edge_px,
+        _captions(words, places, max(LINE_CHARS, math.ceil(wide) // CHAR_PX)),
+    )
+    shift_x = picture.width / 2 - scale * (left + right) / 2
+    shift_y = picture.top + edge_px - scale * top
 
-
-def _draw(
-    svg: ET.Element,
-    puzzle: Puzzle,
-    shape: Polygon,
-    places: Sequence[Sequence[Place]],
-    scale: float,
-    shift: Point,
-) -> None:
     def on_page(point: Point) -> Point:
-        return (scale * point[0] + shift[0], scale * point[1] + shift[1])
+        return (scale * point[0] + shift_x, scale * point[1] + shift_y)
 
-    if shape.corners:
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(on_page, shape.corners))
-        pictures.add(svg, "polygon", points=points, fill="#ffffff", stroke=SIDE, stroke_width=3)
-    for start, end in () if shape.corners else shape.segments:
-        (x1, y1), (x2, y2) = on_page(start), on_page(end)
-        pictures.add(svg, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=SIDE, stroke_width=3)
+    lines: Sequence[Sequence[Point]] = [shape.corners] if shape.corners else shape.segments
+    for ends in lines:
+        points = list(map(on_page, ends))
+        picture.add("polygon", points=points, fill="#ffffff", stroke=SIDE, stroke_width=3)
     at = {
         (i, j): on_page(point)
         for i, side in enumerate(shape.places)
@@ -128,26 +125,18 @@ def _draw(
     }
     strokes = list(_strokes(places, at))
     for stroke in strokes:
-        _draw_stroke(svg, stroke)
+        _draw_stroke(picture, stroke)
     passed = {place for word in places for place in word}
     starts = {word[0]: colour for word, colour in zip(places[:1], WORDS, strict=False) if word}
     for (i, j), (x, y) in at.items():
+        ink = INK if (i, j) in passed or not places else FREE
         fill = starts.get((i, j), INK if (i, j) in passed else "#ffffff")
         radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
-        stroke_colour = INK if (i, j) in passed or not places else FREE
-        pictures.add(
-            svg, "circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke_colour, stroke_width=2
-        )
-        outward_x, outward_y = shape.outward[i]
-        pictures.add_middle(
-            svg,
-            x + OUTSIDE_PX * outward_x,
-            y + OUTSIDE_PX * outward_y,
-            puzzle.sides[i][j],
-            LETTER_PX,
-            stroke_colour,
-        )
-    _draw_numbers(svg, strokes, list(at.values()))
+        picture.add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=ink, stroke_width=2)
+        away_x, away_y = (OUTSIDE_PX * part for part in shape.outward[i])
+        picture.middle(x + away_x, y + away_y, puzzle.sides[i][j], LETTER_PX, ink)
+    _draw_numbers(picture, strokes, list(at.values()))
+    return picture.text()
 
 
 def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Iterator[_Stroke]:
@@ -173,10 +162,9 @@ def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Itera
         yield _Stroke(number=number, colour=colour, start=at[place], bend=bend, end=at[then])
 
 
-def _draw_stroke(svg: ET.Element, stroke: _Stroke) -> None:
+def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
     (ax, ay), (mx, my), (bx, by) = stroke.start, stroke.bend, stroke.end
-    pictures.add(
-        svg,
+    picture.add(
         "path",
         d=f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}",
         fill="none",
@@ -189,16 +177,15 @@ def _draw_stroke(svg: ET.Element, stroke: _Stroke) -> None:
     tip = (bx - ux * NODE_PX, by - uy * NODE_PX)
     back = (tip[0] - ux * ARROW_PX, tip[1] - uy * ARROW_PX)
     half = ARROW_PX / 2
-    points = (
+    points = [
         tip,
         (back[0] - uy * half, back[1] + ux * half),
         (back[0] + uy * half, back[1] - ux * half),
-    )
-    text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    pictures.add(svg, "polygon", points=text, fill=stroke.colour)
+    ]
+    picture.add("polygon", points=points, fill=stroke.colour)
 
 
-def _draw_numbers(svg: ET.Element, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
+def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
     """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
     for stroke in strokes:
         spots = [stroke.at(share) for share in _NUMBER_AT]
@@ -206,28 +193,26 @@ def _draw_numbers(svg: ET.Element, strokes: Sequence[_Stroke], taken: list[Point
         free = (spot for spot, gap in zip(spots, gaps, strict=True) if gap > 2 * NUMBER_PX + 1)
         spot = next(free, spots[gaps.index(max(gaps))])
         taken.append(spot)
-        pictures.add(svg, "circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
-        pictures.add_middle(svg, *spot, str(stroke.number), 11, "#ffffff")
+        picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
+        picture.middle(*spot, str(stroke.number), 11, "#ffffff")
 
 
 def _captions(
     words: Sequence[str], places: Sequence[Sequence[Place]], width: int
-) -> list[list[tuple[str, str]]]:
+) -> Sequence[Caption]:
     """List the words below the board in their colours, each with the numbers of its strokes."""
-    lines: list[list[tuple[str, str]]] = []
+    lines: list[list[tuple[str, str, bool]]] = []
     used = 0
     first = 1
     for i, word in enumerate(words):
-        runs = [(word, WORDS[i % len(WORDS)])]
-        if i < len(places):
+        runs = [(word, WORDS[i % len(WORDS)], True)]
+        if i < len(places) and len(places[i]) > 1:
             last = first + len(places[i]) - 2
-            span = f"{first}-{last}" if last > first else str(first)
-            if last >= first:
-                runs.append((span, INK))
+            runs.append((f"{first}-{last}" if last > first else str(first), INK, False))
             first = last + 1
-        size = sum(len(text) + 1 for text, _ in runs)
+        size = sum(len(text) + 1 for text, _, _ in runs)
         if lines and used + 2 + size <= width:
-            lines[-1].append(("·", INK))
+            lines[-1].append(("·", INK, False))
         else:
             lines.append([])
             used = -2

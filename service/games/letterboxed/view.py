@@ -9,10 +9,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
-from nightgrid.service.drawing.braille import DOTS_HIGH, DOTS_WIDE, Canvas
-from nightgrid.service.games.letterboxed.polygon import Point, polygon
+from nightgrid.service.drawing.canvas import DOTS_HIGH, DOTS_WIDE, Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
@@ -53,6 +53,74 @@ _COLLECTED, _FREE = "●", "○"
 
 Place = tuple[int, int]
 """(side, letter on that side)."""
+Point = tuple[float, float]
+
+_UPRIGHT = 1e-9
+"""Sides that differ by less than this in x stand upright."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polygon:
+    """A regular polygon whose sides have length 1, and the places of letters on them.
+
+    Sides follow one another clockwise. With an even number of them the first one lies on top, with
+    an odd number a corner does. The letters of a side are read from left to right, of an upright
+    side from above. Coordinates are those of a page: x grows to the right, y downwards.
+    """
+
+    corners: tuple[Point, ...]
+    """Corner i begins side i; the side ends where the next one begins. Of fewer than three sides
+    there are none: they lie apart, one above the other."""
+    segments: tuple[tuple[Point, Point], ...]
+    """The ends of each side, in the order in which its letters are read."""
+    outward: tuple[Point, ...]
+    """The direction out of the polygon at each side, of length 1."""
+    places: tuple[tuple[Point, ...], ...]
+    """The place of each letter of each side."""
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Left, top, right and lower end."""
+        ends = [point for segment in self.segments for point in segment]
+        xs, ys = [x for x, _ in ends], [y for _, y in ends]
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+def polygon(letters: Sequence[int]) -> Polygon:
+    """Lay out a polygon whose sides have these numbers of letters."""
+    sides = len(letters)
+    corners = _corners(sides) if sides > 2 else ()
+    segments = []
+    outward = []
+    for i in range(sides):
+        if corners:
+            (ax, ay), (bx, by) = start, end = corners[i], corners[(i + 1) % sides]
+            outward.append((by - ay, ax - bx))
+        else:
+            start, end = (0.0, float(i)), (1.0, float(i))
+            outward.append((0.0, 2.0 * i - 1))
+        if (start[0] > end[0] + _UPRIGHT) or (
+            abs(start[0] - end[0]) < _UPRIGHT and start[1] > end[1]
+        ):
+            start, end = end, start
+        segments.append((start, end))
+    places = tuple(
+        tuple(_between(segment, (j + 1) / (count + 1)) for j in range(count))
+        for segment, count in zip(segments, letters, strict=True)
+    )
+    return Polygon(corners=corners, segments=tuple(segments), outward=tuple(outward), places=places)
+
+
+def _corners(sides: int) -> tuple[Point, ...]:
+    radius = 0.5 / math.sin(math.pi / sides)
+    first = -math.pi / 2 - (math.pi / sides if sides % 2 == 0 else 0.0)
+    angles = (first + 2 * math.pi * i / sides for i in range(sides))
+    return tuple((radius * math.cos(angle), radius * math.sin(angle)) for angle in angles)
+
+
+def _between(segment: tuple[Point, Point], share: float) -> Point:
+    (ax, ay), (bx, by) = segment
+    return (ax + share * (bx - ax), ay + share * (by - ay))
 
 
 def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawing:
@@ -89,13 +157,13 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
         for j, letter in enumerate(letters):
             mark, style = marks.get((i, j), (_FREE, ""))
             x, y = shape.places[i][j]
-            canvas.put(character((x, y)), mark, style)
+            canvas.write(character((x, y)), mark, style)
             away = OUTSIDE_DOTS / scale
             # Characters are coarse: further out, if a mark or a letter stands there.
             while (beside := character((x + outward_x * away, y + outward_y * away))) in taken:
                 away += 1 / scale
             taken.add(beside)
-            canvas.put(beside, letter, "bold")
+            canvas.write(beside, letter, "bold")
     return canvas.drawing()
 
 
@@ -160,7 +228,7 @@ class LetterBoxedView(View):
         words = list_words(solution.words)
         if puzzle is None:
             return words
-        return (*draw_board(puzzle, _places(puzzle, solution)), (("", ""),), *words)
+        return (*draw_board(puzzle, places_of(puzzle, solution)), (("", ""),), *words)
 
     def line(self, solution: Chain) -> str:
         """Write the words, and how many letters they take."""
@@ -170,16 +238,8 @@ class LetterBoxedView(View):
         """Write a number of words, or of letters where the fewest of these were asked for."""
         return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
 
-    def svg(self, puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
-        """Draw the polygon and the strokes."""
-        from nightgrid.service.games.letterboxed.svg import draw_svg
 
-        if solution is None:
-            return draw_svg(puzzle, title=title)
-        return draw_svg(puzzle, solution.words, _places(puzzle, solution), title)
-
-
-def _places(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
+def places_of(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
     """Give the places that each word passes; two words share the one between them.
 
     None where there are too many ways of playing to choose one: the words are listed alone.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nightgrid.service.drawing import Drawing, View, plain
+from nightgrid.service.drawing import Drawing, View, plain, text_of
+from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
@@ -20,9 +21,6 @@ CELL_WIDTH_CHARS = 3
 MAX_DRAWN_CELLS = 100_000
 """Largest rows x columns that is drawn; dominoes may lie thousands of empty cells apart."""
 
-_UP, _RIGHT, _DOWN, _LEFT = 1, 2, 4, 8
-_JOINTS = "   └ │┌├ ┘─┴┐┤┬┼"
-"""Index = the arms of a joint. A single arm cannot occur: walls are closed lines."""
 _MARKS = {RegionType.EMPTY: "*", RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠"}
 
 
@@ -72,7 +70,7 @@ def mark(region: Region) -> str:
 
 
 def _draw(groups: Mapping[Cell, int], labels: Mapping[Cell, str]) -> str:
-    """Draw cells by group: a line of joints and walls above every row of cells and below all."""
+    """Draw cells by group, each with its label at the right."""
     top, below = min(r for r, _ in groups), max(r for r, _ in groups)
     left, right = min(c for _, c in groups), max(c for _, c in groups)
     rows, cols = below - top + 1, right - left + 1
@@ -81,42 +79,11 @@ def _draw(groups: Mapping[Cell, int], labels: Mapping[Cell, str]) -> str:
     widths = dict.fromkeys(range(left, right + 1), CELL_WIDTH_CHARS)
     for (_, c), label in labels.items():
         widths[c] = max(widths[c], len(label) + 1)
-    lines = []
-    for r in range(top, below + 2):
-        lines.append(_wall_line(groups, r, left, right, widths))
-        if r <= below:
-            lines.append(_cell_line(groups, labels, r, left, right, widths))
-    return "\n".join(lines)
-
-
-def _wall_line(
-    groups: Mapping[Cell, int], r: int, left: int, right: int, widths: Mapping[int, int]
-) -> str:
-    text = []
-    for c in range(left, right + 2):
-        nw, ne = groups.get((r - 1, c - 1)), groups.get((r - 1, c))
-        sw, se = groups.get((r, c - 1)), groups.get((r, c))
-        arms = _UP * (nw != ne) | _RIGHT * (ne != se) | _DOWN * (sw != se) | _LEFT * (nw != sw)
-        text.append(_JOINTS[arms])
-        if c <= right:
-            text.append(("─" if ne != se else " ") * widths[c])
-    return "".join(text).rstrip()
-
-
-def _cell_line(
-    groups: Mapping[Cell, int],
-    labels: Mapping[Cell, str],
-    r: int,
-    left: int,
-    right: int,
-    widths: Mapping[int, int],
-) -> str:
-    text = []
-    for c in range(left, right + 2):
-        text.append("│" if groups.get((r, c - 1)) != groups.get((r, c)) else " ")
-        if c <= right:
-            text.append(labels.get((r, c), "").rjust(widths[c] - 1) + " ")
-    return "".join(text).rstrip()
+    canvas = Canvas()
+    for cell, (y, x) in canvas.cells(groups, widths, 1, "").items():
+        label = labels.get(cell, "")
+        canvas.write((y, x + widths[cell[1]] - 1 - len(label)), label, "")
+    return text_of(canvas.drawing())
 
 
 class PipsView(View):
@@ -138,12 +105,6 @@ class PipsView(View):
     def line(self, solution: Solution) -> str:
         """List the dominoes from cell to cell."""
         return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)
-
-    def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
-        """Draw tinted regions, and the dominoes with their pips."""
-        from nightgrid.service.games.pips.svg import draw_svg
-
-        return draw_svg(puzzle, solution, title)
 
 
 VIEW = PipsView()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Sequence
 
-from nightgrid.service.drawing import Drawing, Line, Run, View, joined, plain
+from nightgrid.service.drawing import Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.terminal.console import plural
-from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 STEP = 4
@@ -37,9 +37,6 @@ WORDS_WIDTH_CHARS = 76
 _LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
 _FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
 
-_Place = tuple[int, int]
-"""(line, column) of a character."""
-
 
 def draw_letters(puzzle: Puzzle) -> str:
     """Draw a board without paths."""
@@ -48,14 +45,18 @@ def draw_letters(puzzle: Puzzle) -> str:
 
 def draw_cover(puzzle: Puzzle, cover: Cover) -> Drawing:
     """Draw a board with the paths of a cover; letters of words without a path have none."""
-    canvas: dict[_Place, Run] = {
-        (2 * r, STEP * c): (letter, "")
-        for r, row in enumerate(puzzle.board)
-        for c, letter in enumerate(row)
-    }
+    canvas = Canvas()
+    styles: dict[Cell, str] = {}
     for entry, style in styled_entries(cover):
         _draw_path(canvas, entry, style, _HEAVY if entry is cover.spangram else _LIGHT)
-    return tuple(_line(canvas, line) for line in range(2 * puzzle.row_count - 1))
+        styles |= dict.fromkeys(entry.path, style)
+    for r, row in enumerate(puzzle.board):
+        for c, letter in enumerate(row):
+            line, column = 2 * r, STEP * c
+            canvas.write((line, column), letter, styles.get((r, c), ""))
+            if _is_wide(letter):
+                canvas.texts[line, column + 1] = ("", "")
+    return canvas.drawing()
 
 
 def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
@@ -73,7 +74,12 @@ def list_words(cover: Cover) -> Drawing:
     lines: list[Line] = []
     if cover.spangram is not None:
         lines.append((("Spangram: ", ""), (spell(cover.spangram), entries.pop(0)[1])))
-    lines += _wrapped(f"{len(entries)} theme words: " if lines else "Words: ", entries)
+    head = f"{len(entries)} theme words: " if lines else "Words: "
+    items = [[(spell(entry), style), (",", "")] for entry, style in entries]
+    for runs in items[-1:]:
+        runs.pop()
+    for i, line in enumerate(wrapped(items, " ", WORDS_WIDTH_CHARS - len(head))):
+        lines.append(((" " * len(head) if i else head, ""), *line))
     return tuple(lines)
 
 
@@ -82,61 +88,21 @@ def spell(entry: Entry) -> str:
     return " ".join(entry.components)
 
 
-def _wrapped(head: str, entries: Sequence[tuple[Entry, str]]) -> list[Line]:
-    lines: list[list[Run]] = [[(head, "")]]
-    width = len(head)
-    for i, (entry, style) in enumerate(entries):
-        text = spell(entry)
-        after = ", " if i + 1 < len(entries) else ""
-        if width + len(text) > WORDS_WIDTH_CHARS and len(lines[-1]) > 1:
-            lines[-1][-1] = (lines[-1][-1][0].rstrip(), "")
-            lines.append([(" " * len(head), "")])
-            width = len(head)
-        lines[-1] += [(text, style), (after, "")]
-        width += len(text) + len(after)
-    return [tuple(run for run in line if run[0]) for line in lines]
-
-
-def _draw_path(
-    canvas: dict[_Place, Run], entry: Entry, style: str, strokes: tuple[str, str]
-) -> None:
+def _draw_path(canvas: Canvas, entry: Entry, style: str, strokes: tuple[str, str]) -> None:
     level, upright = strokes
-    for r, c in entry.path:
-        text, _ = canvas[2 * r, STEP * c]
-        canvas[2 * r, STEP * c] = (text, style)
     for (r, c), (below, right) in itertools.pairwise(entry.path):
         line, column = r + below, STEP * min(c, right)
         if r == below:
-            for i in range(1, STEP):
-                canvas[line, column + i] = (level, style)
+            canvas.write((line, column + 1), level * (STEP - 1), style)
         elif c == right:
-            canvas[line, column] = (upright, style)
+            canvas.write((line, column), upright, style)
         else:
-            _draw_diagonal(
-                canvas, (line, column + GAP), _FALLING if below - r == right - c else _RISING, style
-            )
-
-
-def _draw_diagonal(canvas: dict[_Place, Run], place: _Place, stroke: str, style: str) -> None:
-    text, other = canvas.get(place, (stroke, style))
-    # Where two words cross, the cross belongs to neither.
-    canvas[place] = (stroke if text == stroke else _BOTH, style if style == other else "")
-
-
-def _line(canvas: dict[_Place, Run], line: int) -> Line:
-    """Write one line of the canvas, runs of one style together, without trailing spaces."""
-    columns = [column for at, column in canvas if at == line]
-    characters: list[Run] = []
-    skip = False
-    for column in range(max(columns, default=-1) + 1):
-        if skip:
-            # A wide letter takes the place of the character after it.
-            skip = False
-            continue
-        text, style = canvas.get((line, column), (" ", ""))
-        skip = column % STEP == 0 and line % 2 == 0 and _is_wide(text)
-        characters.append((text, style))
-    return joined(characters)
+            place = (line, column + GAP)
+            stroke = _FALLING if below - r == right - c else _RISING
+            text, other = canvas.texts.get(place, (stroke, style))
+            # Where two words cross, the cross belongs to neither.
+            mark = stroke if text == stroke else _BOTH
+            canvas.write(place, mark, style if style == other else "")
 
 
 def _letter(letter: str) -> str:
@@ -171,12 +137,6 @@ class StrandsView(View):
         words = ", ".join(spell(entry) for entry in solution.theme_words)
         head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
         return f"{score_text(solution)}  {head}{words}"
-
-    def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
-        """Draw circles and strokes."""
-        from nightgrid.service.games.strands.svg import draw_svg
-
-        return draw_svg(puzzle, solution, title)
 
 
 def _board_of(cover: Cover) -> Puzzle:

@@ -8,13 +8,11 @@ teleports are marked there.
 from __future__ import annotations
 
 import colorsys
+import textwrap
 from collections.abc import Sequence
-from xml.etree import ElementTree as ET
 
-from nightgrid.service.drawing import svg as pictures
-from nightgrid.service.drawing.svg import CHAR_PX, LINE_PX, MARGIN_PX, PLAIN
-from nightgrid.service.games.tiles.layout import Layout, layout
-from nightgrid.service.games.tiles.view import TELEPORT
+from nightgrid.service.drawing.svg import INK, PLAIN, Picture
+from nightgrid.service.games.tiles.view import TELEPORT, Layout, layout
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
@@ -55,34 +53,36 @@ def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None)
     figures = 0 < len(how.layers) <= FIGURES
     tile_high = TILE_PX if figures else max(TILE_PX, 12 + CHIP_PX * how.height)
     moves = _moves(walk, len(puzzle.tiles))
-    lines = max((len(_wrapped(mine)) for mine in moves), default=0)
+    lines = max(map(len, moves), default=0)
     step_x, step_y = TILE_PX + GAP_PX, tile_high + GAP_PX + lines * MOVES_PX
-    captions = _captions(walk)
-    longest = max((len(text) for text in (*captions, title or "")), default=0)
-    board_px = how.columns * step_x - GAP_PX
-    width = max(board_px, longest * CHAR_PX) + 2 * MARGIN_PX
-    top = pictures.head_px(title)
-    foot = top + how.rows * step_y + MARGIN_PX
-    height = foot + LINE_PX * len(captions)
-    svg = pictures.page(width, height, _spoken(puzzle, walk, title), title)
-    left = (width - board_px) // 2
+    captions = ["Below each tile: the moves that select it, from 0."] if walk else []
+    if walk and walk.teleports:
+        captions.append(f"{TELEPORT} is a teleport from the tile of the move before.")
+    cleared = f", cleared in {walk.moves} moves" if walk else ""
+    wide = how.columns * step_x - GAP_PX
+    picture = Picture(
+        f"{title or 'Tiles board'}: {len(puzzle.tiles)} tiles{cleared}",
+        title,
+        wide,
+        how.rows * step_y,
+        [[(text, INK, False)] for text in captions],
+    )
+    left = (picture.width - wide) // 2
     for tile, shapes in enumerate(how.shapes):
-        x, y = left + tile % how.columns * step_x, top + tile // how.columns * step_y
-        pictures.add(
-            svg, "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=PLAIN, stroke=EDGE
+        x, y = left + tile % how.columns * step_x, picture.top + tile // how.columns * step_y
+        picture.add(
+            "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=PLAIN, stroke=EDGE
         )
-        (_draw_figures if figures else _draw_chips)(svg, how, shapes, x, y)
-        for i, text in enumerate(_wrapped(moves[tile]) if moves else ()):
-            pictures.add_middle(
-                svg, x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1
+        (_draw_figures if figures else _draw_chips)(picture, how, shapes, x, y)
+        for i, text in enumerate(moves[tile] if moves else ()):
+            picture.middle(
+                x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1
             )
-    for i, text in enumerate(captions):
-        pictures.add_line(svg, MARGIN_PX, foot + i * LINE_PX + 6, text)
-    return pictures.text_of(svg)
+    return picture.text()
 
 
 def _draw_figures(
-    svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int
+    picture: Picture, how: Layout, shapes: Sequence[str | None], x: int, y: int
 ) -> None:
     mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
     for level, feature in enumerate(shapes):
@@ -90,21 +90,21 @@ def _draw_figures(
             continue
         look = {"fill": _colour(how.colours[feature], level), "stroke": EDGE}
         if level == 0:
-            pictures.add(svg, "rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
-            pictures.add_middle(svg, x + 14, y + 13, feature, LABEL_PX)
+            picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
+            picture.middle(x + 14, y + 13, feature, LABEL_PX)
         elif level == 1:
-            pictures.add(svg, "circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
-            pictures.add_middle(svg, mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
+            picture.add("circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
+            picture.middle(mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
         else:
-            points = " ".join(
-                f"{mid_x + dx * DIAMOND_PX:.1f},{mid_y + dy * DIAMOND_PX:.1f}"
-                for dx, dy in ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
-            )
-            pictures.add(svg, "polygon", points=points, **look)
-            pictures.add_middle(svg, mid_x, mid_y + 2, feature, LABEL_PX)
+            ends = ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
+            points = [(mid_x + dx * DIAMOND_PX, mid_y + dy * DIAMOND_PX) for dx, dy in ends]
+            picture.add("polygon", points=points, **look)
+            picture.middle(mid_x, mid_y + 2, feature, LABEL_PX)
 
 
-def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: int, y: int) -> None:
+def _draw_chips(
+    picture: Picture, how: Layout, shapes: Sequence[str | None], x: int, y: int
+) -> None:
     """Write the features below one another, each on a ground of its colour."""
     for i, feature in enumerate(shapes):
         if feature is None:
@@ -112,38 +112,20 @@ def _draw_chips(svg: ET.Element, how: Layout, shapes: Sequence[str | None], x: i
         top = y + 6 + i * CHIP_PX
         fill = _colour(how.colours[feature], i if how.layers else 0)
         wide = TILE_PX - 12
-        pictures.add(svg, "rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
+        picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
         name = feature if len(feature) <= NAME_CHARS else f"{feature[: NAME_CHARS - 1]}…"
-        pictures.add_middle(svg, x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
+        picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
+    """Write the moves of each tile in lines."""
     if walk is None or walk.moves > MOVES_MAX:
         return []
     found: list[list[str]] = [[] for _ in range(tiles)]
     teleports = set(walk.teleports)
     for i, tile in enumerate(walk.tiles):
         found[tile].append(f"{TELEPORT}{i}" if i in teleports else str(i))
-    return found
-
-
-def _wrapped(moves: Sequence[str]) -> list[str]:
-    lines: list[str] = []
-    for text in moves:
-        if lines and len(lines[-1]) + 1 + len(text) <= MOVES_A_LINE_CHARS:
-            lines[-1] += f" {text}"
-        else:
-            lines.append(text)
-    return lines
-
-
-def _captions(walk: Walk | None) -> list[str]:
-    captions = []
-    if walk is not None:
-        captions.append("Below each tile: the moves that select it, from 0.")
-        if walk.teleports:
-            captions.append(f"{TELEPORT} is a teleport from the tile of the move before.")
-    return captions
+    return [textwrap.wrap(" ".join(mine), MOVES_A_LINE_CHARS) for mine in found]
 
 
 def _colour(number: int, level: int) -> str:
@@ -151,8 +133,3 @@ def _colour(number: int, level: int) -> str:
     light = _LIGHT[level % len(_LIGHT)]
     red, green, blue = colorsys.hls_to_rgb(_HUES[place], light, 0.75 / (1 + turn))
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-
-
-def _spoken(puzzle: Puzzle, walk: Walk | None, title: str | None) -> str:
-    moves = "" if walk is None else f", cleared in {walk.moves} moves"
-    return f"{title or 'Tiles board'}: {len(puzzle.tiles)} tiles{moves}"

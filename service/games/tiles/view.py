@@ -7,10 +7,12 @@ the number of the move that clears it beside it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+import math
+import re
+from dataclasses import dataclass
 
-from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
-from nightgrid.service.games.tiles.layout import Layout, layout, played
+from nightgrid.service.drawing import Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
@@ -40,9 +42,91 @@ FEATURE_STYLES = (
     "red",
 )
 """Styles of the shapes of a layer, taken in turn."""
+LINE_TILES = 40
+"""Tiles of a walk that are written in one line."""
+WIDE = 1.2
+"""Columns for each row, about: a published board has 5 rows of 6."""
+WIDE_MIN, WIDE_MAX = 0.75, 3.0
 
-Cleared = Mapping[tuple[int, str], int]
-"""(tile, feature) -> number of the move that clears it."""
+_SHAPE = re.compile(r"#?([^\W\d_]{1,8})[-_ ]?(\d{1,4})")
+"""A feature as published boards name it: the letter of its layer, the number of its shape."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where tiles and their features stand. The puzzle gives tiles row by row but no rows."""
+
+    columns: int
+    layers: tuple[str, ...]
+    """Names of the layers from the lowest one; () where the features are not named by layer."""
+    shapes: tuple[tuple[str | None, ...], ...]
+    """The features of each tile, one a layer, None where the tile has none there; without layers
+    one after the other."""
+    colours: dict[str, int]
+    """Number of each feature's colour: in each layer from 0."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that the tiles fill."""
+        return -(-len(self.shapes) // self.columns)
+
+    @property
+    def height(self) -> int:
+        """Most features of a tile."""
+        return max(map(len, self.shapes), default=0)
+
+
+def layout(puzzle: Puzzle) -> Layout:
+    """Lay a board out; where its features are all named by layer and shape, by layers."""
+    features = sorted({feature for tile in puzzle.tiles for feature in tile})
+    read = {feature: _SHAPE.fullmatch(feature) for feature in features}
+    layer_of = {feature: match[1] for feature, match in read.items() if match}
+    layers = tuple(sorted(set(layer_of.values())))
+    layered = len(layer_of) == len(features) and all(
+        len({layer_of[feature] for feature in tile}) == len(tile) for tile in puzzle.tiles
+    )
+    if not layered:
+        return Layout(
+            columns=_columns(len(puzzle.tiles)),
+            layers=(),
+            shapes=puzzle.tiles,
+            colours={feature: i for i, feature in enumerate(features)},
+        )
+    colours: dict[str, int] = {}
+    for layer in layers:
+        mine = [feature for feature in features if layer_of[feature] == layer]
+        mine.sort(key=lambda feature: (len(feature), feature))
+        colours |= {feature: i for i, feature in enumerate(mine)}
+    shapes = []
+    for tile in puzzle.tiles:
+        here = {layer_of[feature]: feature for feature in tile}
+        shapes.append(tuple(here.get(layer) for layer in layers))
+    return Layout(
+        columns=_columns(len(puzzle.tiles)), layers=layers, shapes=tuple(shapes), colours=colours
+    )
+
+
+def played(puzzle: Puzzle, walk: Walk) -> tuple[tuple[str, ...], ...]:
+    """Play a walk; return the features that each selection clears. The first one clears none."""
+    left = [set(tile) for tile in puzzle.tiles]
+    cleared: list[tuple[str, ...]] = [()]
+    for before, tile in zip(walk.tiles, walk.tiles[1:], strict=False):
+        shared = left[before] & left[tile]
+        left[before] -= shared
+        left[tile] -= shared
+        cleared.append(tuple(sorted(shared)))
+    return tuple(cleared)
+
+
+def _columns(tiles: int) -> int:
+    """Choose a number of columns that fills the rows, if one is neither too small nor too large."""
+    wanted = math.sqrt(WIDE * tiles)
+    full = [
+        columns
+        for columns in range(1, tiles + 1)
+        if tiles % columns == 0 and WIDE_MIN <= columns * columns / tiles <= WIDE_MAX
+    ]
+    return min(full, key=lambda columns: abs(columns - wanted), default=math.ceil(wanted))
 
 
 def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
@@ -55,19 +139,23 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
     cleared: dict[tuple[int, str], int] = {}
     if walk is not None:
         for i, features in enumerate(played(puzzle, walk)):
-            for feature in features:
-                cleared |= dict.fromkeys(
-                    ((walk.tiles[i], feature), (walk.tiles[i - 1], feature)), i
-                )
+            for tile in walk.tiles[i - 1 : i + 1]:
+                cleared |= {(tile, feature): i for feature in features}
     name = max(map(len, how.colours), default=1)
     number = len(str(walk.moves)) + 2 if walk is not None else 0
     inner = max(min(name, NAME_CHARS) + number, len(str(len(puzzle.tiles))) + 1)
-    lines: list[Line] = []
-    for row in range(how.rows):
-        lines.append(_rule(how, row, inner))
-        lines += [_row_line(how, row, level, inner, cleared) for level in range(how.height or 1)]
-    lines.append(_rule(how, how.rows, inner))
-    return tuple(lines)
+    canvas = Canvas()
+    numbers = {divmod(i, how.columns): i for i in range(how.rows * how.columns)}
+    widths = dict.fromkeys(range(how.columns), inner + 2)
+    inside = canvas.cells(numbers, widths, how.height or 1, "bright_black")
+    for (y, x), tile, shapes in zip(inside.values(), itertools.count(), how.shapes, strict=False):
+        canvas.write((y - 1, x), str(tile + 1), "")
+        for level, feature in enumerate(shapes):
+            if feature is not None:
+                move = str(cleared.get((tile, feature), ""))
+                canvas.write((y + level, x + 1), _cut(feature), _style(how.colours, feature))
+                canvas.write((y + level, x + 1 + inner - len(move)), move, "")
+    return canvas.drawing()
 
 
 def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
@@ -91,38 +179,7 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
     return tuple(drawn)
 
 
-def _rule(how: Layout, row: int, inner: int) -> Line:
-    ends = ("┌┬┐", "├┼┤", "└┴┘")[0 if row == 0 else 2 if row == how.rows else 1]
-    runs: list[Run] = []
-    for column in range(how.columns):
-        tile = row * how.columns + column
-        runs.append((ends[0] if column == 0 else ends[1], "bright_black"))
-        if tile < len(how.shapes) and row < how.rows:
-            text = f"{tile + 1}"
-            runs += [(text, ""), ("─" * (inner + 2 - len(text)), "bright_black")]
-        else:
-            runs.append(("─" * (inner + 2), "bright_black"))
-    return (*runs, (ends[2], "bright_black"))
-
-
-def _row_line(how: Layout, row: int, level: int, inner: int, cleared: Cleared) -> Line:
-    runs: list[Run] = []
-    for column in range(how.columns):
-        runs.append(("│ ", "bright_black"))
-        tile = row * how.columns + column
-        shapes = how.shapes[tile] if tile < len(how.shapes) else ()
-        feature = shapes[level] if level < len(shapes) else None
-        if feature is None:
-            runs.append((" " * (inner + 1), ""))
-            continue
-        name = _cut(feature)
-        number = str(cleared.get((tile, feature), ""))
-        runs.append((name, _style(how.colours, feature)))
-        runs.append((f"{number:>{inner - len(name)}} ", ""))
-    return (*runs, ("│", "bright_black"))
-
-
-def _style(colours: Mapping[str, int], feature: str) -> str:
+def _style(colours: dict[str, int], feature: str) -> str:
     if feature not in colours:
         return ""
     return FEATURE_STYLES[colours[feature] % len(FEATURE_STYLES)]
@@ -131,10 +188,6 @@ def _style(colours: Mapping[str, int], feature: str) -> str:
 def _cut(feature: str) -> str:
     name = "".join(c if c.isprintable() else "?" for c in feature)
     return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
-
-
-LINE_TILES = 40
-"""Tiles of a walk that are written in one line."""
 
 
 class TilesView(View):
@@ -164,12 +217,6 @@ class TilesView(View):
     def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - the same under all rules
         """Write a number of moves."""
         return plural(value, "move")
-
-    def svg(self, puzzle: Puzzle, solution: Walk | None, title: str | None) -> str:
-        """Draw the figures, and the numbers of the moves."""
-        from nightgrid.service.games.tiles.svg import draw_svg
-
-        return draw_svg(puzzle, solution, title)
 
 
 VIEW = TilesView()

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.service.drawing import text_of
-from nightgrid.service.drawing.braille import Canvas
-from nightgrid.service.games.letterboxed.polygon import polygon
-from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_svg
+from nightgrid.service.drawing.canvas import Canvas
+from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_words
 from nightgrid.service.games.letterboxed.view import (
     WORD_STYLES,
     LetterBoxedView,
     draw_board,
     list_words,
+    polygon,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed import check
@@ -101,7 +101,7 @@ def test_strokes_between_the_same_letters_are_bent_apart() -> None:
     board = Puzzle(sides=("A", "B"))
     chain = Chain(words=("ABA", "ABAB"))
     places = [[(0, 0), (1, 0), (0, 0)], [(0, 0), (1, 0), (0, 0), (1, 0)]]
-    svg = draw_svg(board, chain.words, places)
+    svg = draw_words(board, chain.words, places)
     bends = [element.get("d", "").split("Q")[1].split()[:2] for element in elements(svg, "path")]
     assert len(set(map(tuple, bends))) == 5
 
@@ -142,7 +142,7 @@ def test_every_letter_of_any_polygon_is_drawn_once(
     marks = [c for c in text if c in "○●" or unicodedata.category(c) == "No"]
     assert len(marks) == sum(sizes)
     assert len(marks) - marks.count("○") == len(set(word))
-    svg = draw_svg(board, ["W"], [word])
+    svg = draw_words(board, ["W"], [word])
     nodes = [e for e in elements(svg, "circle") if e.get("stroke")]
     assert len(nodes) == sum(sizes)
     spots = [(float(e.get("cx", 0)), float(e.get("cy", 0))) for e in nodes]
@@ -154,7 +154,7 @@ def test_characters_hide_dots_and_lines_have_the_style_of_most_of_their_dots() -
     canvas = Canvas()
     canvas.line((0, 0), (7, 0), "red")
     canvas.line((0, 3), (1, 3), "blue")
-    canvas.put((0, 3), "X", "")
+    canvas.write((0, 3), "X", "")
     (line,) = canvas.drawing()
     assert "".join(text for text, _ in line) == "⣉⠉⠉X"
     assert line[0] == ("⣉⠉⠉", "red")

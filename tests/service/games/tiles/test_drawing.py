@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.service.drawing import text_of
-from nightgrid.service.games.tiles.layout import layout, played
-from nightgrid.service.games.tiles.view import TELEPORT, TILES_MAX, TilesView
+from nightgrid.service.games.tiles.view import TELEPORT, TILES_MAX, TilesView, layout, played
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
