@@ -49,8 +49,9 @@ class Picture:
         self.width = math.ceil(max(wide, longest * CHAR_PX)) + 2 * MARGIN_PX
         self.top = MARGIN_PX + (LINE_PX if title else 0)
         """Where the board begins, below the title if there is one."""
-        foot = self.top + math.ceil(high) + MARGIN_PX
-        width, height = str(self.width), str(foot + LINE_PX * len(captions))
+        self._captions = captions
+        self._foot = self.top + math.ceil(high) + MARGIN_PX
+        width, height = str(self.width), str(self._foot + LINE_PX * len(captions))
         self._svg = ET.Element(
             "svg",
             {
@@ -67,8 +68,6 @@ class Picture:
         self.add("rect", width=width, height=height, rx=16, fill=GROUND)
         if title:
             self._line(MARGIN_PX + 2, [(title, INK, True)])
-        for i, runs in enumerate(captions):
-            self._line(foot + i * LINE_PX + 6, runs)
 
     def add(self, tag: str, text: str | None = None, **attributes: object) -> None:
         """Add an element, as `_element` makes it."""
@@ -97,7 +96,9 @@ class Picture:
         )
 
     def text(self) -> str:
-        """Write the picture out as the text of an SVG file."""
+        """Write the captions, and then the picture as the text of an SVG file."""
+        for i, runs in enumerate(self._captions):
+            self._line(self._foot + i * LINE_PX + 6, runs)
         # Only between the elements of the picture: between the runs of a line, a space would be
         # seen.
         self._svg.text = "\n "
