@@ -56,7 +56,6 @@ format: $(READY) ## rewrite the source in house style
 
 docs: $(READY) ## write what docs/ takes from the source
 	PYTHONPATH=. $(BIN)/python docs/generate.py
-	$(BIN)/python -m nightgrid.service.cli.manual > docs/cli.md
 
 bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.published --write

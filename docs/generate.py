@@ -1,24 +1,32 @@
 """Write the parts of the pages that the source knows better than a person: `make docs`.
 
 The tree of docs/architecture.md comes from the first sentence of every module, the settings of
-docs/operations.md from `nightgrid.workers.settings`. A test fails when a page is behind.
+docs/operations.md from `nightgrid.workers.settings`, the commands of docs/cli.md from their own
+help. A test fails when a page is behind.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
+import io
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import nightgrid
+from nightgrid.service.cli.app import COMMANDS, app
+from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 FLOORS = ("service", "flows", "workers", "archive", "solvers")
+HELP_CHARS = 100
 SETTINGS_SOURCE = ROOT / "workers" / "settings.py"
 BEGIN, END = "<!-- begin: written by `make docs` -->\n", "<!-- end -->\n"
 
@@ -126,7 +134,22 @@ def _first_line(found: Callable[..., Any]) -> str:
     return (inspect.getdoc(found) or "").split("\n", maxsplit=1)[0]
 
 
+def commands() -> str:
+    """List what the exit codes mean, and the help of every command."""
+    parts = ["| exit code | meaning |", "|---|---|"]
+    parts += [f"| {code.value} | {code.meaning} |" for code in sorted(Exit)]
+    for words in ([], *([command.__name__] for command, _, _ in COMMANDS)):
+        out = io.StringIO()
+        # The help is as wide as the terminal, and a page is not written for one terminal.
+        with patch.dict(os.environ, COLUMNS=str(HELP_CHARS)), contextlib.redirect_stdout(out):
+            app([*words, "--help"], prog_name="nightgrid", standalone_mode=False)
+        name = " ".join(["nightgrid", *words])
+        parts += ["", f"## {name}", "", f"```\n{out.getvalue().strip()}\n```"]
+    return "\n".join([*parts, ""])
+
+
 PAGES = {
+    DOCS / "cli.md": commands,
     DOCS / "architecture.md": tree,
     DOCS / "operations.md": settings,
     DOCS / "python.md": public_names,

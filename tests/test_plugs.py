@@ -24,8 +24,6 @@ NAMED = {
 HELP = frozenset({"help", "metavar", "epilog"})
 """Arguments of options and commands whose texts tell people about games by example."""
 ALLOWED = {
-    # The page of the manual that shows what files and answers of each game look like.
-    "service/cli/manual.py": "_TAIL",
     # Every command with an example of its use.
     "service/cli/app.py": "COMMANDS",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.service.cli.app import COMMANDS
-from tests.service.scenes import ROOT, environment
+from tests.service.scenes import environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
@@ -56,21 +56,6 @@ def test_every_option_says_what_it_does(invoke: Invoke) -> None:
                 after = options[i + 1] if i + 1 < len(options) else ""
                 described = re.search(r"\S {2,}\S", line) or after.startswith(" " * 10)
                 assert described, f"nightgrid {name}: {line}"
-
-
-def test_page_of_the_command_line_is_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "nightgrid.service.cli.manual"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env=environment(COLUMNS="37"),
-        timeout=60,
-        check=True,
-    )
-    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert page == done.stdout, "run: python -m nightgrid.service.cli.manual > docs/cli.md"
 
 
 def test_no_command_shows_help_and_version_is_printed(invoke: Invoke) -> None:
