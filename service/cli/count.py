@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     GameName,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug
-from nightgrid.service.options.option_games import collect, refuse_others, with_options
+from nightgrid.service.options.game_options import collect, refuse_others, with_options
 from nightgrid.service.options.shared_options import (
     Json,
     check_game,

@@ -10,7 +10,7 @@ import typer
 
 from nightgrid.service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
 from nightgrid.service.games import ALL
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     Inline,

@@ -13,8 +13,7 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_best
 from nightgrid.service.games import bound_json, view
-from nightgrid.service.options.option_games import with_typed_boards
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
+from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
 from nightgrid.service.options.shared_options import (
     Best,
     Count,

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.pictures import SvgFile, check_picture, write_file, write_picture
-from nightgrid.service.options.shared_options import Json, check_range
+from nightgrid.service.options.shared_options import (
+    Json,
+    SvgFile,
+    check_picture,
+    check_range,
+    write_file,
+    write_picture,
+)
 from nightgrid.service.terminal.console import (
     Exit,
     duration,

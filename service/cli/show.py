@@ -10,9 +10,17 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_board
 from nightgrid.service.games import view
-from nightgrid.service.options.option_games import with_typed_boards
-from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from nightgrid.service.options.shared_options import Files, GameName, Json, Levels
+from nightgrid.service.options.game_options import with_typed_boards
+from nightgrid.service.options.shared_options import (
+    Files,
+    GameName,
+    Json,
+    Levels,
+    SvgFile,
+    check_picture,
+    one_picture,
+    write_picture,
+)
 from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
 
 if TYPE_CHECKING:

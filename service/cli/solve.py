@@ -21,15 +21,15 @@ from nightgrid.service.cli.answers import (
     say_solutions,
 )
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.option_games import (
+from nightgrid.service.options.game_options import (
+    GameRules,
     collect,
     option,
     refuse_others,
+    with_game_rules,
     with_options,
     with_typed_boards,
 )
-from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from nightgrid.service.options.rule_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     All,
     Best,
@@ -40,9 +40,13 @@ from nightgrid.service.options.shared_options import (
     Json,
     Levels,
     Limit,
+    SvgFile,
+    check_picture,
     check_range,
     chosen_ask,
+    one_picture,
     read_settings,
+    write_picture,
 )
 from nightgrid.service.terminal.console import (
     Exit,

@@ -10,7 +10,7 @@ from pathlib import Path
 from nightgrid.archive.games import game_of, reader
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
-from nightgrid.service.options.option_games import BOARD_OPTIONS, option
+from nightgrid.service.options.game_options import BOARD_OPTIONS, option
 from nightgrid.service.options.shared_options import check_game, game_title
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError

@@ -1,18 +1,22 @@
-"""Values of options that several commands share."""
+"""Options that several commands share, and their values."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nightgrid.service.games import ALL, service_plug
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, game_plug
+from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
+    from nightgrid.service.options.reading import Found
     from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.settings import Settings
 
@@ -78,6 +82,14 @@ LakeOption = Annotated[
     typer.Option(
         metavar="FOLDER|URL",
         help="The lake: a folder or s3://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, else ./lake.",
+    ),
+]
+
+SvgFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a picture of the board, with its solution, to FILE (not of Pips).",
     ),
 ]
 
@@ -187,3 +199,49 @@ def run_options(lake: str | None, processes: int | None, *, inline: bool) -> dic
 def hands(settings: RunSettings) -> str:
     """Say who solves a run, for people."""
     return "this process" if settings.executor == "inline" else "Celery workers"
+
+
+def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
+    """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
+    from nightgrid.archive.payloads.published import Published
+
+    seen = 0
+    for found in sources:
+        if svg is not None and isinstance(found.item, Published):
+            seen += 1
+            if not service_plug(found.game).draws_svg:
+                drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
+                title = titles([found.game])
+                raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
+            if seen > 1:
+                raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
+        yield found
+
+
+def check_picture(path: Path | None) -> None:
+    """Raise PermanentError for a file that cannot be written; None is no picture."""
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir():
+        reason = "Is a directory"
+    elif not folder.is_dir():
+        reason = "No such file or directory" if not folder.exists() else "Not a directory"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        reason = "Permission denied"
+    else:
+        return
+    raise PermanentError(f"--svg {path}: {reason}")
+
+
+def write_picture(path: Path, text: str) -> None:
+    """Write a picture. Raises PermanentError where that fails."""
+    write_file(path, text, "--svg")
+
+
+def write_file(path: Path, text: str, what: str = "cannot write") -> None:
+    """Write a text. Raises PermanentError, beginning with `what`, where that fails."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PermanentError(f"{what} {path}: {error.strerror or error}") from error

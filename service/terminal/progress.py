@@ -1,8 +1,7 @@
-"""How far a run is, on standard error: one moving line on a terminal, else a line now and then."""
+"""How far a run is, on standard error: a moving bar on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -29,80 +28,100 @@ READY_PATIENCE_S = 20.0
 
 
 class MovingLine:
-    """A line on standard error that is written over; where it cannot be, a line now and then."""
+    """A bar and a text that are written over; where they cannot be, a line now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, transient: bool = False) -> None:
+        """Begin a line; a `transient` one is taken away at its end."""
         self._moving = sys.stderr.isatty()
+        self._transient = transient
         self._next_at = 0.0
-        self._written = False
+        self._bar: Bar | None = None
         self._held: Callable[[], str] | None = None
 
-    def show(self, text: Callable[[], str], *, at_once: bool = False) -> None:
-        """Show a text, unless one was shown a moment ago."""
+    def show(
+        self, done: int, total: int, text: Callable[[], str], *, at_once: bool = False
+    ) -> None:
+        """Show how far it is, unless that was shown a moment ago."""
         now = time.monotonic()
         if now < self._next_at and not at_once:
             self._held = text
             return
         self._held = None
         self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
-        if self._moving:
-            # A line that is too long would go on in the next one and could not be taken back.
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{text()[:width]}")
-            sys.stderr.flush()
-            self._written = True
-        else:
+        if not self._moving:
             note(text())
+            return
+        self._bar = self._bar or self._open()
+        (task,) = self._bar.task_ids
+        self._bar.update(task, completed=done, total=total, description=text())
+        self._bar.refresh()
 
     def close(self) -> None:
         """End the moving line; elsewhere tell what came last, unless that was told."""
         held, self._held = self._held, None
         if held is not None and not self._moving:
             note(held())
-        if self._written:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
-        self._written = False
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = None
+
+    def _open(self) -> Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        # Standard output may be a file, to which answers are written meanwhile.
+        bar = Progress(
+            BarColumn(BAR_CHARS),
+            TextColumn("{task.description}", markup=False),
+            console=Console(stderr=True),
+            transient=self._transient,
+            auto_refresh=False,
+            redirect_stdout=False,
+        )
+        bar.add_task("")
+        bar.start()
+        return bar
 
 
 class ProgressLine(MovingLine):
     """Call it with every progress of a run; close it before anything else is written."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._ended = ""
-        """The run whose end was shown, which may be told again."""
+    _ended = ""
+    """The run whose end was shown, which may be told again."""
 
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
+        # Loaded with the first progress: by then the workers' own modules are.
+        from nightgrid.workers.driver.progress import told_of
+
         finished = progress.ended
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        self.show(lambda: describe(progress), at_once=finished)
+        text = told_of if self._moving else describe
+        done, total = progress.jobs_done, max(progress.jobs_total, 1)
+        self.show(done, total, lambda: text(progress), at_once=finished)
 
 
 class SlicesLine(MovingLine):
     """Call it with (slices done, slices in all) while a corpus is made."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._begun = 0.0
-        self._first: int | None = None
+    _begun: tuple[float, int] | None = None
+    """When it was first called, and how many slices were done then."""
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the corpus is; nothing of one that is made at once."""
         from nightgrid.workers.driver.progress import clock_time
 
-        if self._first is None:
-            self._begun, self._first = time.monotonic(), done
-        seconds = time.monotonic() - self._begun
-        made = done - self._first
+        now = time.monotonic()
+        begun, before = self._begun = self._begun or (now, done)
+        seconds, made = now - begun, done - before
         if done == total and seconds < BAR_PATIENCE_S:
             return
-        left = f", about {clock_time(seconds / made * (total - done))} left" if made else ""
         text = f"corpus: {done:,} of {total:,} slices, {seconds:.1f} s"
-        self.show(lambda: text + (left if done < total else ""), at_once=done == total)
+        if made and done < total:
+            text += f", about {clock_time(seconds / made * (total - done))} left"
+        self.show(done, total, lambda: text, at_once=done == total)
 
 
 @contextmanager
@@ -110,42 +129,33 @@ def spangram_bar(game: Any) -> Iterator[SpangramBar]:
     """Show how many spangrams are done while a game solves; nothing when it tells nothing."""
     bar = SpangramBar()
     # Games that have much to tell call this attribute with (done, total).
-    if hasattr(game, "on_progress"):
+    tells = hasattr(game, "on_progress")
+    if tells:
         game.on_progress = bar
     try:
         yield bar
     finally:
-        if hasattr(game, "on_progress"):
+        if tells:
             game.on_progress = None
         bar.close()
 
 
-class SpangramBar:
-    """A bar on a terminal, a line now and then elsewhere, from BAR_PATIENCE_S on."""
+class SpangramBar(MovingLine):
+    """A bar on a terminal, from BAR_PATIENCE_S on; elsewhere lines, and one that tells the end."""
 
     def __init__(self) -> None:
-        self._begun = now = time.monotonic()
-        self._moving = sys.stderr.isatty()
+        super().__init__(transient=True)
+        self._begun = time.monotonic()
+        self._next_at = self._begun + (BAR_PATIENCE_S if self._moving else PIPED_EVERY_S)
         self._told = False
-        self._next_at = now + (BAR_PATIENCE_S if self._moving else PIPED_EVERY_S)
-        self._bar: Bar | None = None
-        self._task: Any = None
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far it is, unless that was shown a moment ago."""
-        now = time.monotonic()
-        if now < self._next_at:
-            return
-        self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
-        if not self._moving:
-            note(f"{done:,} of {total:,} spangrams")
-            self._told = True
-            return
-        if self._bar is None:
-            self._bar = _open_bar()
-            self._task = self._bar.add_task("spangrams", total=total)
-        self._bar.update(self._task, completed=done, total=total)
-        self._bar.refresh()
+        self.show(done, total, lambda: self._tell(done, total))
+
+    def _tell(self, done: int, total: int) -> str:
+        self._told = True
+        return f"{done:,} of {total:,} spangrams, {time.monotonic() - self._begun:.1f} s"
 
     def give_way(self) -> None:
         """Leave the terminal to an answer that is written now, until nothing came for a while."""
@@ -155,29 +165,11 @@ class SpangramBar:
 
     def close(self) -> None:
         """Take the bar away; after lines that tell how far it is, tell that it has ended."""
-        if self._bar is not None:
-            self._bar.stop()
-        self._bar = None
-        if self._told:
+        self._held = None
+        super().close()
+        if self._told and not self._moving:
             note(f"ended after {time.monotonic() - self._begun:.1f} s")
         self._told = False
-
-
-def _open_bar() -> Bar:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        auto_refresh=False,
-    )
-    bar.start()
-    return bar
 
 
 def describe(progress: Progress) -> str:

@@ -19,7 +19,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.night import SAMPLES
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.strands.view import draw_cover, draw_letters
-from nightgrid.service.options.rule_options import OPTIONS, GameRules
+from nightgrid.service.options.game_options import OPTIONS, GameRules
 from nightgrid.service.terminal import progress
 from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
@@ -346,7 +346,11 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
             solver.on_progress(done, 100)
     assert solver.on_progress is None
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["39 of 100 spangrams", "79 of 100 spangrams", "ended after 12.5 s"]
+    assert lines == [
+        "39 of 100 spangrams, 5.0 s",
+        "79 of 100 spangrams, 10.0 s",
+        "ended after 12.5 s",
+    ]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress.spangram_bar(solver):
         solver.on_progress(1, 100)
@@ -355,7 +359,7 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
         assert capsys.readouterr().err == ""
         now[0] += 0.2
         solver.on_progress(3, 100)
-        assert "3/100" in capsys.readouterr().err
+        assert "3 of 100" in capsys.readouterr().err
 
 
 def test_bar_gives_way_to_answers_on_the_same_terminal(
@@ -369,14 +373,17 @@ def test_bar_gives_way_to_answers_on_the_same_terminal(
         with progress.spangram_bar(StrandsGame(Rules(), None)) as bar:
             now[0] += 1.5
             bar(1, 100)
-            assert "1/100" in capsys.readouterr().err
+            print("an answer")
+            told = capsys.readouterr()
+            assert "1 of 100" in told.err
+            assert told.out == "an answer\n", "a bar takes nothing from standard output"
             bar.give_way()
             now[0] += 0.5
             bar(2, 100)
-            assert ("2/100" in capsys.readouterr().err) is not same
+            assert ("2 of 100" in capsys.readouterr().err) is not same
             now[0] += 1.0
             bar(3, 100)
-            assert "3/100" in capsys.readouterr().err
+            assert "3 of 100" in capsys.readouterr().err
 
 
 def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
