@@ -40,6 +40,12 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
+def _either(
+    check: str, well: object, found: str, otherwise: str, advice: str, bad: Verdict = "failure"
+) -> Finding:
+    return Finding(check, "ok", found) if well else Finding(check, bad, otherwise, advice)
+
+
 def examine(settings: Settings) -> Iterator[Finding]:
     """Run every check, one after the other. A check that fails does not stop the next."""
     checks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
@@ -62,12 +68,9 @@ def check_python() -> Iterator[Finding]:
     """Look whether this Python is one the project runs on."""
     found = platform.python_version()
     least, most = SUPPORTED_PYTHONS
-    if least <= sys.version_info[:2] <= most:
-        yield Finding("python", "ok", found)
-        return
-    yield Finding(
-        "python", "failure", found, "use Python 3.11, 3.12 or 3.13: make PYTHON=python3.12"
-    )
+    fits = least <= sys.version_info[:2] <= most
+    advice = "use Python 3.11, 3.12 or 3.13: make PYTHON=python3.12"
+    yield _either("python", fits, found, found, advice)
 
 
 def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
@@ -82,46 +85,38 @@ def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
                 f"{name} {version} breaks Prefect 3.8",
                 f"pip install '{name}<{major}.{minor}'",
             )
-    try:
-        text = constraints.read_text(encoding="ascii")
-    except OSError:
-        yield Finding(
-            "versions", "ok", f"{len(installed)} packages; no constraints.txt to compare with"
-        )
+    if not constraints.exists():
+        said = f"{len(installed)} packages; no constraints.txt to compare with"
+        yield Finding("versions", "ok", said)
         return
-    pins = {_name(name): version for name, version in _PIN.findall(text)}
-    direct = {_name(match[0]) for match in _requirements()}
-    others = {
-        name: (installed[name], pin)
-        for name, pin in pins.items()
-        if name in installed and installed[name] != pin
-    }
-    for name, (version, pin) in others.items():
-        yield Finding(
-            "versions",
-            "failure" if name in direct else "warning",
-            f"{name} {version} is installed, {pin} was tested",
-            f"pip install {name}=={pin} --constraint constraints.txt",
-        )
-    if not others:
-        same = sum(name in installed for name in pins)
+    pins = _PIN.findall(constraints.read_text(encoding="ascii"))
+    same = 0
+    for name, pin in ((_name(name), pin) for name, pin in pins):
+        version = installed.get(name, pin)
+        same += installed.get(name) == pin
+        if version != pin:
+            yield Finding(
+                "versions",
+                "failure" if name in _direct() else "warning",
+                f"{name} {version} is installed, {pin} was tested",
+                f"pip install {name}=={pin} --constraint constraints.txt",
+            )
+    if same == sum(_name(name) in installed for name, _ in pins):
         yield Finding("versions", "ok", f"{same} packages as in constraints.txt")
 
 
 def _installed() -> dict[str, str]:
-    return {
-        _name(dist.metadata["Name"]): dist.version
-        for dist in metadata.distributions()
-        if dist.metadata["Name"]
-    }
+    found = ((dist.metadata["Name"], dist.version) for dist in metadata.distributions())
+    return {_name(name): version for name, version in found if name}
 
 
-def _requirements() -> list[re.Match[str]]:
+def _direct() -> set[str]:
+    """Name the packages that this one asks for itself."""
     try:
         lines = metadata.requires("nightgrid") or []
     except metadata.PackageNotFoundError:
-        return []
-    return [match for line in lines if (match := _REQUIREMENT.match(line))]
+        return set()
+    return {_name(match[0]) for line in lines if (match := _REQUIREMENT.match(line))}
 
 
 def _name(name: str) -> str:
@@ -137,19 +132,14 @@ def check_kernels() -> Iterator[Finding]:
     from nightgrid.solvers.registry import GAMES, game
 
     for name in GAMES:
+        trouble = ""
         try:
             game(name).warm()
         except (RuntimeError, OSError, ImportError) as error:
-            yield Finding(
-                "kernels",
-                "failure",
-                f"{name}: {error}",
-                "set NUMBA_CACHE_DIR to a folder that can be written",
-            )
-        else:
-            yield Finding(
-                "kernels", "ok", f"{name} compiled or loaded, solver {game(name).solver_version}"
-            )
+            trouble = f"{name}: {error}"
+        ready = f"{name} compiled or loaded, solver {game(name).solver_version}"
+        advice = "set NUMBA_CACHE_DIR to a folder that can be written"
+        yield _either("kernels", not trouble, ready, trouble, advice)
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:
@@ -158,63 +148,49 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     from nightgrid.workers.cluster import server
 
     where = server.address(settings)
-    if not server.is_up(settings):
-        if not server.is_embedded(settings):
-            yield Finding(
-                "server",
-                "failure",
-                f"{where} does not answer",
-                "start it, or change or unset NIGHTGRID_REDIS_URL (unset: embedded server)",
-            )
-            return
-        binary = server.server_binary()
-        done = subprocess.run(
-            [binary, "--version"], capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False
-        )
-        if done.returncode:
-            raise PermanentError(
-                f"{binary} --version fails: {done.stderr.decode(errors='replace')}"
-            )
-        version = re.search(rb"v=(\S+)", done.stdout)
-        yield Finding(
-            "server", "ok", f"embedded {(version[1] if version else b'').decode()}: {binary}"
-        )
-        yield Finding(
-            "persistence", "ok", "the embedded server always appends to a file and evicts nothing"
+    if server.is_up(settings):
+        with connect(settings) as client:
+            about: dict[str, Any] = client.info()
+            alive = len(living(client, settings))
+        yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
+        yield from check_persistence(about)
+        yield _either(
+            "workers", alive, f"{alive} alive", "none alive", "nightgrid worker", "warning"
         )
         return
-    with connect(settings) as client:
-        about: dict[str, Any] = client.info()
-        alive = living(client, settings)
-    yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
-    yield from check_persistence(about)
-    if alive:
-        yield Finding("workers", "ok", f"{len(alive)} alive")
-    else:
-        yield Finding("workers", "warning", "none alive", "nightgrid worker")
+    if not server.is_embedded(settings):
+        advice = "start it, or change or unset NIGHTGRID_REDIS_URL (unset: embedded server)"
+        yield Finding("server", "failure", f"{where} does not answer", advice)
+        return
+    binary = server.server_binary()
+    done = subprocess.run(
+        [binary, "--version"], capture_output=True, timeout=COMMAND_TIMEOUT_S, check=False
+    )
+    if done.returncode:
+        raise PermanentError(f"{binary} --version fails: {done.stderr.decode(errors='replace')}")
+    version = re.search(rb"v=(\S+)", done.stdout)
+    yield Finding("server", "ok", f"embedded {(version[1] if version else b'').decode()}: {binary}")
+    kept = "the embedded server always appends to a file and evicts nothing"
+    yield Finding("persistence", "ok", kept)
 
 
 def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
     """Look in a server's INFO whether it keeps queued work over a restart and when it is full."""
-    if int(about.get("aof_enabled", 0)):
-        yield Finding("persistence", "ok", "append-only file is on")
-    else:
-        yield Finding(
-            "persistence",
-            "failure",
-            "append-only file is off: queued work is lost with the server",
-            "redis-cli CONFIG SET appendonly yes, and appendonly yes in its configuration",
-        )
+    yield _either(
+        "persistence",
+        int(about.get("aof_enabled", 0)),
+        "append-only file is on",
+        "append-only file is off: queued work is lost with the server",
+        "redis-cli CONFIG SET appendonly yes, and appendonly yes in its configuration",
+    )
     policy = about.get("maxmemory_policy", "unknown")
-    if policy == "noeviction":
-        yield Finding("persistence", "ok", "evicts nothing")
-    else:
-        yield Finding(
-            "persistence",
-            "failure",
-            f"maxmemory-policy is {policy}: a full server drops queued work",
-            "redis-cli CONFIG SET maxmemory-policy noeviction, and in its configuration",
-        )
+    yield _either(
+        "persistence",
+        policy == "noeviction",
+        "evicts nothing",
+        f"maxmemory-policy is {policy}: a full server drops queued work",
+        "redis-cli CONFIG SET maxmemory-policy noeviction, and in its configuration",
+    )
 
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
@@ -233,22 +209,18 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
         replaced = lake.read_bytes(path) == b"second\n"
         lake.delete(path)
     except (NightgridError, OSError) as error:
-        yield Finding(
-            "lake",
-            "failure",
-            str(error),
-            "give --lake or NIGHTGRID_LAKE a folder or URL that can be written",
-        )
+        advice = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
+        yield Finding("lake", "failure", str(error), advice)
         return
+    yield _either(
+        "lake",
+        replaced,
+        f"{settings.lake} can be written, files are replaced at once",
+        f"{settings.lake}: a replaced file still reads as before",
+        "use a storage that replaces files at once",
+    )
     if not replaced:
-        yield Finding(
-            "lake",
-            "failure",
-            f"{settings.lake}: a replaced file still reads as before",
-            "use a storage that replaces files at once",
-        )
         return
-    yield Finding("lake", "ok", f"{settings.lake} can be written, files are replaced at once")
     yield from _check_schemas(lake, settings.lake)
     for folder in reversed(made):
         # A look leaves nothing behind; what another process has put there meanwhile stays.
@@ -264,36 +236,31 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
     from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
 
     tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
-    seen = 0
-    for table in tables:
-        for path in lake.list(table):
-            if not path.endswith(".parquet"):
-                continue
-            about = pq.read_schema(io.BytesIO(lake.read_bytes(path))).metadata or {}
-            version = about.get(b"nightgrid.schema_version", b"none").decode()
-            seen += 1
-            if version not in {str(number) for number in READABLE_VERSIONS}:
-                yield Finding(
-                    "lake",
-                    "failure",
-                    f"{path} has schema version {version}, this program {SCHEMA_VERSION}",
-                    f"use the nightgrid that wrote {url}, or move the file away",
-                )
-    yield Finding("lake", "ok", f"{seen} tables that schema version {SCHEMA_VERSION} reads")
+    paths = [path for table in tables for path in lake.list(table) if path.endswith(".parquet")]
+    for path in paths:
+        about = pq.read_schema(io.BytesIO(lake.read_bytes(path))).metadata or {}
+        version = about.get(b"nightgrid.schema_version", b"none").decode()
+        if version not in map(str, READABLE_VERSIONS):
+            yield Finding(
+                "lake",
+                "failure",
+                f"{path} has schema version {version}, this program {SCHEMA_VERSION}",
+                f"use the nightgrid that wrote {url}, or move the file away",
+            )
+    yield Finding("lake", "ok", f"{len(paths)} tables that schema version {SCHEMA_VERSION} reads")
 
 
 def check_flows() -> Iterator[Finding]:
     """Look whether the nightly job's engine is installed. A machine that only works needs none."""
     version = _installed().get("prefect")
-    if version:
-        yield Finding("nightly", "ok", f"Prefect {version}")
-    else:
-        yield Finding(
-            "nightly",
-            "warning",
-            "Prefect is not installed: this machine can work but not run the nightly job",
-            "pip install 'nightgrid[flows]'",
-        )
+    yield _either(
+        "nightly",
+        version,
+        f"Prefect {version}",
+        "Prefect is not installed: this machine can work but not run the nightly job",
+        "pip install 'nightgrid[flows]'",
+        "warning",
+    )
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
@@ -309,9 +276,6 @@ def doctor(lake: LakeOption = None, json: Json = False) -> int:
             emit(finding._asdict())
     failures = sum(finding.verdict == "failure" for finding in findings)
     if not json:
-        say_table(
-            ("check", "", "found", "what to do"),
-            findings,
-        )
+        say_table(("check", "", "found", "what to do"), findings)
         say(plural(failures, "failure") if failures else "All is well.")
     return Exit.FAILED if failures else Exit.OK

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
-from nightgrid.service.games import ALL
+from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -105,7 +105,7 @@ def nightly(
     places = night_sources(source, game)
     rules.check()
     for name in places:
-        rules.check_night(name)
+        service_plug(name).check_night(rules.said)
     common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
     games = [
         NightGame(

@@ -113,9 +113,7 @@ def submit(
     def submit_one(found: Found, published: Published) -> Exit:
         asked = wanted(found.game)
         check_ask(asked, found.game)
-        rules.rules(found.game)
-        puzzle = rules.puzzle(found.game, published.puzzle)
-        bound = rules.bind(found.game, puzzle)
+        puzzle, bound = rules.bind(found.game, published.puzzle)
         if not _is_known(store, bound, puzzle, asked):
             need_server()
         job = ondemand.submit(

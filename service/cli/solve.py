@@ -142,9 +142,7 @@ def solve(
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
         refuse_others(searches, found.game, SEARCH_OPTIONS)
-        rules.rules(found.game)
-        puzzle = rules.puzzle(found.game, published.puzzle)
-        bound = rules.bind(found.game, puzzle)
+        puzzle, bound = rules.bind(found.game, published.puzzle)
         warm_once(found.game)
         job = _Solve(
             game=bound,

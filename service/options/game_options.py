@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from nightgrid.service.games import ALL, GameOption, ServicePlug, service_plug
+from nightgrid.service.games.plug import Said
 from nightgrid.service.options.shared_options import game_title, one_of
 from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -65,15 +66,13 @@ Options = Mapping[str, SharedOption]
 
 def collect(
     options_of: Callable[[ServicePlug], Sequence[GameOption]],
-    before: Options | None = None,
 ) -> Options:
-    """Collect options of all games, those `before` first; games share what they call the same."""
+    """Collect options of all games; games share what they call the same."""
     found: dict[str, dict[str, GameOption]] = {}
     for game, plug in ALL.items():
         for mine in options_of(plug):
             found.setdefault(mine.name, {})[game] = mine
-    shared = {name: SharedOption(name=name, of=of) for name, of in found.items()}
-    return {**(before or {}), **shared}
+    return {name: SharedOption(name=name, of=of) for name, of in found.items()}
 
 
 def refuse_others(said: Mapping[str, Any], game: str, options: Options) -> None:
@@ -143,15 +142,11 @@ _LEXICON = GameOption(
     "board brings, else the English words of wordfreq.",
     metavar="FILE",
 )
-OPTIONS = collect(
-    lambda plug: plug.rule_options,
-    {
-        _LEXICON.name: SharedOption(
-            name=_LEXICON.name,
-            of={game: _LEXICON for game in GAMES if game_plug(game).words},
-        )
-    },
-)
+_OF_WORDS = {game: _LEXICON for game in GAMES if game_plug(game).words}
+OPTIONS = {
+    _LEXICON.name: SharedOption(name=_LEXICON.name, of=_OF_WORDS),
+    **collect(lambda plug: plug.rule_options),
+}
 """Every option that switches a rule, or the words that a game is played with."""
 
 
@@ -160,21 +155,18 @@ class GameRules:
 
     def __init__(self, **said: Any) -> None:
         """Take options of OPTIONS by name, those alone that were given."""
-        self._said = said
+        self.said: Said = said
+        """Every option that was given, with its value."""
         self._bound: dict[tuple[str, bool], Game[Any, Any]] = {}
-
-    def said(self) -> dict[str, Any]:
-        """Name every option that was given, with its value."""
-        return dict(self._said)
 
     @property
     def lexicon(self) -> str | None:
         """The word list to play with."""
-        return self._said.get(_LEXICON.name)
+        return self.said.get(_LEXICON.name)
 
     def check(self) -> None:
         """Raise PermanentError for a value that means nothing in any game."""
-        for name, value in self._said.items():
+        for name, value in self.said.items():
             OPTIONS[name].check(value)
 
     def rules(self, game: str) -> str:
@@ -184,60 +176,46 @@ class GameRules:
         or has no such value for.
         """
         self.check()
-        refuse_others(self._said, game, OPTIONS)
+        refuse_others(self.said, game, OPTIONS)
         plug = service_plug(game)
         try:
-            return plug.rule_line(self._said)
+            return plug.rule_line(self.said)
         except RuleError as error:
-            names = (o.name for o in plug.rule_options if (o.rule or o.name) == error.rule)
-            name = next(names, None)
-            if name is None:
+            names = {o.rule or o.name: o.name for o in reversed(plug.rule_options)}
+            if error.rule not in names:
                 raise
-            raise PermanentError(f"{option(name)} {error.fault}") from error
-
-    def check_night(self, game: str) -> None:
-        """Raise PermanentError for a value that a night over many boards cannot have."""
-        service_plug(game).check_night(self._said)
+            raise PermanentError(f"{option(names[error.rule])} {error.fault}") from error
 
     def among(self, games: Sequence[str]) -> list[GameRules]:
         """Give each of several games those options that are for it.
 
         Raises PermanentError for an option that is for none of them.
         """
-        useless = {
-            name: value
-            for name, value in self._said.items()
-            if not any(game in OPTIONS[name].games for game in games)
-        }
+        of = {name: OPTIONS[name].games for name in self.said}
+        useless = {name: self.said[name] for name in of if not set(of[name]) & set(games)}
         refuse_others(useless, games[0], OPTIONS)
         return [
-            GameRules(
-                **{name: value for name, value in self._said.items() if game in OPTIONS[name].games}
-            )
+            GameRules(**{name: self.said[name] for name in of if game in of[name]})
             for game in games
         ]
 
-    def puzzle(self, game: str, puzzle: Any) -> Any:
-        """Give a puzzle what was said of it rather than of the rules.
-
-        Raises PermanentError when its board cannot be so.
-        """
-        return service_plug(game).with_rules(puzzle, self._said)
-
-    def bind(self, game: str, puzzle: Any) -> Game[Any, Any]:
+    def bind(self, game: str, puzzle: Any) -> tuple[Any, Game[Any, Any]]:
         """Bind a game to the rules, and a game of words to the words for a puzzle.
 
-        A puzzle that brings its own words is played with these unless a lexicon is given. A game is
-        bound once. Raises PermanentError for rules or words that the game does not have, or a word
-        list that cannot be read.
+        Returns the puzzle with what was said of it rather than of the rules, and the game. A puzzle
+        that brings its own words is played with these unless a lexicon is given. A game is bound
+        once. Raises PermanentError for rules or words that the game does not have, a word list that
+        cannot be read, or a puzzle whose board cannot be so.
         """
         from nightgrid.archive.words.binding import bind_game, lexicon_for
 
+        line = self.rules(game)
+        puzzle = service_plug(game).with_rules(puzzle, self.said)
         key = (game, getattr(puzzle, "dictionary", None) is not None)
         if key not in self._bound:
             lexicon = self.lexicon or lexicon_for(game, puzzle)
-            self._bound[key] = bind_game(game, self.rules(game), lexicon)
-        return self._bound[key]
+            self._bound[key] = bind_game(game, line, lexicon)
+        return puzzle, self._bound[key]
 
 
 with_game_rules = with_options("rules", OPTIONS, lambda said: GameRules(**said))

@@ -267,6 +267,6 @@ def test_wrong_boards_are_one_line_and_exit_3(
 def test_options_of_several_games_go_to_those_that_have_them() -> None:
     rules = GameRules(lexicon="x", spangram="off", fewest_letters=True)
     pips, strands, letterboxed = rules.among(["pips", "strands", "letterboxed"])
-    assert pips.said() == {}
-    assert strands.said() == {"lexicon": "x", "spangram": "off"}
-    assert letterboxed.said() == {"lexicon": "x", "fewest_letters": True}
+    assert pips.said == {}
+    assert strands.said == {"lexicon": "x", "spangram": "off"}
+    assert letterboxed.said == {"lexicon": "x", "fewest_letters": True}

@@ -425,8 +425,8 @@ def test_rules_block_stands_in_every_command_that_solves_words() -> None:
 
 def test_given_options_are_named_as_they_were_written() -> None:
     rules = GameRules(crossing=True, repeats=False, part_zipf=2.0)
-    assert rules.said() == {"crossing": True, "repeats": False, "part_zipf": 2.0}
-    assert GameRules().said() == {}
+    assert rules.said == {"crossing": True, "repeats": False, "part_zipf": 2.0}
+    assert GameRules().said == {}
     assert GameRules().rules("pips") == ""
     with pytest.raises(
         PermanentError,
