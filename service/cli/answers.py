@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import View
-from nightgrid.service.games import bound_json
+from nightgrid.service.games import bound_json, view
 from nightgrid.service.terminal.console import (
     Exit,
     complain,
@@ -103,18 +103,14 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
     return value
 
 
-def title(source: str, published: Published, puzzle: Any, view: View) -> str:
-    """Name a puzzle in one line."""
+def say_board(found: Found, published: Published, puzzle: Any) -> None:
+    """Write which puzzle it is in one line, and draw it."""
+    shown = view(found.game)
     name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
     clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
-    return f"{name or source}{clue}: {view.describe(puzzle)}, puzzle {puzzle.puzzle_id}"
-
-
-def say_board(source: str, published: Published, puzzle: Any, view: View) -> None:
-    """Write which puzzle it is, and draw it."""
-    say(title(source, published, puzzle, view))
+    say(f"{name or found.source}{clue}: {shown.describe(puzzle)}, puzzle {puzzle.puzzle_id}")
     say()
-    say_drawing(view.board(puzzle))
+    say_drawing(shown.board(puzzle))
     say()
 
 
@@ -131,7 +127,6 @@ def say_failure(outcome: Outcome[Any]) -> None:
 
 
 def say_solutions(
-    view: View,
     game: Game[Any, Any],
     puzzle: Any,
     ask: Ask,
@@ -142,7 +137,8 @@ def say_solutions(
     cost = cost_text(outcome)
     solutions = outcome.solutions or sample
     assert outcome.count is not None
-    worth = "" if outcome.value is None else view.value(outcome.value, game.rules)
+    shown = view(game.name)
+    worth = "" if outcome.value is None else shown.value(outcome.value, game.rules)
     if ask.kind == "count":
         what = "It is:" if outcome.count == 1 else "One of them:"
         of = f", the best of {worth}," if worth else ""
@@ -154,18 +150,18 @@ def say_solutions(
         say(f"Found the {found}{f', {worth},' if worth else ''} in {cost}:")
     else:
         say(f"Found a solution in {cost}:")
-    say_best(view, puzzle, solutions)
+    say_best(shown, puzzle, solutions)
 
 
-def say_best(view: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
+def say_best(shown: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
     """Draw the first solution, and rank it and the others below in a line each."""
     for solution in solutions[:1]:
         say()
-        say_drawing(view.solution(puzzle, solution, scored=True))
+        say_drawing(shown.solution(puzzle, solution, scored=True))
     if len(solutions) > 1:
         say()
         for rank, solution in enumerate(solutions, 1):
-            say(f"{rank:>{len(str(len(solutions)))}}.  {view.line(solution)}")
+            say(f"{rank:>{len(str(len(solutions)))}}.  {shown.line(solution)}")
 
 
 def say_list_end(listed: int, outcome: Outcome[Any]) -> None:

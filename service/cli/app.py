@@ -15,7 +15,6 @@ from nightgrid.service.cli import doctor, ondemand
 from nightgrid.service.cli import generate as generating
 from nightgrid.service.cli import night as nights
 from nightgrid.service.cli import reduce as reducing
-from nightgrid.service.cli import show as showing
 from nightgrid.service.cli import solve as solving
 from nightgrid.service.cli import worker as working
 from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
@@ -50,7 +49,7 @@ COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
         "nightgrid solve board.json --best 5 --words 6",
     ),
     (
-        showing.show,
+        solving.show,
         "Draw puzzles without solving them.",
         "nightgrid show 2026-01-05.json --level easy --solution",
     ),

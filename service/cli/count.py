@@ -6,8 +6,8 @@ import contextlib
 import datetime as dt
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -160,16 +160,11 @@ def count(
 @contextlib.contextmanager
 def _signals_as_interrupt() -> Iterator[None]:
     """Let SIGTERM end what is under way as Ctrl-C does."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:
-        # Not the main thread: its owner has the signals.
+    if threading.current_thread() is not threading.main_thread():
+        # The main thread has the signals.
         yield
         return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

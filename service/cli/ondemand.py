@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -42,7 +43,7 @@ from nightgrid.solvers.registry import check_ask, game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask, Game
+    from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
     from nightgrid.workers.settings import Settings
@@ -91,6 +92,7 @@ def submit(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.words.binding import lexicon_of
     from nightgrid.service.options.reading import read_sources
+    from nightgrid.solvers.question import question_of
     from nightgrid.workers.cluster import server
     from nightgrid.workers.ondemand import jobs as ondemand
 
@@ -114,7 +116,9 @@ def submit(
         asked = wanted(found.game)
         check_ask(asked, found.game)
         puzzle, bound = rules.bind(found.game, published.puzzle)
-        if not _is_known(store, bound, puzzle, asked):
+        job = question_of(bound, asked).job_id(bound.puzzle_id(puzzle))
+        if ondemand.find_row(store, job) is None:
+            # What the lake knows is answered without one.
             need_server()
         job = ondemand.submit(
             store,
@@ -137,15 +141,6 @@ def submit(
     return each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
 
 
-def _is_known(store: Any, bound: Game[Any, Any], puzzle: Any, ask: Ask) -> bool:
-    """Tell whether the lake has the answer: then no server is needed."""
-    from nightgrid.solvers.question import question_of
-    from nightgrid.workers.ondemand import jobs as ondemand
-
-    job = question_of(bound, ask).job_id(bound.puzzle_id(puzzle))
-    return ondemand.find_row(store, job) is not None
-
-
 def status(
     job: Job = None,
     watch: Annotated[
@@ -163,19 +158,31 @@ def status(
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
     shown: Any = None
-    lines = 0
-    while True:
-        look = _queue_look(store, settings) if job is None else _job_look(store, job)
-        if look.seen != shown or not watch:
-            if json:
+    with _screen(moving=watch and not json) as write:
+        while True:
+            look = _queue_look(store, settings) if job is None else _job_look(store, job)
+            if json and (look.seen != shown or not watch):
                 for value in look.values:
                     emit(value)
-            else:
-                lines = _redraw(look.text, lines)
+            elif look.seen != shown:
+                write(look.text)
             shown = look.seen
-        if not watch or look.over:
-            return look.code
-        time.sleep(WATCH_EVERY_S)
+            if not watch or look.over:
+                return look.code
+            time.sleep(WATCH_EVERY_S)
+
+
+@contextmanager
+def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
+    """Give what writes a look: over the one before it on a terminal, else below it."""
+    if not (moving and sys.stdout.isatty()):
+        yield functools.partial(print, flush=True)
+        return
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False, vertical_overflow="visible") as live:
+        yield lambda text: live.update(Text(text), refresh=True)
 
 
 def result(
@@ -269,12 +276,10 @@ def _queue_look(store: Any, settings: Settings) -> _Look:
     jobs = [job for job in found if job.state != "done"]
     workers: int | None = None
     batch: Demand | None = None
-    try:
-        with connect(settings) as client:
-            workers = len(living(client, settings))
+    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        alive = len(living(client, settings))
         batch = demand(settings)
-    except (redis.RedisError, OSError, TransientError):
-        workers = None
+        workers = alive
     told = None if batch is None else asdict(batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
@@ -322,12 +327,3 @@ def _job_text(job: JobStatus) -> str:
     if job.attempts > 1:
         text += f", attempt {job.attempts}"
     return text
-
-
-def _redraw(text: str, lines: int) -> int:
-    """Write a look over the one before it on a terminal, else below it; return its lines."""
-    if lines and sys.stdout.isatty():
-        sys.stdout.write(f"\x1b[{lines}F\x1b[J")
-    say(text)
-    sys.stdout.flush()
-    return text.count("\n") + 1

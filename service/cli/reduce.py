@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.shared_options import (
     Json,
@@ -19,11 +20,9 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import (
     Exit,
-    duration,
     emit,
     exit_for,
     note,
-    plural,
     say,
     say_drawing,
 )
@@ -122,9 +121,12 @@ def reduce(
     chosen = catalogue.reduction(reduction)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
     check_picture(svg)
-    if lexicon_out is not None and not _takes_lexicon(chosen.game):
-        takers = titles([name for name in GAMES if _takes_lexicon(name)])
-        raise PermanentError(f"--lexicon-out is for {takers}; boards of others need no word list")
+    # Boards of other games need no words, or bring them.
+    takers = [name for name in GAMES if game_plug(name).words and not game_plug(name).own_words]
+    if lexicon_out is not None and chosen.game not in takers:
+        raise PermanentError(
+            f"--lexicon-out is for {titles(takers)}; boards of others need no word list"
+        )
     made = catalogue.make(
         chosen,
         _instance(chosen, file, random, seed, planted=not any_),
@@ -154,12 +156,6 @@ def reduce(
     if outcome.status is Status.OVER_BUDGET:
         note(outcome.reason)
     return exit_for(outcome.status)
-
-
-def _takes_lexicon(game: str) -> bool:
-    """Tell whether boards of a game bring no words of their own, and need some."""
-    plug = game_plug(game)
-    return plug.words and not plug.own_words
 
 
 def _instance(
@@ -212,16 +208,15 @@ def _json(made: Made, outcome: Outcome[Any] | None, answer: Any) -> dict[str, An
         "words": list(reduced.words),
     }
     if outcome is not None:
+        problem, statistics = made.reduction.problem, outcome.statistics
         value |= {
             "status": str(outcome.status),
-            "states": outcome.statistics.states,
-            "kernel_ns": outcome.statistics.kernel_ns,
-            "engine": outcome.statistics.engine,
+            "states": statistics.states,
+            "kernel_ns": statistics.kernel_ns,
+            "engine": statistics.engine,
             "reason_code": outcome.reason_code,
             "reason": outcome.reason,
-            "answer": None
-            if answer is None
-            else made.reduction.problem.to_json(made.instance, answer),
+            "answer": None if answer is None else problem.to_json(made.instance, answer),
         }
     return value
 
@@ -237,11 +232,9 @@ def _say(
     if reduced.words:
         say(f"Words: {_shortened(reduced.words)}")
     if drawn:
-        drawing = (
-            shown.board(reduced.puzzle)
-            if found is None
-            else shown.solution(reduced.puzzle, found, scored=False)
-        )
+        drawing = shown.board(reduced.puzzle)
+        if found is not None:
+            drawing = shown.solution(reduced.puzzle, found, scored=False)
         widest = max((sum(len(text) for text, _ in line) for line in drawing), default=0)
         say()
         if widest <= DRAWN_COLUMNS:
@@ -250,9 +243,8 @@ def _say(
             say(f"(a board of {widest} columns is not drawn; --out and --svg write it to files)")
     if outcome is not None:
         say()
-        cost = duration(outcome.statistics.kernel_ns)
-        states = plural(outcome.statistics.states, "state")
-        say(f"{str(outcome.status).replace('_', ' ').capitalize()} in {cost} ({states})")
+        ended = str(outcome.status).replace("_", " ").capitalize()
+        say(f"{ended} in {cost_text(outcome)}")
     if answer is not None:
         say(made.reduction.problem.to_text(made.instance, answer))
 

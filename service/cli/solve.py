@@ -1,11 +1,10 @@
-"""`nightgrid solve`: puzzles from files or the command line, answered here and now."""
+"""`nightgrid solve` and `show`: puzzles from files or the command line, answered or only drawn."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,7 +63,7 @@ from nightgrid.solvers.registry import check_ask, game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome
+    from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
 
 MB_BYTES = 1024**2
 SOLUTIONS_SHOWN = 20
@@ -144,21 +143,73 @@ def solve(
         refuse_others(searches, found.game, SEARCH_OPTIONS)
         puzzle, bound = rules.bind(found.game, published.puzzle)
         warm_once(found.game)
-        job = _Solve(
+        solve = _Solve(
             game=bound,
             found=found,
-            published=published,
             puzzle=puzzle,
             ask=ask,
             budget=budget,
-            svg=svg,
+            json=json,
+            sampled=svg is not None,
         )
-        return job.run(json=json) if search is None else job.search(search, json=json)
+        if not json:
+            say_board(found, published, puzzle)
+        status, solutions = solve.answer() if search is None else solve.search(search)
+        if svg is not None:
+            solution = next(iter(solutions), None)
+            write_picture(svg, view(found.game).svg(puzzle, solution, published.clue))
+        return exit_for(status)
 
     sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
     return each_puzzle(
         sources, work, ask=lambda name: chosen or game_plug(name).quick_ask, json=json
     )
+
+
+@with_typed_boards
+def show(
+    *,
+    files: Files = None,
+    typed: Mapping[str, str],
+    level: Levels = None,
+    game: GameName = None,
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
+    ] = False,
+    svg: SvgFile = None,
+    json: Json = False,
+) -> int:
+    """Draw puzzles without solving them.
+
+    Exit code: 0 drawn, 3 bad input.
+    """
+    from nightgrid.service.options.reading import read_sources
+    from nightgrid.solvers.registry import game as game_of
+
+    check_picture(svg)
+
+    def draw(found: Found, published: Published) -> Exit:
+        played, shown = game_of(found.game), view(found.game)
+        puzzle, official = published.puzzle, published.solution
+        if svg is not None:
+            write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
+        if json:
+            value = head_json(found, puzzle) | {"puzzle": played.puzzle_to_json(puzzle)}
+            if solution:
+                value["solution"] = None if official is None else played.solution_to_json(official)
+            emit(value)
+            return Exit.OK
+        say_board(found, published, puzzle)
+        if solution and official is None:
+            say("The payload gives no solution.")
+        elif solution:
+            say("Official solution:")
+            say()
+            say_drawing(shown.solution(puzzle, official, scored=False))
+        return Exit.OK
+
+    sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
+    return each_puzzle(sources, draw, ask=None, json=json)
 
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
@@ -178,67 +229,54 @@ def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> B
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Solve:
+    """One puzzle and what is asked of it. Each way of solving gives the status, and solutions."""
+
     game: Game[Any, Any]
     found: Found
-    published: Published
     puzzle: Any
     ask: Ask
     budget: Budget
-    svg: Path | None
+    json: bool
+    sampled: bool
+    """Whether a solution is wanted where they are only counted."""
 
-    def run(self, *, json: bool) -> Exit:
+    def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and write the answer as it comes."""
-        if not json:
-            say_board(self.found.source, self.published, self.puzzle, view(self.found.game))
-        return self._list_all(json=json) if self.ask.kind == "all" else self._answer(json=json)
-
-    def search(self, search: str, *, json: bool) -> Exit:
-        """Search otherwise than an ask does."""
-        shown = view(self.found.game)
-        if not json:
-            say_board(self.found.source, self.published, self.puzzle, shown)
-        plug = service_plug(self.found.game)
-        found = plug.search(search, self.game, self.puzzle, self.budget)
-        if json:
-            emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
-        else:
-            say(found.sentence())
-            say_best(shown, self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
-            if len(found.solutions) > SOLUTIONS_SHOWN:
-                say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
-        self._draw(found.solutions[:1])
-        return exit_for(found.status)
-
-    def _answer(self, *, json: bool) -> Exit:
         from nightgrid.solvers.algebra import Status
 
-        shown = view(self.found.game)
+        if self.ask.kind == "all":
+            return self._list_all()
         outcome = self._solve(self.ask)
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
-        if solved and self.ask.kind == "count" and (self.svg is not None or not json):
+        if solved and self.ask.kind == "count" and (self.sampled or not self.json):
             sample = self._solve(game_plug(self.found.game).sample_ask).solutions
-        if json:
+        if self.json:
             emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
         elif solved:
-            say_solutions(shown, self.game, self.puzzle, self.ask, outcome, sample)
+            say_solutions(self.game, self.puzzle, self.ask, outcome, sample)
         else:
             say_failure(outcome)
-        self._draw((*outcome.solutions, *sample))
-        return exit_for(outcome.status)
+        return outcome.status, (*outcome.solutions, *sample)
+
+    def search(self, search: str) -> tuple[Status, tuple[Any, ...]]:
+        """Search otherwise than an ask does."""
+        plug = service_plug(self.found.game)
+        found = plug.search(search, self.game, self.puzzle, self.budget)
+        if self.json:
+            emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
+        else:
+            say(found.sentence())
+            say_best(plug.view(), self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
+            if len(found.solutions) > SOLUTIONS_SHOWN:
+                say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
+        return found.status, found.solutions
 
     def _solve(self, ask: Ask) -> Outcome[Any]:
         with spangram_bar(self.game):
             return self.game.solve(self.puzzle, ask, None, self.budget)
 
-    def _draw(self, solutions: tuple[Any, ...]) -> None:
-        if self.svg is None:
-            return
-        solution = solutions[0] if solutions else None
-        text = view(self.found.game).svg(self.puzzle, solution, self.published.clue)
-        write_picture(self.svg, text)
-
-    def _list_all(self, *, json: bool) -> Exit:
+    def _list_all(self) -> tuple[Status, tuple[Any, ...]]:
         """List solutions as they are found: there may be millions, so only the first is kept."""
         from nightgrid.solvers.algebra import Outcome
 
@@ -246,14 +284,14 @@ class _Solve:
         shown = plug.view()
         count = 0
         kept: tuple[Any, ...] = ()
-        if json:
+        if self.json:
             emit_start(head_json(self.found, self.puzzle), "solutions")
         stream = self.game.stream(self.puzzle, self.ask, None, self.budget)
         with spangram_bar(self.game) as bar:
             for count, solution in enumerate(stream, start=1):
                 kept = kept or (solution,)
                 bar.give_way()
-                if json:
+                if self.json:
                     emit_item(self.game.solution_to_json(solution), first=count == 1)
                 elif count > 1 and plug.lists_lines:
                     say(f"{count:,}: {shown.line(solution)}")
@@ -270,11 +308,10 @@ class _Solve:
             reason=stream.reason,
             value=plug.listed_value(self.game, kept),
         )
-        if json:
+        if self.json:
             tail = outcome_json(self.game, self.ask, outcome)
             del tail["solutions"]
             emit_end(tail)
         else:
             say_list_end(count, outcome)
-        self._draw(kept)
-        return exit_for(outcome.status)
+        return outcome.status, kept

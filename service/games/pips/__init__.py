@@ -1,1 +1,1 @@
-"""Pips at the doors: its plug, and mixes of boards as a person asks for them."""
+"""Pips at the doors: its plug, and how it is shown."""

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
+from nightgrid.solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from nightgrid.solvers.pips.generate.mix import Mix
 
 
 class PipsAtDoors(ServicePlug):
@@ -40,10 +46,39 @@ class PipsAtDoors(ServicePlug):
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make payloads with a board of each level."""
-        from nightgrid.service.games.pips.random_payloads import chosen_mixes, pips_payloads
+        mixes = _chosen_mixes(said)
+        # It loads the kernels, which a mix that is wrong needs none of.
+        from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 
-        mixes = chosen_mixes(said)
-        return dated(start, days, pips_payloads(mixes, days, seed)), list(mixes)
+        boards = generate_many(seed, days * len(mixes), list(mixes.values()))
+
+        def make(date: dt.date, _day: int) -> dict[str, Any]:
+            return to_payload(date, dict(zip(mixes, boards, strict=False)))
+
+        return dated(start, days, make), list(mixes)
+
+
+def _chosen_mixes(said: Said) -> dict[str, Mix]:
+    """Look the levels' mixes up and change what was said.
+
+    Raises PermanentError for an unknown level and for a mix that no board can follow.
+    """
+    from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
+
+    changes: dict[str, Any] = {}
+    if "dominoes" in said:
+        changes["dominoes"] = ((said["dominoes"], 1.0),)
+    if "rows" in said:
+        changes |= {"shape": "rectangle", "rows": said["rows"], "cols": None}
+    for name in ("unconstrained", "max_pip", "duplicates"):
+        if name in said:
+            changes[name] = said[name]
+    mixes = {}
+    for name in dict.fromkeys(level.lower() for level in said.get("level", LEVELS)):
+        if name not in PRESETS:
+            raise PermanentError(f"unknown level {name!r}; expected one of {', '.join(PRESETS)}")
+        mixes[name] = replace(PRESETS[name], **changes)
+    return mixes
 
 
 PLUG = PipsAtDoors()

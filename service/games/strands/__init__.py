@@ -1,1 +1,1 @@
-"""Strands at the doors: its plug."""
+"""Strands at the doors: its plug, and how it is shown."""

@@ -1,1 +1,1 @@
-"""Tiles at the doors: its plug, and random boards."""
+"""Tiles at the doors: its plug, and how it is shown."""

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug
+from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug, compact
 from nightgrid.solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from nightgrid.solvers.tiles.generate import Form
+
+BOARDS_A_SEED = 2**32
+"""Boards have seeds of their own: those of one --seed are no other's."""
 
 
 class TilesAtDoors(ServicePlug):
@@ -54,9 +60,31 @@ class TilesAtDoors(ServicePlug):
         seed: int,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make boards as the page holds them; they have numbers instead of dates."""
-        from nightgrid.service.games.tiles.random_payloads import form_of, numbered_boards
+        from nightgrid.solvers.tiles.generate import generate, to_page
 
-        return numbered_boards(form_of(said), days, seed), []
+        form = _form_of(said)
+        boards = (generate(form, seed * BOARDS_A_SEED + i) for i in range(days))
+        payloads = (
+            Payload(f"{i:0{len(str(days))}}", compact(to_page(board)))
+            for i, board in enumerate(boards, 1)
+        )
+        return payloads, []
+
+
+def _form_of(said: Said) -> Form:
+    """Read what boards look like. Raises PermanentError for shapes that are no numbers."""
+    from nightgrid.solvers.tiles.generate import Form
+
+    given: dict[str, Any] = {name: said[name] for name in ("tiles", "layers") if name in said}
+    if "shapes" in said:
+        least, _, most = said["shapes"].partition("-")
+        numbers = (least, most or least)
+        if not all(n.isascii() and n.isdecimal() and len(n) <= 8 for n in numbers):
+            raise PermanentError(
+                f"--shapes is {said['shapes']!r:.40}; expected a number or two, such as 6-12"
+            )
+        given |= {"shapes_min": int(numbers[0]), "shapes_max": int(numbers[1])}
+    return Form(**given)
 
 
 PLUG = TilesAtDoors()

@@ -238,7 +238,7 @@ def test_unexpected_error_is_one_line_too(
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("nightgrid.service.cli.show._show_one", explode)
+    monkeypatch.setattr("nightgrid.service.cli.solve.say_board", explode)
     code, _, err = invoke("show", write(PAIR))
     assert code == 1
     assert err == (
