@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,6 +33,7 @@ from nightgrid.service.terminal.console import (
     plural,
     say,
     say_end,
+    say_figures,
     say_table,
 )
 from nightgrid.service.terminal.progress import (
@@ -46,11 +47,9 @@ from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
-    from nightgrid.flows.count.count import OpenCount
     from nightgrid.flows.count.report import CountReport
     from nightgrid.flows.count.settings import CountSettings
-    from nightgrid.workers.driver.progress import Left, Progress
-    from nightgrid.workers.runs.plan.planner import Estimate
+    from nightgrid.workers.driver.progress import Progress
 
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
@@ -157,7 +156,7 @@ def count(
     return code
 
 
-@contextlib.contextmanager
+@contextmanager
 def _signals_as_interrupt() -> Iterator[None]:
     """Let SIGTERM end what is under way as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
@@ -180,7 +179,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []
     begun: list[Callable[[], None]] = []
-    waiting = contextlib.ExitStack()
+    waiting = ExitStack()
 
     def make_ready(corpus: Corpus) -> None:
         slices.close()
@@ -203,17 +202,13 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
         progress(state)
 
     watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
+    log = settings.workers.driver_log_path
     try:
-        with waiting, logged_to(settings.workers.driver_log_path):
+        with closing(slices), closing(progress), waiting, logged_to(log):
             report = run_count(settings, watch, prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
-        slices.close()
-        progress.close()
         note(_why_stopped(settings, error, told))
         return Exit.INTERRUPTED
-    finally:
-        slices.close()
-        progress.close()
     if json:
         emit(report.to_json())
     else:
@@ -231,7 +226,7 @@ def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[s
 
 
 def _say(report: CountReport) -> None:
-    say_table(("what", "figure"), report.rows_of_figures(), numbers=("figure",))
+    say_figures(report.rows_of_figures())
     figures = report.figures
     spread = figures.distribution()
     # Whoever asks for the first one, or for so many, is not told how many there are.
@@ -273,85 +268,80 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     from nightgrid.flows.runs import Watch
     from nightgrid.workers.driver.progress import Left
 
-    slices = SlicesLine()
-    try:
+    with closing(SlicesLine()) as slices:
         corpus = bring_corpus(settings, Watch(on_slices=slices))
-    finally:
-        slices.close()
     estimate = estimate_count(settings, corpus)
     begun = open_count(settings, corpus, estimate)
     processes = settings.processes
     whole = Left(core_s=estimate.cost_s, wall_s=estimate.cost_s / processes, at_least=False)
     left = whole if begun is None else begun.left
+    value = {
+        "corpus": corpus.name,
+        "corpus_id": corpus.corpus_id,
+        "game": corpus.game,
+        "ask": str(settings.ask),
+        "rows": corpus.row_count,
+        "quarantined": corpus.quarantined,
+        "jobs": estimate.job_count if begun is None else begun.jobs_left,
+        "repeated": estimate.repeated_count,
+        "already_known": estimate.answered_count,
+        "chunks": estimate.chunk_count if begun is None else begun.chunks_left,
+        "core_seconds": left.core_s,
+        "workers": processes,
+        "wall_seconds": left.wall_s,
+        "at_least": left.at_least,
+        "begun_run": None if begun is None else begun.run_id,
+        "planned": None if begun is None else begun.planned,
+        "cancelled": begun is not None and begun.cancelled,
+        "jobs_done": None if begun is None else begun.jobs_done,
+        "chunks_done": None if begun is None else begun.chunks_done,
+        "largest": [
+            {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
+            for job in estimate.largest
+        ],
+    }
     if json:
-        emit(
-            {
-                "corpus": corpus.name,
-                "corpus_id": corpus.corpus_id,
-                "game": corpus.game,
-                "ask": str(settings.ask),
-                "rows": corpus.row_count,
-                "quarantined": corpus.quarantined,
-                "jobs": estimate.job_count if begun is None else begun.jobs_left,
-                "repeated": estimate.repeated_count,
-                "already_known": estimate.answered_count,
-                "chunks": estimate.chunk_count if begun is None else begun.chunks_left,
-                "core_seconds": left.core_s,
-                "workers": processes,
-                "wall_seconds": left.wall_s,
-                "at_least": left.at_least,
-                "begun_run": None if begun is None else begun.run_id,
-                "planned": None if begun is None else begun.planned,
-                "cancelled": begun is not None and begun.cancelled,
-                "jobs_done": None if begun is None else begun.jobs_done,
-                "chunks_done": None if begun is None else begun.chunks_done,
-                "largest": [
-                    {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
-                    for job in estimate.largest
-                ],
-            }
-        )
+        emit(value)
         return Exit.OK
-    _say_estimate(corpus, estimate, begun, left, processes)
+    _say_estimate(value)
     if begun is not None:
         say(begun.sentence())
     return Exit.OK
 
 
-def _say_estimate(
-    corpus: Corpus, estimate: Estimate, begun: OpenCount | None, left: Left, processes: int
-) -> None:
+def _say_estimate(value: Mapping[str, Any]) -> None:
     from nightgrid.workers.driver.progress import clock_time
 
-    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=left.wall_s)
-    least = "at least " if left.at_least else ""
-    rows = [
-        ("corpus", corpus.name),
-        ("game", corpus.game),
-        ("puzzles", f"{corpus.row_count:,}"),
-        ("in quarantine", f"{corpus.quarantined:,}"),
-        ("stand more than once", f"{estimate.repeated_count:,}"),
-        ("known already", f"{estimate.answered_count:,}"),
-        *(
-            [("jobs", f"{estimate.job_count:,}"), ("chunks", f"{estimate.chunk_count:,}")]
-            if begun is None
-            else [("jobs left", f"{begun.jobs_left:,}"), ("chunks left", f"{begun.chunks_left:,}")]
-        ),
-        ("estimated core seconds", f"{least}{left.core_s:,.1f}"),
-        (f"estimated time with {plural(processes, 'worker')}", least + clock_time(left.wall_s)),
-        ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
-    ]
-    say_table(("what", "figure"), rows, numbers=("figure",))
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=value["wall_seconds"])
+    least = "at least " if value["at_least"] else ""
+    left = " left" if value["begun_run"] else ""
+    numbers = {
+        "puzzles": "rows",
+        "in quarantine": "quarantined",
+        "stand more than once": "repeated",
+        "known already": "already_known",
+        f"jobs{left}": "jobs",
+        f"chunks{left}": "chunks",
+    }
+    hands = plural(value["workers"], "worker")
+    say_figures(
+        [
+            ("corpus", value["corpus"]),
+            ("game", value["game"]),
+            *((name, f"{value[key]:,}") for name, key in numbers.items()),
+            ("estimated core seconds", f"{least}{value['core_seconds']:,.1f}"),
+            (f"estimated time with {hands}", least + clock_time(value["wall_seconds"])),
+            ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+        ]
+    )
     # Of a run that is begun the largest come first, and are likely done.
-    if begun is None and estimate.largest:
-        say_table(
-            ("largest jobs", "size", "estimated time"),
-            [
-                (job.puzzle_id, f"{job.size:,}", duration(round(job.cost_s * 1e9)))
-                for job in estimate.largest
-            ],
-            numbers=("size", "estimated time"),
-        )
+    if value["largest"] and not left:
+        rows = [
+            (job["puzzle_id"], f"{job['size']:,}", duration(round(job["seconds"] * 1e9)))
+            for job in value["largest"]
+        ]
+        headings = ("largest jobs", "size", "estimated time")
+        say_table(headings, rows, numbers=headings[1:])
 
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:

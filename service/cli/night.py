@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ from nightgrid.service.options.shared_options import (
     parse_date,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_table
+from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_figures
 from nightgrid.service.terminal.progress import ProgressLine, warm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
@@ -126,12 +127,7 @@ def nightly(
         if json:
             emit(report.to_json())
             return
-        say_table(
-            ("what", "figure"),
-            report.rows(),
-            title=game_title(report.game) if len(games) > 1 else None,
-            numbers=("figure",),
-        )
+        say_figures(report.rows(), game_title(report.game) if len(games) > 1 else None)
         say_end(report.sentence(), report.paths)
         if len(games) > 1:
             say()
@@ -208,16 +204,13 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
 
     watch = Watch(on_progress=progress, on_report=tell)
     try:
-        with logged_to(night.workers.driver_log_path):
+        with closing(progress), logged_to(night.workers.driver_log_path):
             run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED
     except StoppedError as error:
-        progress.close()
         note(str(error))
         return Exit.INTERRUPTED
-    finally:
-        progress.close()
     return Exit.OK
 
 

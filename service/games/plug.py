@@ -22,10 +22,6 @@ Said = Mapping[str, Any]
 """Options by name, those alone that were given."""
 
 
-def _as_said(value: Any) -> Any:
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class GameOption:
     """An option of a command that a game has; several games may share it."""
@@ -39,7 +35,7 @@ class GameOption:
     _: KW_ONLY
     rule: str | None = None
     """The rule that it sets, where that has another name."""
-    to_rule: Callable[[Any], Any] = _as_said
+    to_rule: Callable[[Any], Any] = lambda value: value
     """Makes the rule's value of the option's; None leaves the rule as it is."""
     metavar: str | None = None
     flags: tuple[str, ...] = ()
@@ -164,6 +160,11 @@ def dated(
     for day in range(days):
         date = start + dt.timedelta(days=day)
         yield Payload(date.isoformat(), compact(make(date, day)))
+
+
+def whole_number(text: str) -> int | None:
+    """Read a number of up to seven digits; None for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
 
 
 def compact(value: Any) -> str:

@@ -148,6 +148,11 @@ def say_table(
     console.print(table)
 
 
+def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:
+    """Write a table of figures, each with what it counts before it."""
+    say_table(("what", "figure"), rows, title=title, numbers=("figure",))
+
+
 def duration(ns: int) -> str:
     """Write a time for people: 850 ns, 1.20 ms, 3.4 s."""
     if ns < 1_000:

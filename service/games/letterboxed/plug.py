@@ -15,6 +15,7 @@ from nightgrid.service.games.plug import (
     SearchResult,
     ServicePlug,
     dated,
+    whole_number,
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
@@ -43,7 +44,7 @@ class LetterBoxedAtDoors(ServicePlug):
             rule="chains",
             to_rule=lambda words: None if words == "fewest" else _most_words(words),
             metavar="N|fewest",
-            allows=lambda words: words == "fewest" or _is_number(words),
+            allows=lambda words: words == "fewest" or whole_number(words) is not None,
             expects=("a number", "fewest"),
         ),
         GameOption(
@@ -132,14 +133,11 @@ class LetterBoxedAtDoors(ServicePlug):
         return dated(start, days, letter_payloads(shape, lexicon, seed)), list(LEVELS)
 
 
-def _is_number(words: str) -> bool:
-    return words.isascii() and words.isdecimal() and len(words) <= 7
-
-
 def _most_words(words: str) -> int:
-    if not _is_number(words):
+    number = whole_number(words)
+    if number is None:
         raise PermanentError(f"--words is {words!r}; expected a number or fewest for Letter Boxed")
-    return int(words)
+    return number
 
 
 PLUG = LetterBoxedAtDoors()

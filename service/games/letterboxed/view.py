@@ -42,13 +42,16 @@ WORD_STYLES = (
 )
 """Styles of words, taken in turn."""
 PATTERNS = (
-    (True,),
-    (True, True, True, False, False, False),
-    (True, False, False),
+    ((True,), "⠒⠒⠒"),
+    ((True, True, True, False, False, False), "⠒ ⠒"),
+    ((True, False, False), "⠐⠐⠐"),
 )
-"""Which dots of a stroke are drawn, word after word in turn."""
-_SAMPLES = ("⠒⠒⠒", "⠒ ⠒", "⠐⠐⠐")
-"""A piece of a stroke of each pattern."""
+"""Which dots of a stroke are drawn, word after word in turn, and a piece of such a stroke."""
+_PENS = [
+    (style, *pattern)
+    for style, pattern in zip(WORD_STYLES, itertools.cycle(PATTERNS), strict=False)
+]
+"""Style, pattern and sample of words, taken in turn."""
 _COLLECTED, _FREE = "●", "○"
 
 Place = tuple[int, int]
@@ -146,7 +149,7 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
 
     for start, end in shape.segments:
         canvas.line(dot(start), dot(end), OUTLINE)
-    for word, (style, pattern) in zip(strokes, itertools.cycle(_pens()), strict=False):
+    for word, (style, pattern, _) in zip(strokes, itertools.cycle(_PENS), strict=False):
         for (side, place), (other, next_place) in itertools.pairwise(word):
             start, end = shape.places[side][place], shape.places[other][next_place]
             canvas.line(dot(start), dot(end), style, pattern)
@@ -169,25 +172,20 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
 
 def list_words(words: Sequence[str]) -> Drawing:
     """List the words of a chain in the order in which they are played, as their strokes look."""
-    pens = itertools.cycle(zip(WORD_STYLES, itertools.cycle(_SAMPLES), strict=False))
+    pens = zip(words, itertools.cycle(_PENS), strict=False)
     items = (
         [(f"{_number(number)} {word} {sample}", style)]
-        for (number, word), (style, sample) in zip(enumerate(words, 1), pens, strict=False)
+        for number, (word, (style, _, sample)) in enumerate(pens, 1)
     )
     return wrapped(items, "   ", LINE_CHARS)
-
-
-def _pens() -> list[tuple[str, tuple[bool, ...]]]:
-    return list(zip(WORD_STYLES, itertools.cycle(PATTERNS), strict=False))
 
 
 def _marks(strokes: Sequence[Sequence[Place]]) -> dict[Place, Run]:
     """Mark the letters of a chain: the first of a word by its number, until a later word's."""
     marks: dict[Place, Run] = {}
     numbered: set[Place] = set()
-    for number, (word, (style, _)) in enumerate(
-        zip(strokes, itertools.cycle(_pens()), strict=False), 1
-    ):
+    pens = zip(strokes, itertools.cycle(_PENS), strict=False)
+    for number, (word, (style, _, _)) in enumerate(pens, 1):
         for place in word:
             if place not in numbered:
                 marks[place] = (_COLLECTED, style)

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
-from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
+from nightgrid.service.games.plug import (
+    SAMPLES,
+    GameOption,
+    Payload,
+    Said,
+    ServicePlug,
+    dated,
+    whole_number,
+)
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
 ZIPF_MAX = 10.0
 DECADES_MAX = 100.0
-WORDS_DIGITS = 7
-"""Longest number of words that is read."""
 
 
 class StrandsAtDoors(ServicePlug):
@@ -33,7 +39,7 @@ class StrandsAtDoors(ServicePlug):
             "the puzzle says, any number where it says none.",
             to_rule=lambda words: "any" if words == "any" else None,
             metavar="N|any|given",
-            allows=lambda words: words in ("any", "given") or _number(words) is not None,
+            allows=lambda words: words in ("any", "given") or whole_number(words) is not None,
             expects=("a number", "any", "given"),
         ),
         GameOption(
@@ -114,7 +120,7 @@ class StrandsAtDoors(ServicePlug):
 
         Raises PermanentError when its board cannot hold as many.
         """
-        count = _number(said.get("words", ""))
+        count = whole_number(said.get("words", ""))
         if count is None:
             return puzzle
         try:
@@ -141,11 +147,6 @@ class StrandsAtDoors(ServicePlug):
         from nightgrid.archive.games.strands.random_boards import strands_payload
 
         return dated(start, days, lambda date, day: strands_payload(date, seed, day)), list(LEVELS)
-
-
-def _number(words: str) -> int | None:
-    decimal = words.isascii() and words.isdecimal() and len(words) <= WORDS_DIGITS
-    return int(words) if decimal else None
 
 
 def _hundredths(value: float, option: str, most: float) -> int:
