@@ -57,28 +57,22 @@ def each_puzzle(
 
 def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
     """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
-    head: dict[str, Any] = {
-        "source": found.source,
-        "puzzle_id": None,
-        "game": found.game,
-        "date": None,
-        "level": fault.level,
-    }
+    head = head_json(found, None)
     if ask is not None:
         head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
     why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": fault.message}
     return head | {"rule": fault.rule, "place": fault.place} | why
 
 
-def head_json(found: Found, puzzle: Any) -> dict[str, Any]:
-    """Write which puzzle it is and where it stands."""
-    published: Any = found.item
+def head_json(found: Found, puzzle: Any | None) -> dict[str, Any]:
+    """Write which puzzle it is and where it stands; a fault has neither puzzle nor date."""
+    date = getattr(found.item, "date", None)
     return {
         "source": found.source,
-        "puzzle_id": puzzle.puzzle_id,
+        "puzzle_id": None if puzzle is None else puzzle.puzzle_id,
         "game": found.game,
-        "date": None if published.date is None else published.date.isoformat(),
-        "level": published.level,
+        "date": None if date is None else date.isoformat(),
+        "level": found.item.level,
     }
 
 

@@ -148,15 +148,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         complain(f"{error.format_message().rstrip('.')}. Help: nightgrid --help")
         return Exit.BAD_INPUT
-    except PermanentError as error:
-        complain(str(error))
-        return Exit.BAD_INPUT
-    except TransientError as error:
-        complain(f"{error} (trying again may help)")
-        return Exit.FAILED
     except NightgridError as error:
-        complain(str(error))
-        return Exit.FAILED
+        again = " (trying again may help)" if isinstance(error, TransientError) else ""
+        complain(f"{error}{again}")
+        return Exit.BAD_INPUT if isinstance(error, PermanentError) else Exit.FAILED
     except BrokenPipeError:
         raise
     except ModuleNotFoundError as error:

@@ -9,7 +9,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import beside
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
@@ -110,15 +112,22 @@ class ServicePlug:
         view: View = beside(self, "view").VIEW
         return view
 
-    def rule_line(self, said: Said) -> str:  # noqa: ARG002 - what a game may look at
-        """Write what was said about rules in the one line that the game reads."""
-        return ""
+    def rule_line(self, said: Said) -> str:
+        """Write what was said about rules in the one line that the game reads, "" without rules.
 
-    def rules_said(self, said: Said) -> dict[str, Any]:
-        """Turn the options of rules that were given into rules and their values."""
-        mine = (option for option in self.rule_options if option.name in said)
-        values = {option.rule or option.name: option.to_rule(said[option.name]) for option in mine}
-        return {rule: value for rule, value in values.items() if value is not None}
+        Raises PermanentError for two options that set the same rule, and RuleError for a rule that
+        has no such value.
+        """
+        rules = game_plug(self.name).rules
+        by: dict[str, GameOption] = {}
+        for option in (option for option in self.rule_options if option.name in said):
+            other = by.setdefault(option.rule or option.name, option)
+            if other is not option:
+                both = f"--{other.name} and --{option.name}".replace("_", "-")
+                raise PermanentError(f"{both} exclude one another; give one")
+        values = {rule: option.to_rule(said[option.name]) for rule, option in by.items()}
+        given = {rule: value for rule, value in values.items() if value is not None}
+        return "" if rules is None else str(rules(**given))
 
     def check_night(self, said: Said) -> None:
         """Raise PermanentError for rules that a night over many boards cannot have."""

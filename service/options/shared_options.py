@@ -118,30 +118,24 @@ def chosen_ask(
     """Read which answer is wanted from the options that say so, of which one at most is given.
 
     `search` names options that want something else than an ask. Returns None when no ask is given.
-    Raises PermanentError when several are, or when --limit stands
-    without --all.
+    Raises PermanentError when several are, or when --limit stands without --all.
     """
     from nightgrid.solvers.algebra import Ask
 
-    given = {
-        "--ask": text is not None,
-        "--first": first,
-        "--count": count,
-        "--all": all_,
-        "--best": best is not None,
+    asks = {
+        "--ask": None if text is None else Ask.parse(text),
+        "--first": Ask(kind="first") if first else None,
+        "--count": Ask(kind="count") if count else None,
+        "--all": Ask(kind="all", limit=limit) if all_ else None,
+        "--best": None if best is None else Ask(kind="best", limit=best),
     }
-    chosen = [*(name for name, is_given in given.items() if is_given), *search]
+    given = {option: ask for option, ask in asks.items() if ask is not None}
+    chosen = [*given, *search]
     if len(chosen) > 1:
         raise PermanentError(f"{' and '.join(chosen)} exclude one another; give one of them")
     if limit is not None and not all_:
         raise PermanentError("--limit goes with --all")
-    if text is not None:
-        return Ask.parse(text)
-    if best is not None:
-        return Ask(kind="best", limit=best)
-    if not chosen or search:
-        return None
-    return Ask(kind="count" if count else "all" if all_ else "first", limit=limit)
+    return next(iter(given.values()), None)
 
 
 def parse_date(text: str, option: str) -> dt.date:

@@ -89,14 +89,6 @@ class LetterBoxedAtDoors(ServicePlug):
         ),
     )
 
-    def rule_line(self, said: Said) -> str:
-        """Write which chains count."""
-        from nightgrid.solvers.letterboxed.rules import Rules
-
-        if "words" in said and "fewest_letters" in said:
-            raise PermanentError("--words and --fewest-letters exclude one another; give one")
-        return str(Rules(**self.rules_said(said)))
-
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
         from nightgrid.archive.payloads.published import Published, input_fault

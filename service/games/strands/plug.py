@@ -24,6 +24,13 @@ ZIPF_MAX = 10.0
 DECADES_MAX = 100.0
 
 
+def _any_words(words: str) -> str | None:
+    """Read --words as a rule. A number of words is the puzzle's: see `with_rules`."""
+    if words == "fewest":
+        raise PermanentError("--words is 'fewest'; expected a number, any or given for Strands")
+    return "any" if words == "any" else None
+
+
 class StrandsAtDoors(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
@@ -37,7 +44,7 @@ class StrandsAtDoors(ServicePlug):
             str,
             "number of theme words beside the spangram. Default: given, which is as many as "
             "the puzzle says, any number where it says none.",
-            to_rule=lambda words: "any" if words == "any" else None,
+            to_rule=_any_words,
             metavar="N|any|given",
             allows=lambda words: words in ("any", "given") or whole_number(words) is not None,
             expects=("a number", "any", "given"),
@@ -98,14 +105,6 @@ class StrandsAtDoors(ServicePlug):
             metavar="X",
         ),
     )
-
-    def rule_line(self, said: Said) -> str:
-        """Write the rules of covers. A number of words is the puzzle's: see `with_rules`."""
-        from nightgrid.solvers.strands.rules import Rules
-
-        if said.get("words") == "fewest":
-            raise PermanentError("--words is 'fewest'; expected a number, any or given for Strands")
-        return str(Rules(**self.rules_said(said)))
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""

@@ -44,14 +44,6 @@ class TilesAtDoors(ServicePlug):
         GameOption("shapes", str, "shapes a layer. Default: 6-12.", metavar="N|N-N"),
     )
 
-    def rule_line(self, said: Said) -> str:
-        """Write which moves are allowed."""
-        from nightgrid.solvers.tiles.rules import Rules
-
-        if "teleports" in said and "no_teleports" in said:
-            raise PermanentError("--teleports and --no-teleports exclude one another; give one")
-        return str(Rules(**self.rules_said(said)))
-
     def payloads(
         self,
         said: Said,

@@ -24,11 +24,6 @@ class CoinsAtDoors(ServicePlug):
         ),
     )
 
-    def rule_line(self, said: Said) -> str:
-        from .rules import Rules
-
-        return str(Rules(**self.rules_said(said)))
-
     def payloads(
         self, said: Said, start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
