@@ -16,13 +16,12 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.solvers.algebra import COST_COLUMNS
+from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome, Status
 from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask, Game, Outcome
 
 
 def each_puzzle(
@@ -110,8 +109,6 @@ def say_board(found: Found, published: Published, puzzle: Any) -> None:
 
 def say_failure(outcome: Outcome[Any]) -> None:
     """Write why there is no answer."""
-    from nightgrid.solvers.algebra import Status
-
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
         say(f"No solution exists: proven in {cost}.")
@@ -160,8 +157,6 @@ def say_best(shown: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
 
 def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
     """Write, below a list of solutions, whether it is complete."""
-    from nightgrid.solvers.algebra import Status
-
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
         say_failure(outcome)

@@ -18,6 +18,7 @@ from nightgrid.service.cli import reduce as reducing
 from nightgrid.service.cli import solve as solving
 from nightgrid.service.cli import worker as working
 from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
@@ -137,8 +138,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
-    from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
-
     try:
         result: Any = app(
             args=None if arguments is None else list(arguments),

@@ -43,7 +43,9 @@ from nightgrid.service.terminal.progress import (
     patient,
     warm,
 )
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
@@ -126,8 +128,6 @@ def count(
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from nightgrid.archive.corpus.corpus import game_of_corpus
     from nightgrid.flows.count.settings import CountSettings
-    from nightgrid.solvers.algebra import Ask
-    from nightgrid.solvers.registry import game_plug
 
     rules.check()
     # Which asks and rules there are depends on the game. What is wrong is told at once: not after

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, emit, plural, say, say_table
 from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.registry import GAMES, game
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
@@ -129,8 +130,6 @@ def _leading(version: str) -> tuple[int, ...]:
 
 def check_kernels() -> Iterator[Finding]:
     """Compile or load the kernels; they need a folder to be kept in."""
-    from nightgrid.solvers.registry import GAMES, game
-
     for name in GAMES:
         trouble = ""
         try:

@@ -27,6 +27,7 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_figures
 from nightgrid.service.terminal.progress import ProgressLine, warm
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
@@ -100,7 +101,6 @@ def nightly(
     or something else outside failed, 3 bad input.
     """
     from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
-    from nightgrid.solvers.algebra import Ask
 
     check_game(game)
     places = night_sources(source, game)

@@ -37,13 +37,13 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
+from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.errors import TransientError
-from nightgrid.solvers.registry import check_ask, game_plug
+from nightgrid.solvers.registry import check_ask, game, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
     from nightgrid.workers.settings import Settings
@@ -198,7 +198,6 @@ def result(
     Exit code: 0 solved, 1 not there yet, 2 unsolvable, 3 bad input, 4 over budget.
     """
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.solvers.algebra import Status
     from nightgrid.workers.ondemand import jobs as ondemand
 
     settings = read_settings(lake=lake)
@@ -218,9 +217,6 @@ def result(
 
 
 def _say_row(row: dict[str, Any]) -> None:
-    from nightgrid.solvers.algebra import Ask
-    from nightgrid.solvers.registry import game
-
     cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
     ended = row["status"].replace("_", " ")
     if row["count"] is not None and row["status"] == "solved":

@@ -27,11 +27,11 @@ from nightgrid.service.terminal.console import (
     say_drawing,
 )
 from nightgrid.service.terminal.progress import warm
+from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
-    from nightgrid.solvers.algebra import Outcome
     from nightgrid.solvers.reductions.catalogue import Made, Reduction
 
 DRAWN_COLUMNS = 160
@@ -115,7 +115,6 @@ def reduce(
     subset sum. flow-strands: Flow Free. With --solve a solution of the board is mapped back to the
     instance and checked. Exit code: 0 done or solved, 2 unsolvable, 3 bad input, 4 over budget.
     """
-    from nightgrid.solvers.algebra import MAX_BUDGET_S, Status
     from nightgrid.solvers.reductions import catalogue
 
     chosen = catalogue.reduction(reduction)
@@ -178,8 +177,6 @@ def _instance(
 
 
 def _solve(made: Made, seconds: float) -> Outcome[Any]:
-    from nightgrid.solvers.algebra import Ask, Budget
-
     game = made.reduced.bind()
     warm(made.reduced.game)
     return game.solve(made.reduced.puzzle, Ask(kind="first"), None, Budget(seconds=seconds))

@@ -58,12 +58,13 @@ from nightgrid.service.terminal.console import (
     say_drawing,
 )
 from nightgrid.service.terminal.progress import spangram_bar, warm
+from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Ask, Budget, Game, Outcome, Status
 from nightgrid.solvers.registry import check_ask, game_plug
+from nightgrid.solvers.registry import game as game_of
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
 
 MB_BYTES = 1024**2
 SOLUTIONS_SHOWN = 20
@@ -184,7 +185,6 @@ def show(
     Exit code: 0 drawn, 3 bad input.
     """
     from nightgrid.service.options.reading import read_sources
-    from nightgrid.solvers.registry import game as game_of
 
     check_picture(svg)
 
@@ -214,8 +214,6 @@ def show(
 
 def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
     """Read the options that bound a solve; the settings stand in for those not given."""
-    from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Budget
-
     check_range(nodes, "--nodes", MAX_BUDGET, least=1)
     check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
@@ -242,8 +240,6 @@ class _Solve:
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and write the answer as it comes."""
-        from nightgrid.solvers.algebra import Status
-
         if self.ask.kind == "all":
             return self._list_all()
         outcome = self._solve(self.ask)
@@ -278,8 +274,6 @@ class _Solve:
 
     def _list_all(self) -> tuple[Status, tuple[Any, ...]]:
         """List solutions as they are found: there may be millions, so only the first is kept."""
-        from nightgrid.solvers.algebra import Outcome
-
         plug = service_plug(self.found.game)
         shown = plug.view()
         count = 0

@@ -10,6 +10,7 @@ import typer
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
 from nightgrid.service.terminal.progress import warm
+from nightgrid.solvers.registry import GAMES, game
 
 
 def worker(
@@ -52,8 +53,6 @@ def warmup(json: Json = False) -> int:
 
     Compiled kernels are kept on disk: the next process loads them in well under a second.
     """
-    from nightgrid.solvers.registry import GAMES, game
-
     for name in GAMES:
         start = time.perf_counter_ns()
         game(name).warm()

@@ -12,6 +12,24 @@ Run = tuple[str, str]
 Line = tuple[Run, ...]
 Drawing = tuple[Line, ...]
 
+LINE_CHARS = 76
+"""Lists below a drawing are broken at this width."""
+STYLES = (
+    "bright_cyan",
+    "bright_yellow",
+    "bright_magenta",
+    "bright_green",
+    "bright_blue",
+    "bright_red",
+    "cyan",
+    "yellow",
+    "magenta",
+    "green",
+    "blue",
+    "red",
+)
+"""Styles of what stands side by side, taken in turn."""
+
 
 def joined(characters: Iterable[Run]) -> Line:
     """Write characters as a line, neighbours of one style together; a space takes any style."""

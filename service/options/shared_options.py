@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
     from nightgrid.service.options.reading import Found
-    from nightgrid.solvers.algebra import Ask
     from nightgrid.workers.settings import Settings
 
 
@@ -120,8 +120,6 @@ def chosen_ask(
     `search` names options that want something else than an ask. Returns None when no ask is given.
     Raises PermanentError when several are, or when --limit stands without --all.
     """
-    from nightgrid.solvers.algebra import Ask
-
     asks = {
         "--ask": None if text is None else Ask.parse(text),
         "--first": Ask(kind="first") if first else None,

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.terminal.console import note
+from nightgrid.solvers.registry import game
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -190,8 +191,6 @@ def warm(name: str) -> None:
         f"loading or compiling the kernels of {name}: compiling happens once, and after an update",
         WARM_PATIENCE_S,
     ):
-        from nightgrid.solvers.registry import game
-
         game(name).warm()
 
 

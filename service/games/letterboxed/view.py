@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nightgrid.service.drawing import Drawing, Line, Run, View, plain, wrapped
+from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, Run, View, plain, wrapped
 from nightgrid.service.drawing.canvas import DOTS_HIGH, DOTS_WIDE, Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
@@ -28,18 +28,9 @@ OUTSIDE_DOTS = 4
 """From a letter's place on its side to the letter."""
 STROKES_MAX = 2_000
 """Longer chains are listed alone."""
-LINE_CHARS = 76
-"""A list of words is broken at this width."""
 
 OUTLINE = "bright_black"
-WORD_STYLES = (
-    "bright_cyan",
-    "bright_yellow",
-    "bright_magenta",
-    "bright_green",
-    "bright_blue",
-    "bright_red",
-)
+WORD_STYLES = STYLES[:6]
 """Styles of words, taken in turn."""
 PATTERNS = (
     ((True,), "⠒⠒⠒"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import unicodedata
 
-from nightgrid.service.drawing import Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing import LINE_CHARS, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
@@ -31,8 +31,6 @@ WORD_STYLES = (
     "magenta",
 )
 """Styles of theme words, taken in turn."""
-WORDS_WIDTH_CHARS = 76
-"""A list of words is broken at this width."""
 
 _LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
 _FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
@@ -78,7 +76,7 @@ def list_words(cover: Cover) -> Drawing:
     items = [[(spell(entry), style), (",", "")] for entry, style in entries]
     for runs in items[-1:]:
         runs.pop()
-    for i, line in enumerate(wrapped(items, " ", WORDS_WIDTH_CHARS - len(head))):
+    for i, line in enumerate(wrapped(items, " ", LINE_CHARS - len(head))):
         lines.append(((" " * len(head) if i else head, ""), *line))
     return tuple(lines)
 

@@ -11,7 +11,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from nightgrid.service.drawing import Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
@@ -24,24 +24,7 @@ NAME_CHARS = 8
 """Longer names are cut short."""
 MOVES_MAX = 400
 """Moves that are listed."""
-LINE_CHARS = 76
 TELEPORT = "⇢"
-
-FEATURE_STYLES = (
-    "bright_cyan",
-    "bright_yellow",
-    "bright_magenta",
-    "bright_green",
-    "bright_blue",
-    "bright_red",
-    "cyan",
-    "yellow",
-    "magenta",
-    "green",
-    "blue",
-    "red",
-)
-"""Styles of the shapes of a layer, taken in turn."""
 LINE_TILES = 40
 """Tiles of a walk that are written in one line."""
 WIDE = 1.2
@@ -182,7 +165,7 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
 def _style(colours: dict[str, int], feature: str) -> str:
     if feature not in colours:
         return ""
-    return FEATURE_STYLES[colours[feature] % len(FEATURE_STYLES)]
+    return STYLES[colours[feature] % len(STYLES)]
 
 
 def _cut(feature: str) -> str:

@@ -8,12 +8,11 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.drawing import text_of
+from nightgrid.service.drawing import LINE_CHARS, text_of
 from nightgrid.service.games.strands.svg import SPANGRAM, draw_svg
 from nightgrid.service.games.strands.view import (
     SPANGRAM_STYLE,
     STEP,
-    WORDS_WIDTH_CHARS,
     StrandsView,
     draw_cover,
     draw_letters,
@@ -96,7 +95,7 @@ def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
     )
     lines = text_of(list_words(many)).split("\n")
     assert len(lines) > 1
-    assert all(len(line) <= WORDS_WIDTH_CHARS + 1 for line in lines)
+    assert all(len(line) <= LINE_CHARS + 1 for line in lines)
     assert not any(line.endswith(" ") for line in lines)
 
 
