@@ -6,8 +6,9 @@ import datetime as dt
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -178,7 +179,6 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands(settings)}")
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []
-    begun: list[Callable[[], None]] = []
     waiting = ExitStack()
 
     def make_ready(corpus: Corpus) -> None:
@@ -191,11 +191,10 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
                 f"still planning, or starting workers; kernels of {corpus.game} that were never "
                 "compiled here take a minute or two, once"
             )
-            begun.append(waiting.enter_context(patient(text, READY_PATIENCE_S)))
+            waiting.enter_context(patient(text, READY_PATIENCE_S))
 
     def show(state: Progress) -> None:
-        for cancel in begun:
-            cancel()
+        waiting.close()
         if state.run_id not in told:
             told.append(state.run_id)
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
@@ -345,14 +344,12 @@ def _say_estimate(value: Mapping[str, Any]) -> None:
 
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
-    import dataclasses
-
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.workers.runs.notes import cancel_run
 
     remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
     if json:
-        emit(dataclasses.asdict(remains))
+        emit(asdict(remains))
         return Exit.OK
     if remains.finished:
         say(f"Run {run_id} had finished: there is nothing to cancel.")

@@ -15,13 +15,12 @@ from nightgrid.service.options.game_options import collect, refuse_others, with_
 from nightgrid.service.options.shared_options import (
     Json,
     check_game,
-    game_title,
     one_of,
     parse_date,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, plural, say
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 SAMPLE_START = dt.date(2026, 1, 1)
 MAX_DAYS = 100_000
@@ -84,7 +83,7 @@ def generate(
     refuse_others(said, game, SHAPE_OPTIONS)
     plug = service_plug(game)
     if plug.sample_days is None:
-        raise PermanentError(f"boards of {game_title(game)} are not generated")
+        raise PermanentError(f"boards of {game_plug(game).title} are not generated")
     first = parse_date(start, "--start")
     days = plug.sample_days if days is None else days
     seed = plug.sample_seed if seed is None else seed

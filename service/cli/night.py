@@ -19,7 +19,6 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Plain,
     check_game,
-    game_title,
     hands,
     one_of,
     parse_date,
@@ -29,7 +28,7 @@ from nightgrid.service.terminal.console import Exit, complain, emit, note, say, 
 from nightgrid.service.terminal.progress import ProgressLine, warm
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
@@ -127,7 +126,7 @@ def nightly(
         if json:
             emit(report.to_json())
             return
-        say_figures(report.rows(), game_title(report.game) if len(games) > 1 else None)
+        say_figures(report.rows(), game_plug(report.game).title if len(games) > 1 else None)
         say_end(report.sentence(), report.paths)
         if len(games) > 1:
             say()
@@ -161,7 +160,7 @@ def demo(
     check_game(game)
     if game is not None and game not in SAMPLES:
         raise PermanentError(
-            f"there is no sample of {game_title(game)}; expected one of {', '.join(SAMPLES)}"
+            f"there is no sample of {game_plug(game).title}; expected one of {', '.join(SAMPLES)}"
         )
     games = [
         NightGame(source=str(SAMPLES[name]), game=name)

@@ -141,7 +141,11 @@ def reduce(
     ):
         if path is not None:
             write_file(path, text)
-    outcome = _solve(made, seconds) if solve else None
+    outcome = None
+    if solve:
+        warm(made.reduced.game)
+        budget = Budget(seconds=seconds)
+        outcome = made.reduced.bind().solve(made.reduced.puzzle, Ask(kind="first"), None, budget)
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
     answer = None if found is None else made.solution_of(found)
     if svg is not None:
@@ -174,12 +178,6 @@ def _instance(
     except UnicodeDecodeError as error:
         raise PermanentError(f"{name}: byte {error.start} is not UTF-8") from error
     return reduction.problem.read(text)
-
-
-def _solve(made: Made, seconds: float) -> Outcome[Any]:
-    game = made.reduced.bind()
-    warm(made.reduced.game)
-    return game.solve(made.reduced.puzzle, Ask(kind="first"), None, Budget(seconds=seconds))
 
 
 def picture(made: Made, solution: Any | None) -> str:

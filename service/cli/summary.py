@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games import view
-from nightgrid.service.options.shared_options import game_title
 from nightgrid.service.terminal.console import duration, say_table
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
@@ -73,19 +73,17 @@ def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str
         if valued:
             line.append(" ".join(_official(rows[level]) for level in levels if level in rows))
         lines.append(line)
-    title = f"{game_title(game)}: number of solutions"
+    title = f"{game_plug(game).title}: number of solutions"
     say_table(headings, lines, title=title, numbers=headings[1:])
 
 
 def _cells(row: dict[str, Any] | None, game: str, *, valued: bool) -> list[str]:
     if row is None:
-        return ["", "", ""] if valued else ["", ""]
+        return [""] * (3 if valued else 2)
     count = f"{row['count']:,}" if row["status"] == "solved" else row["status"]
-    cells = [count, duration(row["kernel_ns"])]
-    if not valued:
-        return cells
     value = row.get("value")
-    return ["" if value is None else view(game).value(value, ""), *cells]
+    worth = "" if value is None else view(game).value(value, "")
+    return [*([worth] if valued else []), count, duration(row["kernel_ns"])]
 
 
 def _official(row: dict[str, Any]) -> str:
@@ -127,6 +125,6 @@ def say_runtimes(lake: Lake, game: str) -> None:
             )
             for row in rows
         ],
-        title=f"{game_title(game)}: time inside the kernels",
+        title=f"{game_plug(game).title}: time inside the kernels",
         numbers=headings[2:],
     )

@@ -73,27 +73,10 @@ class Picture:
         """Add an element, as `_element` makes it."""
         _element(self._svg, tag, text, **attributes)
 
-    def middle(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        size: int,
-        colour: str | None = None,
-        weight: str | None = "700",
-    ) -> None:
-        """Write a text around a point, in the ink of the picture unless a colour is given."""
-        self.add(
-            "text",
-            text,
-            x=x,
-            y=y,
-            dy="0.36em",
-            text_anchor="middle",
-            font_size=size,
-            font_weight=weight,
-            fill=colour,
-        )
+    def middle(self, x: float, y: float, text: str, size: int, **look: Any) -> None:
+        """Write a text around a point, bold and in the ink of the picture unless `look` differs."""
+        place = {"x": x, "y": y, "dy": "0.36em", "text_anchor": "middle", "font_size": size}
+        self.add("text", text, **place, **{"font_weight": "700"} | look)
 
     def text(self) -> str:
         """Write the captions, and then the picture as the text of an SVG file."""

@@ -12,7 +12,7 @@ import typer
 
 from nightgrid.service.games import ALL, GameOption, ServicePlug, service_plug
 from nightgrid.service.games.plug import Said
-from nightgrid.service.options.shared_options import game_title, one_of
+from nightgrid.service.options.shared_options import one_of
 from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
@@ -48,7 +48,7 @@ class SharedOption:
     def _help(self) -> Iterable[str]:
         alike: dict[str, list[str]] = {}
         for game, mine in self.of.items():
-            alike.setdefault(mine.help, []).append(game_title(game))
+            alike.setdefault(mine.help, []).append(game_plug(game).title)
         return (f"{', '.join(games)}: {text}" for text, games in alike.items())
 
     def check(self, value: Any) -> None:
@@ -89,7 +89,7 @@ def refuse_others(said: Mapping[str, Any], game: str, options: Options) -> None:
             f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for {titles(games)}"
             for games, names in others.items()
         ]
-        raise PermanentError(f"{', '.join(parts)}; this is {game_title(game)}")
+        raise PermanentError(f"{', '.join(parts)}; this is {game_plug(game).title}")
 
 
 def option(name: str, value: object = None) -> str:

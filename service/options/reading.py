@@ -11,10 +11,10 @@ from nightgrid.archive.games import game_of, reader
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.game_options import BOARD_OPTIONS, option
-from nightgrid.service.options.shared_options import check_game, game_title
+from nightgrid.service.options.shared_options import check_game
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
@@ -73,9 +73,9 @@ def _typed(
     games = BOARD_OPTIONS[name].games
     of = game if game in games else games[0]
     if files or levels or game not in (None, of):
-        beside = "FILE" if files else "--level" if levels else game_title(str(game))
+        beside = "FILE" if files else "--level" if levels else game_plug(str(game)).title
         raise PermanentError(
-            f"{option(name)} is a board of {game_title(of)} by itself; it excludes {beside}"
+            f"{option(name)} is a board of {game_plug(of).title} by itself; it excludes {beside}"
         )
     return Found(source=text, game=of, item=service_plug(of).typed(text))
 

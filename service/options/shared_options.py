@@ -13,7 +13,7 @@ import typer
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, game_plug, titles
+from nightgrid.solvers.registry import GAMES, titles
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
@@ -92,11 +92,6 @@ SvgFile = Annotated[
         help="Write a picture of the board, with its solution, to FILE (not of Pips).",
     ),
 ]
-
-
-def game_title(game: str) -> str:
-    """Write what people call a game."""
-    return game_plug(game).title
 
 
 def check_game(name: str | None) -> None:

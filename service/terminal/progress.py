@@ -195,12 +195,12 @@ def warm(name: str) -> None:
 
 
 @contextmanager
-def patient(text: str, seconds: float) -> Iterator[Callable[[], None]]:
-    """Say a text if the body goes on for so long, unless what it gives was called before that."""
+def patient(text: str, seconds: float) -> Iterator[None]:
+    """Say a text if the body goes on for so long."""
     timer = threading.Timer(seconds, note, (text,))
     timer.daemon = True
     timer.start()
     try:
-        yield timer.cancel
+        yield
     finally:
         timer.cancel()

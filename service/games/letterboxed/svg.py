@@ -134,7 +134,7 @@ def draw_words(
         radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
         picture.add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=ink, stroke_width=2)
         away_x, away_y = (OUTSIDE_PX * part for part in shape.outward[i])
-        picture.middle(x + away_x, y + away_y, puzzle.sides[i][j], LETTER_PX, ink)
+        picture.middle(x + away_x, y + away_y, puzzle.sides[i][j], LETTER_PX, fill=ink)
     _draw_numbers(picture, strokes, list(at.values()))
     return picture.text()
 
@@ -194,7 +194,7 @@ def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Poin
         spot = next(free, spots[gaps.index(max(gaps))])
         taken.append(spot)
         picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
-        picture.middle(*spot, str(stroke.number), 11, "#ffffff")
+        picture.middle(*spot, str(stroke.number), 11, fill="#ffffff")
 
 
 def _captions(

@@ -65,7 +65,7 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
         for pip, at in ((put.pip_a, (x, y)), (put.pip_b, (x2, y2))):
             weight = "700" if pip else "400"
             half = CELL_PX // 2
-            picture.middle(at[0] + half, at[1] + half, str(pip), PIP_PX, weight=weight)
+            picture.middle(at[0] + half, at[1] + half, str(pip), PIP_PX, font_weight=weight)
     for region in puzzle.regions:
         if region.type is not RegionType.EMPTY:
             text = mark(region)
@@ -73,5 +73,5 @@ def draw_svg(puzzle: Puzzle, solution: Solution | None = None, title: str | None
             wide = MARK_PX + 4 + (len(text) - 1) * MARK_PX * 2 // 3
             picture.add("rect", x=x - 6, y=y - 8, width=wide, height=MARK_PX + 4, rx=4, fill=INK)
             middle = (x - 6 + wide / 2, y - 8 + (MARK_PX + 4) / 2)
-            picture.middle(*middle, text, MARK_PX, GROUND)
+            picture.middle(*middle, text, MARK_PX, fill=GROUND)
     return picture.text()

@@ -62,7 +62,7 @@ def draw_svg(
         fill = owner.get((r, c), PLAIN)
         picture.add("circle", cx=x, cy=y, r=RADIUS_PX, fill=fill)
         weight = "700" if fill == SPANGRAM else "500"
-        picture.middle(x, y, puzzle.board[r][c], LETTER_PX, weight=weight)
+        picture.middle(x, y, puzzle.board[r][c], LETTER_PX, font_weight=weight)
     return picture.text()
 
 
@@ -93,7 +93,7 @@ def draw_small_svg(
         # A word of one letter is a stroke of no length, which round ends make a dot.
         _stroke(picture, points if len(points) > 1 else 2 * points, tint[entry.word])
     for r, c in sorted(shown):
-        picture.middle(*centre[r, c], puzzle.board[r][c], SMALL_LETTER_PX, weight=None)
+        picture.middle(*centre[r, c], puzzle.board[r][c], SMALL_LETTER_PX, font_weight=None)
     return picture.text()
 
 
