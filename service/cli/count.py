@@ -228,7 +228,7 @@ def _say(report: CountReport) -> None:
     say_figures(report.rows_of_figures())
     figures = report.figures
     spread = figures.distribution()
-    # Whoever asks for the first one, or for so many, is not told how many there are.
+    # An ask for the first one, or for so many, does not count the others.
     counted = report.ask != "first" and not report.ask.startswith("all(")
     if spread and report.ask != "first":
         _say_spread("solutions" if counted else "solutions found", spread)

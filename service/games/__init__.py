@@ -20,7 +20,7 @@ def service_plug(game: str) -> ServicePlug:
     """Look up what the doors know of a game. Raises PermanentError for a game without a plug."""
     if game not in ALL:
         raise PermanentError(
-            f"nobody draws boards of {game!r:.40}; expected one of {', '.join(ALL)}"
+            f"boards of {game!r:.40} are not drawn; expected one of {', '.join(ALL)}"
         )
     return ALL[game]
 
