@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.summary import counts_by_date, official_ranks, say_counts, say_runtimes
+from nightgrid.service.cli.demo_tables import (
+    counts_by_date,
+    official_ranks,
+    say_counts,
+    say_runtimes,
+)
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (

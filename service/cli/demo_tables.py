@@ -1,4 +1,4 @@
-"""What a night found, read from the lake and shown as tables."""
+"""What `nightgrid demo` shows of its nights: counts, runtimes, ranks of official answers."""
 
 from __future__ import annotations
 
