@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from nightgrid.solvers.kernel.codes import (
-    COUNT_TOO_LARGE,
-    FIXED_TABLE_FULL,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-)
+from nightgrid.solvers.kernel import codes
 
 
 class ReasonCode(enum.StrEnum):
@@ -83,11 +77,11 @@ class Reason:
 
 
 _OF_KERNEL: dict[int, ReasonCode] = {
-    OUT_OF_NODES: ReasonCode.NODES,
-    OUT_OF_BYTES: ReasonCode.TABLE_BYTES,
-    OUT_OF_SECONDS: ReasonCode.SECONDS,
-    COUNT_TOO_LARGE: ReasonCode.COUNT_TOO_LARGE,
-    FIXED_TABLE_FULL: ReasonCode.FIXED_TABLE_FULL,
+    codes.OUT_OF_NODES: ReasonCode.NODES,
+    codes.OUT_OF_BYTES: ReasonCode.TABLE_BYTES,
+    codes.OUT_OF_SECONDS: ReasonCode.SECONDS,
+    codes.COUNT_TOO_LARGE: ReasonCode.COUNT_TOO_LARGE,
+    codes.FIXED_TABLE_FULL: ReasonCode.FIXED_TABLE_FULL,
 }
 
 

@@ -10,18 +10,12 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.pips.columns import Columns
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import count_board
 from nightgrid.solvers.pips.layers.endings import SOLVING, is_capacity
 from nightgrid.solvers.pips.layers.prepare import prepare
 from nightgrid.solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
-from nightgrid.solvers.pips.layers.space import (
-    FOREST_TOO_LARGE,
-    KEY_TOO_LONG,
-    READY,
-    Limits,
-    Space,
-    Work,
-)
+from nightgrid.solvers.pips.layers.space import Limits, Space, Work
 from nightgrid.solvers.pips.parts import PartArrays
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
@@ -67,7 +61,7 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
         into.costs[row, TABLE_BYTES] = 0
         into.counts[row, 0] = no_count
         into.counts[row, 1] = no_count
-        if code == READY:
+        if code == spaces.READY:
             counted = count_board(space, table, children, Limits(node_limit, deadline_ns))
             carried = counted.carried
             code = counted.code + SOLVING
@@ -102,9 +96,9 @@ def count_again(rows: Rows, budget: Budget, into: Counts) -> None:
     width, wide_forest, tried = NARROW, False, False
     while is_capacity(int(into.costs[row, CODE])):
         code = int(into.costs[row, CODE])
-        if code == KEY_TOO_LONG and width is NARROW:
+        if code == spaces.KEY_TOO_LONG and width is NARROW:
             width = WIDE
-        elif code == FOREST_TOO_LARGE and not wide_forest:
+        elif code == spaces.FOREST_TOO_LARGE and not wide_forest:
             wide_forest = True
         elif tried:
             return

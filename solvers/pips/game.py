@@ -8,41 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import (
-    STATUS_CODES,
-    Arrays,
-    Ask,
-    Budget,
-    Outcome,
-    Statistics,
-    Status,
-    count_of,
-)
+from nightgrid.solvers import algebra
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status, count_of
 from nightgrid.solvers.base_game import BaseGame
-from nightgrid.solvers.pips.batch import (
-    CODE,
-    KERNEL_NS,
-    NODES,
-    STATES,
-    TABLE_BYTES,
-    Counts,
-    Rows,
-    count_again,
-    count_rows,
-)
+from nightgrid.solvers.pips import batch
+from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.pips.features import FEATURES, cost_s, features
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
-from nightgrid.solvers.pips.layers.endings import (
-    CODES,
-    REASON_OF_CODE,
-    REASONS,
-    SOLVING,
-    STATUS_OF_CODE,
-    ending,
-    is_capacity,
-    is_refusal,
-)
+from nightgrid.solvers.pips.layers import endings
 from nightgrid.solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
 from nightgrid.solvers.pips.solution import Solution, solution_from_json, solution_to_json
@@ -66,7 +40,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
 
     name = "pips"
     solver_version = "pips-2"
-    reasons = REASONS
+    reasons = endings.REASONS
     counts = ("count",)
     puzzle_from_json = staticmethod(Puzzle.from_json)
     solution_to_json = staticmethod(solution_to_json)
@@ -109,9 +83,9 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         count_rows(rows, budget, counts)
         count_again(rows, budget, counts)
         out = counts.costs
-        if is_refusal(int(out[0, CODE])):
+        if endings.is_refusal(int(out[0, batch.CODE])):
             return count_generally(puzzle, part, budget)
-        status, why = ending(int(out[0, CODE]))
+        status, why = endings.ending(int(out[0, batch.CODE]))
         count: int | None = count_of(counts.counts[0, 0], counts.counts[0, 1])
         if status is Status.OVER_BUDGET:
             count = None
@@ -121,10 +95,10 @@ class PipsGame(BaseGame[Puzzle, Solution]):
             status=status,
             count=count,
             statistics=Statistics(
-                states=int(out[0, STATES]),
-                nodes=int(out[0, NODES]),
-                kernel_ns=int(out[0, KERNEL_NS]),
-                table_bytes=int(out[0, TABLE_BYTES]),
+                states=int(out[0, batch.STATES]),
+                nodes=int(out[0, batch.NODES]),
+                kernel_ns=int(out[0, batch.KERNEL_NS]),
+                table_bytes=int(out[0, batch.TABLE_BYTES]),
                 engine="layers",
             ),
             reason_code=None if why is None else why.code,
@@ -152,21 +126,21 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         apart = [row for row in large if is_first_choice(from_arrays(arrays, row))]
         for start, stop in pairwise([-1, *apart, boards]):
             count_rows(Rows(columns, start + 1, stop, NO_PART), budget, into)
-        for row in np.flatnonzero(_IS_CAPACITY[out[:, CODE]]).tolist():
+        for row in np.flatnonzero(_IS_CAPACITY[out[:, batch.CODE]]).tolist():
             count_again(Rows(columns, row, row + 1, NO_PART), budget, into)
-        refused = np.flatnonzero(_IS_REFUSAL[out[:, CODE]]).tolist()
-        codes = out[:, CODE]
-        status = STATUS_OF_CODE[codes]
+        refused = np.flatnonzero(_IS_REFUSAL[out[:, batch.CODE]]).tolist()
+        codes = out[:, batch.CODE]
+        status = endings.STATUS_OF_CODE[codes]
         status[(counts == 0).all(axis=1) & (status == _SOLVED)] = _UNSOLVABLE
         answered: dict[str, npt.NDArray[Any]] = {
             "status": status,
-            "reason": REASON_OF_CODE[codes],
+            "reason": endings.REASON_OF_CODE[codes],
             "count_hi": counts[:, 0].copy(),
             "count_lo": counts[:, 1].copy(),
-            "states": out[:, STATES].copy(),
-            "nodes": out[:, NODES].copy(),
-            "kernel_ns": out[:, KERNEL_NS].copy(),
-            "table_bytes": out[:, TABLE_BYTES].copy(),
+            "states": out[:, batch.STATES].copy(),
+            "nodes": out[:, batch.NODES].copy(),
+            "kernel_ns": out[:, batch.KERNEL_NS].copy(),
+            "table_bytes": out[:, batch.TABLE_BYTES].copy(),
         }
         for one in [*apart, *refused]:
             outcome = count_generally(from_arrays(arrays, one), None, budget)
@@ -210,10 +184,12 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         self.features(self.to_arrays([puzzle]))
 
 
-_IS_REFUSAL = np.array([code < SOLVING and is_refusal(code) for code in range(CODES)])
-_IS_CAPACITY = np.array([is_capacity(code) for code in range(CODES)])
-_SOLVED = STATUS_CODES.index(Status.SOLVED)
-_UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
+_IS_REFUSAL = np.array(
+    [code < endings.SOLVING and endings.is_refusal(code) for code in range(endings.CODES)]
+)
+_IS_CAPACITY = np.array([endings.is_capacity(code) for code in range(endings.CODES)])
+_SOLVED = algebra.STATUS_CODES.index(Status.SOLVED)
+_UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 PIPS = PipsGame()
 
 

@@ -11,6 +11,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
 from nightgrid.solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
+from nightgrid.solvers.pips.layers import search as searches
 from nightgrid.solvers.pips.layers.board import MOST_TYPES
 from nightgrid.solvers.pips.layers.endings import SOLVING, ending, is_refusal
 from nightgrid.solvers.pips.layers.scratch import (
@@ -21,18 +22,7 @@ from nightgrid.solvers.pips.layers.scratch import (
     borrow,
     give_back,
 )
-from nightgrid.solvers.pips.layers.search import (
-    KERNEL_NS,
-    MORE,
-    NODES,
-    REGISTERS,
-    STATES,
-    Found,
-    Walk,
-    Wanted,
-    begin,
-    search_board,
-)
+from nightgrid.solvers.pips.layers.search import Found, Walk, Wanted
 from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from nightgrid.solvers.pips.parts import Part, part_arrays
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
@@ -66,7 +56,7 @@ class SolutionStream:
         self._budget = budget
         self._limit = limit
         self._eager = eager
-        self._run = np.zeros(REGISTERS, np.int64)
+        self._run = np.zeros(searches.REGISTERS, np.int64)
         self._spent_ns = 0
         self._table_bytes = 0
 
@@ -76,9 +66,9 @@ class SolutionStream:
         if self._general is not None:
             return self._general.purse.statistics()
         return Statistics(
-            states=int(self._run[STATES]),
-            nodes=int(self._run[NODES]),
-            kernel_ns=self._spent_ns + int(self._run[KERNEL_NS]),
+            states=int(self._run[searches.STATES]),
+            nodes=int(self._run[searches.NODES]),
+            kernel_ns=self._spent_ns + int(self._run[searches.KERNEL_NS]),
             table_bytes=self._table_bytes,
             engine="layers",
         )
@@ -90,7 +80,7 @@ class SolutionStream:
         scratch = borrow(dominoes, eager=self._eager)
         while True:
             code = int(
-                begin(
+                searches.begin(
                     scratch.work, columns, 0, self._part, self._walk(scratch),
                     int(self._budget.seconds * 1e9),
                 )
@@ -102,7 +92,7 @@ class SolutionStream:
                 nodes *= 4
             else:
                 return code, scratch
-            self._spent_ns += int(self._run[KERNEL_NS])
+            self._spent_ns += int(self._run[searches.KERNEL_NS])
             give_back(scratch)
             types = min(len(set(self._puzzle.dominoes)), MOST_TYPES)
             scratch = SearchScratch.allocate(width, dominoes, types, nodes)
@@ -179,7 +169,7 @@ class SolutionStream:
         walk = self._walk(scratch)
         while True:
             wanted = min(left, rows)
-            code, found = search_board(
+            code, found = searches.search_board(
                 scratch.work, scratch.dead, walk, into, Wanted(wanted, self._eager),
                 self._budget.nodes, int(self._budget.seconds * 1e9),
             )  # fmt: skip
@@ -192,7 +182,7 @@ class SolutionStream:
                 self.status = Status.SOLVED
             if code == DONE:
                 return
-            if code == MORE:
+            if code == searches.MORE:
                 if left == 0:
                     self.truncated = True
                     return

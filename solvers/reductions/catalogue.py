@@ -18,6 +18,7 @@ from nightgrid.solvers.reductions import (
     one_in_three_to_strands,
     subset_sum_to_pips,
 )
+from nightgrid.solvers.reductions.problems import texts
 from nightgrid.solvers.reductions.problems.flow_free import FlowFree, random_flow_free
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -27,20 +28,6 @@ from nightgrid.solvers.reductions.problems.formula import (
 )
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
 from nightgrid.solvers.reductions.problems.subset_sum import random_subset_sum
-from nightgrid.solvers.reductions.problems.texts import (
-    filled,
-    literals_of,
-    read_flow_free,
-    read_formula,
-    read_planar,
-    read_subset_sum,
-    read_three_d_matching,
-    write_flow_free,
-    write_formula,
-    write_planar,
-    write_subset_sum,
-    write_three_d_matching,
-)
 from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 
@@ -166,16 +153,16 @@ def _random_flow(side: int, seed: int, planted: bool) -> FlowFree:
 
 
 FORMULA = Problem(
-    read=read_formula,
-    write=write_formula,
+    read=texts.read_formula,
+    write=texts.write_formula,
     random=_random_formula,
-    to_json=lambda _, assignment: literals_of(assignment),
-    to_text=lambda _, assignment: f"v {' '.join(map(str, literals_of(assignment)))} 0",
+    to_json=lambda _, assignment: texts.literals_of(assignment),
+    to_text=lambda _, assignment: f"v {' '.join(map(str, texts.literals_of(assignment)))} 0",
 )
-PLANAR = FORMULA._replace(read=read_planar, write=write_planar, random=_random_planar)
+PLANAR = FORMULA._replace(read=texts.read_planar, write=texts.write_planar, random=_random_planar)
 MATCHING = Problem(
-    read=read_three_d_matching,
-    write=write_three_d_matching,
+    read=texts.read_three_d_matching,
+    write=texts.write_three_d_matching,
     random=lambda size, seed, planted: random_three_d_matching(
         size, min(3 * size, size**3), seed, planted=planted
     ),
@@ -185,8 +172,8 @@ MATCHING = Problem(
     ),
 )
 SUM = Problem(
-    read=read_subset_sum,
-    write=write_subset_sum,
+    read=texts.read_subset_sum,
+    write=texts.write_subset_sum,
     random=lambda count, seed, planted: random_subset_sum(
         count, NUMBER_MOST, seed, planted=planted
     ),
@@ -196,11 +183,11 @@ SUM = Problem(
     ),
 )
 FLOW = Problem(
-    read=read_flow_free,
-    write=write_flow_free,
+    read=texts.read_flow_free,
+    write=texts.write_flow_free,
     random=_random_flow,
     to_json=lambda _, flows: [[list(cell) for cell in path] for path in flows],
-    to_text=lambda instance, flows: "\n".join(filled(instance, flows)),
+    to_text=lambda instance, flows: "\n".join(texts.filled(instance, flows)),
 )
 REDUCTIONS: tuple[Reduction, ...] = tuple(
     Reduction(name, game, line, problem, module.reduce, module.solution_of)

@@ -22,13 +22,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.check import text_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
-from nightgrid.solvers.reductions.problems.formula import (
-    Assignment,
-    Formula,
-    assignments,
-    check_assignment,
-    not_all_equal,
-)
+from nightgrid.solvers.reductions.problems import formula as formulas
+from nightgrid.solvers.reductions.problems.formula import Assignment, Formula
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.reductions.reduced import Reduced
 
@@ -107,7 +102,7 @@ def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
     the word as soon as its variables are decided; `assignment_of` takes sides found in any way.
     Raises PermanentError where there are none, and for a chain of another word.
     """
-    model = next(assignments(reduced.instance, not_all_equal), None)
+    model = next(formulas.assignments(reduced.instance, formulas.not_all_equal), None)
     if model is None:
         raise PermanentError("the word cannot be played so that it collects every letter")
     own, play = play_of(reduced, model)
@@ -128,14 +123,14 @@ def assignment_of(reduced: Reduced[Formula, Puzzle], chain: Chain, play: Play) -
         v in letters.x and play[word.index(letters.x[v])] == TRUE
         for v in range(reduced.instance.variables)
     )
-    check_assignment(reduced.instance, assignment, not_all_equal)
+    formulas.check_assignment(reduced.instance, assignment, formulas.not_all_equal)
     return assignment
 
 
 def play_of(reduced: Reduced[Formula, Puzzle], assignment: Assignment) -> tuple[Chain, Play]:
     """Play the word as a satisfying assignment says."""
     formula = reduced.instance
-    check_assignment(formula, assignment, not_all_equal)
+    formulas.check_assignment(formula, assignment, formulas.not_all_equal)
     times = formula.occurrences
     mine = [TRUE if value else FALSE for value in assignment]
     other = [TRUE + FALSE - side for side in mine]

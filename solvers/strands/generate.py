@@ -9,14 +9,8 @@ from typing import Any, TypeVar
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.spelling import upper
-from nightgrid.solvers.strands.placing import (
-    Path,
-    Stroke,
-    cover_of,
-    crosses,
-    neighbours,
-    strokes_of,
-)
+from nightgrid.solvers.strands import placing
+from nightgrid.solvers.strands.placing import Path, Stroke
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 
@@ -101,7 +95,7 @@ def _board(
         for word, path in zip(words, paths, strict=True)
     ]
     puzzle = Puzzle(board=board, theme_words=len(words) - 1)
-    return puzzle, cover_of(entries[0], entries[1:])
+    return puzzle, placing.cover_of(entries[0], entries[1:])
 
 
 class _Laying:
@@ -162,11 +156,13 @@ class _Laying:
                 continue
             steps = self._shuffled(
                 cell
-                for cell in neighbours(path[-1])
+                for cell in placing.neighbours(path[-1])
                 if cell in self._free
                 and cell not in path
-                and not crosses(strokes_of((*path, cell)), self._strokes)
-                and not crosses(strokes_of((path[-1], cell)), strokes_of(path))
+                and not placing.crosses(placing.strokes_of((*path, cell)), self._strokes)
+                and not placing.crosses(
+                    placing.strokes_of((path[-1], cell)), placing.strokes_of(path)
+                )
             )
             if across is None:
                 # What is tried first stands last: cells with few free neighbours.
@@ -183,15 +179,15 @@ class _Laying:
         return missing == 0 or far - path[-1][axis] <= length - len(path)
 
     def _freedom(self, cell: Cell) -> int:
-        return sum(other in self._free for other in neighbours(cell))
+        return sum(other in self._free for other in placing.neighbours(cell))
 
     def _take(self, path: Path) -> None:
         self._free.difference_update(path)
-        self._strokes |= strokes_of(path)
+        self._strokes |= placing.strokes_of(path)
 
     def _give_back(self, path: Path) -> None:
         self._free.update(path)
-        self._strokes -= strokes_of(path)
+        self._strokes -= placing.strokes_of(path)
 
     def _fills(self, lengths: Sequence[int]) -> bool:
         """Tell whether every connected part of the free cells is the sum of some of the lengths."""
@@ -204,7 +200,7 @@ class _Laying:
             size = 0
             while todo:
                 size += 1
-                near = [cell for cell in neighbours(todo.pop()) if cell in rest]
+                near = [cell for cell in placing.neighbours(todo.pop()) if cell in rest]
                 rest.difference_update(near)
                 todo += near
             if not sums >> size & 1:

@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import (
-    STATUS_CODES,
-    Arrays,
-    Ask,
-    Budget,
-    Outcome,
-    Statistics,
-    Status,
-    failure_of,
-)
+from nightgrid.solvers import algebra
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status, failure_of
 from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
@@ -200,8 +192,8 @@ class TilesGame(BaseGame[Puzzle, Walk]):
                     TilesGame(rules).solve(board, ask)
 
 
-_SOLVED = STATUS_CODES.index(Status.SOLVED)
-_UNSOLVABLE = STATUS_CODES.index(Status.UNSOLVABLE)
+_SOLVED = algebra.STATUS_CODES.index(Status.SOLVED)
+_UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 
 
 class WalkStream:

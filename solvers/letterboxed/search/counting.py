@@ -7,14 +7,8 @@ import numpy as np
 from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    LIMIT,
-    Graph,
-    Step,
-    spend,
-    word_cost,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states.graph import Graph, Step, spend, word_cost
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -28,7 +22,7 @@ def count_cheapest(graph: Graph, step: Step, order: I64, high: U64, low: U64, ou
     gets the halves of the count.
     """
     low[0] = _ONE
-    limit = graph.control[LIMIT]
+    limit = graph.control[graphs.LIMIT]
     total_hi = total_lo = _ZERO
     for state in order:
         from_hi, from_lo = high[state], low[state]
@@ -42,7 +36,7 @@ def count_cheapest(graph: Graph, step: Step, order: I64, high: U64, low: U64, ou
         for word in range(lo, hi):
             target = graph.edges[at + word]
             reached = graph.cost[state] + word_cost(graph, state, word, step)
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 if reached == limit:
                     total_hi, total_lo = wide.add(total_hi, total_lo, from_hi, from_lo)
             elif target >= 0 and graph.cost[target] == reached:
@@ -84,7 +78,7 @@ def count_within(
             at = graph.base[state] - lo
             for word in range(lo, hi):
                 target = graph.edges[at + word]
-                if target == COMPLETE:
+                if target == graphs.COMPLETE:
                     total_hi, total_lo = wide.add(total_hi, total_lo, from_hi, from_lo)
                     if out[2] == _ZERO:
                         out[2] = np.uint64(words)

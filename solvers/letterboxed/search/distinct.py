@@ -16,26 +16,8 @@ from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    DEAD,
-    EDGES,
-    EXPAND_MAX,
-    FOUND,
-    GROW,
-    LIMIT,
-    POOL,
-    Graph,
-    Step,
-    arrive,
-    intern,
-    is_full,
-    needed,
-    next_state,
-    pop,
-    spend,
-    word_cost,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -105,48 +87,48 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
     """
     control = graph.control
     while True:
-        state = next_state(graph, step)
+        state = graphs.next_state(graph, step)
         if state < 0:
             return DONE
         cost = graph.cost[state]
         lo, hi = graph.lo[state], graph.hi[state]
         words = hi - lo
         if (
-            control[EDGES] + words > len(graph.edges)
-            or is_full(graph, words)
-            or control[POOL] + words + 1 > len(graph.pool)
+            control[graphs.EDGES] + words > len(graph.edges)
+            or graphs.is_full(graph, words)
+            or control[graphs.POOL] + words + 1 > len(graph.pool)
         ):
-            return GROW
-        code = spend(graph, words + 1)
+            return graphs.GROW
+        code = graphs.spend(graph, words + 1)
         if code != DONE:
             return code
-        pop(graph)
-        control[EXPAND_MAX] -= 1
-        base = control[EDGES]
-        control[EDGES] = base + words
+        graphs.pop(graph)
+        control[graphs.EXPAND_MAX] -= 1
+        base = control[graphs.EDGES]
+        control[graphs.EDGES] = base + words
         graph.base[state] = base
         left = graph.pool[graph.key[state]]
         begun = graph.last[state] >= 0
         for word in range(lo, hi):
             rest = left & ~masks[word]
-            reached = cost + word_cost(graph, state, word, step)
-            target: Int = DEAD
+            reached = cost + graphs.word_cost(graph, state, word, step)
+            target: Int = graphs.DEAD
             if step.by_letters and step.sizes[word] == 1 and (begun or rest != _ZERO):
                 # It collects nothing that the word beside it does not.
-                target = DEAD
+                target = graphs.DEAD
             elif rest == _ZERO:
-                if reached <= control[LIMIT]:
-                    target = COMPLETE
-                    control[FOUND] = 1
+                if reached <= control[graphs.LIMIT]:
+                    target = graphs.COMPLETE
+                    control[graphs.FOUND] = 1
                     if step.fewest:
-                        control[LIMIT] = reached
+                        control[graphs.LIMIT] = reached
             else:
                 count = popcount(rest)
-                if reached + needed(count, step) <= control[LIMIT]:
-                    at = control[POOL]
+                if reached + graphs.needed(count, step) <= control[graphs.LIMIT]:
+                    at = control[graphs.POOL]
                     graph.pool[at] = rest
-                    target = intern(graph, at, 1, step.last[word])
-                    arrive(graph, target, reached, count, step)
+                    target = graphs.intern(graph, at, 1, step.last[word])
+                    graphs.arrive(graph, target, reached, count, step)
             graph.edges[base + word - lo] = target
 
 

@@ -15,44 +15,10 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    DEAD,
-    EDGES,
-    EXPAND_MAX,
-    FOUND,
-    GROW,
-    LIMIT,
-    PAIR_BITS,
-    POOL,
-    SHORT,
-    SHORT_EDGES,
-    SHORT_POOL,
-    SHORT_ROWS,
-    SHORT_STATES,
-    Graph,
-    Step,
-    arrive,
-    intern,
-    is_full,
-    needed,
-    next_state,
-    order_key,
-    pop,
-    push,
-    spend,
-    word_cost,
-)
-from nightgrid.solvers.letterboxed.states.ways_of_playing import (
-    SIDE_BITS,
-    Fields,
-    Plays,
-    enter,
-    keep,
-    lacks_letter,
-    some_can_complete,
-    write_key,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states import ways_of_playing
+from nightgrid.solvers.letterboxed.states.graph import Graph, Step
+from nightgrid.solvers.letterboxed.states.ways_of_playing import Fields, Plays
 
 NO_WORD = -1
 """Ends the edges of a state whose ways of playing are states of their own."""
@@ -61,8 +27,8 @@ LONG_WORD = 32
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_SIDE = np.uint64((1 << SIDE_BITS) - 1)
-_SIDE_BITS = np.uint64(SIDE_BITS)
+_SIDE = np.uint64((1 << ways_of_playing.SIDE_BITS) - 1)
+_SIDE_BITS = np.uint64(ways_of_playing.SIDE_BITS)
 
 
 @inlined_kernel
@@ -71,29 +37,29 @@ def leave_each(
 ) -> Int:
     """Make a state of each way of playing a word, rows [first, end); return DONE or GROW."""
     control, size = graph.control, rows.shape[1]
-    edge = control[EDGES]
+    edge = control[graphs.EDGES]
     ways = end - first
     if edge + 2 * ways + 2 > len(graph.edges):
-        control[SHORT] = SHORT_EDGES
-        return GROW
-    if is_full(graph, ways):
-        control[SHORT] = SHORT_STATES
-        return GROW
-    if control[POOL] + ways * size > len(graph.pool):
-        control[SHORT] = SHORT_POOL
-        return GROW
+        control[graphs.SHORT] = graphs.SHORT_EDGES
+        return graphs.GROW
+    if graphs.is_full(graph, ways):
+        control[graphs.SHORT] = graphs.SHORT_STATES
+        return graphs.GROW
+    if control[graphs.POOL] + ways * size > len(graph.pool):
+        control[graphs.SHORT] = graphs.SHORT_POOL
+        return graphs.GROW
     for row in range(first, end):
         left = np.int64(rows[row, 0] >> _SIDE_BITS)
-        if reached + needed(left, step) > control[LIMIT]:
+        if reached + graphs.needed(left, step) > control[graphs.LIMIT]:
             continue
-        at = control[POOL]
+        at = control[graphs.POOL]
         for i in range(size):
             graph.pool[at + i] = rows[row, i]
-        target = intern(graph, at, size, step.last[word])
-        arrive(graph, target, reached, left, step)
+        target = graphs.intern(graph, at, size, step.last[word])
+        graphs.arrive(graph, target, reached, left, step)
         graph.edges[edge], graph.edges[edge + 1] = word, target
         edge += 2
-    control[EDGES] = edge
+    control[graphs.EDGES] = edge
     return DONE
 
 
@@ -115,7 +81,7 @@ def explore(
     capacity = len(rows)
     kinds = len(step.begins) - 1
     while True:
-        state = next_state(graph, step)
+        state = graphs.next_state(graph, step)
         if state < 0:
             return DONE
         cost = graph.cost[state]
@@ -123,15 +89,15 @@ def explore(
         words = hi - lo
         ways = graph.key_size[state] // size
         if (
-            (not step.each and control[EDGES] + words > len(graph.edges))
-            or is_full(graph, words)
+            (not step.each and control[graphs.EDGES] + words > len(graph.edges))
+            or graphs.is_full(graph, words)
             or ways + 1 > capacity
         ):
-            return GROW
-        pop(graph)
-        base = control[EDGES]
+            return graphs.GROW
+        graphs.pop(graph)
+        base = control[graphs.EDGES]
         edge = base
-        least = 1 << PAIR_BITS if step.each else 1
+        least = 1 << graphs.PAIR_BITS if step.each else 1
         key = graph.key[state]
         for row in range(ways):
             for i in range(size):
@@ -147,14 +113,17 @@ def explore(
         for word in range(lo, hi):
             start = offsets[word]
             length = offsets[word + 1] - start
-            reached = cost + word_cost(graph, state, word, step)
-            target: Int = DEAD
+            reached = cost + graphs.word_cost(graph, state, word, step)
+            target: Int = graphs.DEAD
             last = step.last[word]
-            final = reached + least > control[LIMIT] or step.begins[last] == step.begins[last + 1]
+            final = (
+                reached + least > control[graphs.LIMIT]
+                or step.begins[last] == step.begins[last + 1]
+            )
             if word > lo:
                 known = min(known, shared[word])
             known = max(known, 1 if begun else 0)
-            if reached > control[LIMIT] or (step.by_letters and length == 1 and begun):
+            if reached > control[graphs.LIMIT] or (step.by_letters and length == 1 and begun):
                 if not step.each:
                     graph.edges[base + word - lo] = target
                 continue
@@ -165,7 +134,7 @@ def explore(
                     plays.to_come[kind] = 0
                 for i in range(start + known, start + length):
                     plays.to_come[letters[i]] += 1
-                if not some_can_complete(
+                if not ways_of_playing.some_can_complete(
                     rows, begins[known], begins[known + 1], kinds, plays, fields
                 ):
                     if not step.each:
@@ -186,18 +155,20 @@ def explore(
                         if depth > 0 and np.uint64(side) == from_side:
                             continue
                         if end >= capacity:
-                            control[SHORT] = SHORT_ROWS
-                            code = GROW
+                            control[graphs.SHORT] = graphs.SHORT_ROWS
+                            code = graphs.GROW
                             break
                         tried += 1
-                        enter(rows, row, end, side, letter, fields)
-                        if alone and lacks_letter(rows, end, letter, plays.to_come[letter], fields):
+                        ways_of_playing.enter(rows, row, end, side, letter, fields)
+                        if alone and ways_of_playing.lacks_letter(
+                            rows, end, letter, plays.to_come[letter], fields
+                        ):
                             continue
-                        end = keep(rows, first, end, fields, plays)
+                        end = ways_of_playing.keep(rows, first, end, fields, plays)
                     if code != DONE:
                         break
                 if code == DONE:
-                    code = spend(graph, tried + 1)
+                    code = graphs.spend(graph, tried + 1)
                 if code != DONE:
                     break
                 depth += 1
@@ -221,57 +192,57 @@ def explore(
                 for row in range(first + 1, end):
                     left = min(left, rows[row, 0] >> _SIDE_BITS)
                 if end > first and left == _ZERO:
-                    target = COMPLETE
-                    control[FOUND] = 1
+                    target = graphs.COMPLETE
+                    control[graphs.FOUND] = 1
                     if step.fewest:
-                        control[LIMIT] = min(control[LIMIT], reached)
+                        control[graphs.LIMIT] = min(control[graphs.LIMIT], reached)
                 elif (
                     end > first
                     and not (step.by_letters and length == 1)
                     and step.begins[last] < step.begins[last + 1]
-                    and reached + needed(np.int64(left), step) <= control[LIMIT]
+                    and reached + graphs.needed(np.int64(left), step) <= control[graphs.LIMIT]
                 ):
                     if step.each:
                         code = leave_each(graph, step, rows, first, end, word, reached)
                         if code != DONE:
                             break
-                        edge = control[EDGES]
+                        edge = control[graphs.EDGES]
                     else:
-                        at = control[POOL]
+                        at = control[graphs.POOL]
                         if at + (end - first) * size > len(graph.pool):
-                            control[SHORT] = SHORT_POOL
-                            code = GROW
+                            control[graphs.SHORT] = graphs.SHORT_POOL
+                            code = graphs.GROW
                             break
-                        write_key(rows, first, end, size, graph.pool, at)
-                        target = intern(graph, at, (end - first) * size, last)
-                        arrive(graph, target, reached, np.int64(left), step)
-                if step.each and target == COMPLETE:
+                        ways_of_playing.write_key(rows, first, end, size, graph.pool, at)
+                        target = graphs.intern(graph, at, (end - first) * size, last)
+                        graphs.arrive(graph, target, reached, np.int64(left), step)
+                if step.each and target == graphs.COMPLETE:
                     if edge + 4 > len(graph.edges):
-                        control[SHORT] = SHORT_EDGES
-                        code = GROW
+                        control[graphs.SHORT] = graphs.SHORT_EDGES
+                        code = graphs.GROW
                         break
-                    graph.edges[edge], graph.edges[edge + 1] = word, COMPLETE
+                    graph.edges[edge], graph.edges[edge + 1] = word, graphs.COMPLETE
                     edge += 2
-                    control[EDGES] = edge
+                    control[graphs.EDGES] = edge
             if alone:
                 known = 1 if begun else 0
             if not step.each:
                 graph.edges[base + word - lo] = target
         if code == DONE and step.each and edge + 2 > len(graph.edges):
-            control[SHORT] = SHORT_EDGES
-            code = GROW
+            control[graphs.SHORT] = graphs.SHORT_EDGES
+            code = graphs.GROW
         if code != DONE:
-            control[EDGES] = base
+            control[graphs.EDGES] = base
             # What was found stays; the state is expanded anew.
-            push(graph, order_key(cost, graph.left[state], step), state)
+            graphs.push(graph, graphs.order_key(cost, graph.left[state], step), state)
             return code
         if step.each:
             graph.edges[edge] = NO_WORD
-            control[EDGES] = edge + 1
+            control[graphs.EDGES] = edge + 1
         else:
-            control[EDGES] = base + words
+            control[graphs.EDGES] = base + words
         graph.base[state] = base
-        control[EXPAND_MAX] -= 1
+        control[graphs.EXPAND_MAX] -= 1
 
 
 @search_kernel

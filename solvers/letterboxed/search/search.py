@@ -16,18 +16,8 @@ from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search import distinct, general
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    DEAD,
-    EXPAND_MAX,
-    FOUND,
-    GROW,
-    NO_LIMIT,
-    NODES,
-    PAIR_BITS,
-    STATES,
-    Step,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states.graph import Step
 from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 from nightgrid.solvers.letterboxed.states.ways_of_playing import fields_of
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -132,11 +122,11 @@ class Search:
         for word in under:
             if word not in self.words_from(root):
                 return None
-            tables = self._tables(root, range(word, word + 1), NO_LIMIT)
-            tables.graph.control[EXPAND_MAX] = 1
+            tables = self._tables(root, range(word, word + 1), graphs.NO_LIMIT)
+            tables.graph.control[graphs.EXPAND_MAX] = 1
             self._explore(tables, self._step)
             target = int(tables.graph.edges[0])
-            if target in (COMPLETE, DEAD):
+            if target in (graphs.COMPLETE, graphs.DEAD):
                 return None
             graph = tables.graph
             at = int(graph.key[target])
@@ -145,7 +135,7 @@ class Search:
         return root
 
     def explore(
-        self, root: Root, at: range, chains: Chains, limit: int = NO_LIMIT
+        self, root: Root, at: range, chains: Chains, limit: int = graphs.NO_LIMIT
     ) -> GrowingGraph | None:
         """Find every state of the chains that count and cost at most `limit`; None without any.
 
@@ -157,7 +147,7 @@ class Search:
             return None
         tables = self._tables(root, self.within(root, at), limit)
         self._explore(tables, self.step(chains))
-        return tables if tables.graph.control[FOUND] else None
+        return tables if tables.graph.control[graphs.FOUND] else None
 
     def explore_each(self, root: Root, at: range, chains: Chains) -> GrowingGraph | None:
         """Find the states of the best chains, with every way of playing a state of its own.
@@ -167,10 +157,10 @@ class Search:
         """
         if not self.collectable:
             return None
-        limit = chains if isinstance(chains, int) else NO_LIMIT
-        tables = self._tables(root, self.within(root, at), (limit + 1 << PAIR_BITS) - 1)
+        limit = chains if isinstance(chains, int) else graphs.NO_LIMIT
+        tables = self._tables(root, self.within(root, at), (limit + 1 << graphs.PAIR_BITS) - 1)
         self._explore(tables, self.step(chains)._replace(each=True, fewest=True))
-        return tables if tables.graph.control[FOUND] else None
+        return tables if tables.graph.control[graphs.FOUND] else None
 
     def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
         """Count chains by tables for all sets of letters: (words of the shortest, how many).
@@ -181,7 +171,7 @@ class Search:
         letters = len(self.model.alphabet)
         out = np.zeros(5, np.uint64)
         limits = distinct.Limits(
-            words=chains if isinstance(chains, int) else NO_LIMIT,
+            words=chains if isinstance(chains, int) else graphs.NO_LIMIT,
             nodes=self.nodes_left,
             deadline_ns=self.deadline_ns,
             timespec=np.empty(2, np.int64),
@@ -241,8 +231,8 @@ class Search:
     def _explore(self, tables: GrowingGraph, step: Step) -> None:
         model = self.model
         began = time.perf_counter_ns()
-        code = GROW if tables.bytes <= self.budget.table_bytes else OUT_OF_BYTES
-        while code == GROW:
+        code = graphs.GROW if tables.bytes <= self.budget.table_bytes else OUT_OF_BYTES
+        while code == graphs.GROW:
             if self.engine == "general":
                 code = int(
                     general.explore(
@@ -252,8 +242,10 @@ class Search:
                 )  # fmt: skip
             else:
                 code = int(distinct.explore(tables.graph, step, self._masks))
-            if code == GROW and not tables.grow():
+            if code == graphs.GROW and not tables.grow():
                 code = OUT_OF_BYTES
         control = tables.graph.control
-        self.spent(code, began, int(control[NODES]), int(control[STATES]), tables.bytes)
-        control[NODES] = 0
+        self.spent(
+            code, began, int(control[graphs.NODES]), int(control[graphs.STATES]), tables.bytes
+        )
+        control[graphs.NODES] = 0

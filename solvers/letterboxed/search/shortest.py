@@ -15,14 +15,8 @@ from nightgrid.solvers.kernel.compiling import I32, I64, Int, search_kernel
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search.general import NO_WORD
 from nightgrid.solvers.letterboxed.search.search import Root, Search
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    LIMIT,
-    STATES,
-    Graph,
-    Step,
-    word_cost,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states.graph import Graph, Step, word_cost
 
 
 def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> list[int] | None:
@@ -35,7 +29,7 @@ def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> lis
         return None
     step = search.step(chains)._replace(each=True)
     graph = tables.graph
-    states = int(graph.control[STATES])
+    states = int(graph.control[graphs.STATES])
     expanded = np.flatnonzero(graph.base[:states] >= 0)
     order = expanded[np.argsort(-graph.cost[expanded], kind="stable")]
     good = np.zeros(states, np.uint8)
@@ -55,13 +49,13 @@ def shortest_chain(search: Search, root: Root, at: range, chains: Chains) -> lis
 @search_kernel
 def mark_good(graph: Graph, step: Step, order: I64, good: npt.NDArray[np.uint8]) -> None:
     """Mark the states from which a best chain goes on; `order` is by falling cost."""
-    limit = graph.control[LIMIT]
+    limit = graph.control[graphs.LIMIT]
     for state in order:
         edge = graph.base[state]
         while graph.edges[edge] != NO_WORD:
             word, target = graph.edges[edge], graph.edges[edge + 1]
             reached = graph.cost[state] + word_cost(graph, state, word, step)
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 if reached == limit:
                     good[state] = 1
                     break
@@ -81,7 +75,7 @@ def follow(
     `members` are the states that the words so far may lead to: row `turn % 2` is read, the other
     one written. Returns the word and how many members there are then, 0 at the end of the chain.
     """
-    limit = graph.control[LIMIT]
+    limit = graph.control[graphs.LIMIT]
     here, there = turn & 1, 1 - (turn & 1)
     best = np.int64(len(step.sizes))
     new = 0
@@ -94,7 +88,7 @@ def follow(
             if word > best:
                 break  # Edges are in the order of words.
             reached = graph.cost[state] + word_cost(graph, state, word, step)
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 if reached != limit:
                     continue
             elif not good[target] or graph.cost[target] != reached:
@@ -102,7 +96,7 @@ def follow(
             if word < best:
                 best = np.int64(word)
                 new = 0
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 continue
             if seen[target] != turn * np.int64(len(step.sizes)) + best:
                 seen[target] = turn * np.int64(len(step.sizes)) + best

@@ -14,19 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import (
-    Index,
-    enter,
-    enter_new,
-    first_slot,
-    hash_span,
-    is_crowded,
-    next_slot,
-    seek,
-)
+from nightgrid.solvers.kernel.hash_table import Index
 
 COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""
@@ -210,14 +202,14 @@ def is_full(graph: Graph, more: Int) -> bool:
     states = control[STATES] + more
     return bool(
         states > len(graph.last)
-        or is_crowded(states, control[INDEX_BITS])
+        or hash_table.is_crowded(states, control[INDEX_BITS])
         or control[HEAP] + more + 1 > len(graph.heap_key)
     )
 
 
 @inlined_kernel
 def _mixed(graph: Graph, at: Int, size: Int, last: Int) -> np.uint64:
-    return hash_span(np.uint64(last + 1), graph.pool, at, size)
+    return hash_table.hash_span(np.uint64(last + 1), graph.pool, at, size)
 
 
 @search_kernel
@@ -226,7 +218,7 @@ def index_anew(graph: Graph) -> None:
     bits = graph.control[INDEX_BITS]
     for state in range(1, graph.control[STATES]):
         mixed = _mixed(graph, graph.key[state], graph.key_size[state], graph.last[state])
-        enter_new(graph.slots, bits, mixed, state)
+        hash_table.enter_new(graph.slots, bits, mixed, state)
 
 
 @inlined_kernel
@@ -250,18 +242,18 @@ def intern(graph: Graph, at: Int, size: Int, last: Int) -> Int:
     control, slots = graph.control, graph.slots
     bits = control[INDEX_BITS]
     mixed = _mixed(graph, at, size, last)
-    slot = first_slot(mixed, bits)
+    slot = hash_table.first_slot(mixed, bits)
     while True:
-        slot, state = seek(slots, bits, mixed, slot)
+        slot, state = hash_table.seek(slots, bits, mixed, slot)
         if state < 0:
             break
         if _has_key(graph, state, at, size, last):
             return state
-        slot = next_slot(slot, bits)
+        slot = hash_table.next_slot(slot, bits)
     state = control[STATES]
     control[STATES] = state + 1
     control[POOL] = at + size
-    enter(slots, slot, mixed, state)
+    hash_table.enter(slots, slot, mixed, state)
     graph.last[state] = last
     graph.key[state] = at
     graph.key_size[state] = size

@@ -8,38 +8,10 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
-from nightgrid.solvers.letterboxed.states.graph import (
-    CLOCK_STRIDE,
-    CONTROL_SIZE,
-    DEADLINE_NS,
-    EDGES,
-    EXPAND_MAX,
-    HEAP,
-    INDEX_BITS,
-    LIMIT,
-    NODES_MAX,
-    POOL,
-    SHORT,
-    SHORT_EDGES,
-    SHORT_POOL,
-    SHORT_ROWS,
-    SHORT_STATES,
-    STATES,
-    TICK,
-    Graph,
-    index_anew,
-)
-from nightgrid.solvers.letterboxed.states.lengths import (
-    BITS_USED,
-    ENTRIES,
-    FRAMES,
-    LENGTHS_CONTROL_SIZE,
-    SCRATCH_USED,
-    SLOT_BITS,
-    Lengths,
-    enter_anew,
-    find,
-)
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states import lengths as chain_lengths
+from nightgrid.solvers.letterboxed.states.graph import Graph
+from nightgrid.solvers.letterboxed.states.lengths import Lengths
 from nightgrid.solvers.letterboxed.states.ways_of_playing import Plays
 
 STATES_FIRST = 1 << 10
@@ -74,7 +46,7 @@ class GrowingGraph:
         self.most_bytes = most_bytes
         self.plays: Any = None
         self.graph = Graph(
-            control=np.zeros(CONTROL_SIZE, np.int64),
+            control=np.zeros(graphs.CONTROL_SIZE, np.int64),
             last=np.empty(states, np.int32),
             lo=np.empty(states, np.int32),
             hi=np.empty(states, np.int32),
@@ -96,15 +68,15 @@ class GrowingGraph:
         graph.key[0], graph.key_size[0] = 0, len(key)
         graph.pool[: len(key)] = key
         graph.heap_key[0] = graph.heap_state[0] = 0
-        control[STATES], control[POOL], control[HEAP] = 1, len(key), 1
-        control[LIMIT], control[EXPAND_MAX] = limit, 2**62
-        control[INDEX_BITS] = (4 * states).bit_length() - 1
+        control[graphs.STATES], control[graphs.POOL], control[graphs.HEAP] = 1, len(key), 1
+        control[graphs.LIMIT], control[graphs.EXPAND_MAX] = limit, 2**62
+        control[graphs.INDEX_BITS] = (4 * states).bit_length() - 1
 
     def allow(self, nodes: int, deadline_ns: int) -> None:
         """Say how much more may be spent."""
         control = self.graph.control
-        control[NODES_MAX], control[DEADLINE_NS] = nodes, deadline_ns
-        control[TICK] = CLOCK_STRIDE - 1
+        control[graphs.NODES_MAX], control[graphs.DEADLINE_NS] = nodes, deadline_ns
+        control[graphs.TICK] = graphs.CLOCK_STRIDE - 1
 
     def make_plays(self, size: int, longest: int, letters: int) -> None:
         """Make the scratch of the general engine."""
@@ -127,14 +99,14 @@ class GrowingGraph:
         graph, control = self.graph, self.graph.control
         state = int(graph.heap_state[0])
         words = int(graph.hi[state] - graph.lo[state])
-        states = int(control[STATES]) + words
-        heap = int(control[HEAP]) + words + 1
-        pool = int(control[POOL]) + words + 1
-        short = int(control[SHORT])
-        control[SHORT] = 0
-        if short == SHORT_STATES:
+        states = int(control[graphs.STATES]) + words
+        heap = int(control[graphs.HEAP]) + words + 1
+        pool = int(control[graphs.POOL]) + words + 1
+        short = int(control[graphs.SHORT])
+        control[graphs.SHORT] = 0
+        if short == graphs.SHORT_STATES:
             states, heap = 2 * len(graph.last), 2 * len(graph.heap_key)
-        if short == SHORT_POOL:
+        if short == graphs.SHORT_POOL:
             pool = 2 * len(graph.pool)
         new: dict[str, Any] = {}
         if states > MOST_NUMBERS:
@@ -142,10 +114,10 @@ class GrowingGraph:
         if states > len(graph.last) or 2 * states > len(graph.slots):
             for name in ("last", "lo", "hi", "cost", "left", "base", "key", "key_size"):
                 new[name] = larger(getattr(graph, name), states)
-            control[INDEX_BITS] = (4 * states - 1).bit_length()
-            new["slots"] = np.full(1 << int(control[INDEX_BITS]), EMPTY, np.uint32)
-        if short == SHORT_EDGES or control[EDGES] + words > len(graph.edges):
-            new["edges"] = larger(graph.edges, int(control[EDGES]) + words)
+            control[graphs.INDEX_BITS] = (4 * states - 1).bit_length()
+            new["slots"] = np.full(1 << int(control[graphs.INDEX_BITS]), EMPTY, np.uint32)
+        if short == graphs.SHORT_EDGES or control[graphs.EDGES] + words > len(graph.edges):
+            new["edges"] = larger(graph.edges, int(control[graphs.EDGES]) + words)
         if heap > len(graph.heap_key):
             new["heap_key"] = larger(graph.heap_key, heap)
             new["heap_state"] = larger(graph.heap_state, heap)
@@ -154,13 +126,13 @@ class GrowingGraph:
         if self.plays is not None:
             rows = self.plays.rows
             ways = int(graph.key_size[state]) // rows.shape[1] + 1
-            if short == SHORT_ROWS:
+            if short == graphs.SHORT_ROWS:
                 ways = 2 * len(rows)
             if ways > len(rows):
                 self._grow_plays(ways)
         self.graph = graph._replace(**new)
         if "slots" in new:
-            index_anew(self.graph)
+            graphs.index_anew(self.graph)
         return self.bytes <= self.most_bytes
 
     def _grow_plays(self, ways: int) -> None:
@@ -181,7 +153,7 @@ class GrowingLengths:
     def __init__(self, longest: int, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.tables = Lengths(
-            control=np.zeros(LENGTHS_CONTROL_SIZE, np.int64),
+            control=np.zeros(chain_lengths.LENGTHS_CONTROL_SIZE, np.int64),
             entry_key=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
             entry_at=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
             slots=np.full(1 << ENTRY_BITS_FIRST, EMPTY, np.uint32),
@@ -193,7 +165,7 @@ class GrowingLengths:
             scratch=np.empty(BITS_FIRST, np.uint64),
             longest=longest,
         )
-        self.tables.control[SLOT_BITS] = ENTRY_BITS_FIRST
+        self.tables.control[chain_lengths.SLOT_BITS] = ENTRY_BITS_FIRST
 
     @property
     def bytes(self) -> int:
@@ -207,7 +179,7 @@ class GrowingLengths:
     def begin(self, state: int, words: int) -> None:
         """Ask for the lengths of the chains of so many words from a state."""
         control = self.tables.control
-        control[FRAMES] = control[SCRATCH_USED] = 0
+        control[chain_lengths.FRAMES] = control[chain_lengths.SCRATCH_USED] = 0
         size = self.width(words)
         if size > len(self.tables.scratch):
             self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
@@ -215,11 +187,11 @@ class GrowingLengths:
         lengths.frame_state[0], lengths.frame_words[0] = state, words
         lengths.frame_at[0], lengths.frame_bits[0] = -1, 0
         lengths.scratch[:size] = 0
-        control[FRAMES], control[SCRATCH_USED] = 1, size
+        control[chain_lengths.FRAMES], control[chain_lengths.SCRATCH_USED] = 1, size
 
     def of(self, state: int, words: int) -> Iterator[int]:
         """Yield the lengths of the chains of so many words from a state, ascending."""
-        at = find(self.tables, state, words)
+        at = chain_lengths.find(self.tables, state, words)
         for i in range(self.width(words) if at >= 0 else 0):
             bits = int(self.tables.bits[at + i])
             while bits:
@@ -229,32 +201,35 @@ class GrowingLengths:
     def grow(self) -> bool:
         """Enlarge the tables; False when the budget does not allow it."""
         lengths, control = self.tables, self.tables.control
-        frame = int(control[FRAMES]) - 1
+        frame = int(control[chain_lengths.FRAMES]) - 1
         size = self.width(int(lengths.frame_words[frame]))
         new: dict[str, Any] = {}
         if frame + 2 > len(lengths.frame_state):
             for name in ("frame_state", "frame_words", "frame_at", "frame_bits"):
                 new[name] = larger(getattr(lengths, name), 0)
-        for name, used in (("scratch", SCRATCH_USED), ("bits", BITS_USED)):
+        for name, used in (
+            ("scratch", chain_lengths.SCRATCH_USED),
+            ("bits", chain_lengths.BITS_USED),
+        ):
             if control[used] + size > len(getattr(lengths, name)):
                 new[name] = larger(getattr(lengths, name), int(control[used]) + size)
         self.tables = lengths._replace(**new)
         entries = len(lengths.entry_key)
-        if control[ENTRIES] == entries:
+        if control[chain_lengths.ENTRIES] == entries:
             if 2 * entries > MOST_NUMBERS:
                 return False
-            control[SLOT_BITS] += 1
+            control[chain_lengths.SLOT_BITS] += 1
             self.tables = self.tables._replace(
                 entry_key=larger(lengths.entry_key, 0),
                 entry_at=larger(lengths.entry_at, 0),
                 slots=np.full(4 * entries, EMPTY, np.uint32),
             )
-            enter_anew(self.tables)
+            chain_lengths.enter_anew(self.tables)
         return self.bytes <= self.most_bytes
 
 
 def warm() -> None:
     """Compile or load the kernels that only growing tables need."""
-    index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
+    graphs.index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
     lengths = GrowingLengths(1, 0).tables
-    enter_anew(lengths)
+    chain_lengths.enter_anew(lengths)

@@ -10,25 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import (
-    Index,
-    enter_new,
-    first_slot,
-    mix_first,
-    next_slot,
-    seek,
-)
-from nightgrid.solvers.letterboxed.states.graph import (
-    COMPLETE,
-    GROW,
-    LIMIT,
-    Graph,
-    Step,
-    spend,
-    word_cost,
-)
+from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.letterboxed.states import graph as graphs
+from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
 FRAMES, ENTRIES, BITS_USED, SCRATCH_USED, SLOT_BITS = range(5)
 LENGTHS_CONTROL_SIZE = 5
@@ -81,14 +68,17 @@ def width(words: Int, lengths: Lengths) -> Int:
 @inlined_kernel
 def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
     """Tell whether an edge may belong to a chain that counts."""
-    if target == COMPLETE:
+    if target == graphs.COMPLETE:
         if step.by_letters:
-            return graph.cost[state] + word_cost(graph, state, word, step) == graph.control[LIMIT]
+            return (
+                graph.cost[state] + graphs.word_cost(graph, state, word, step)
+                == graph.control[graphs.LIMIT]
+            )
         return True
     if target < 0 or graph.base[target] < 0:
         return False
     if step.by_letters:
-        return graph.cost[state] + word_cost(graph, state, word, step) == graph.cost[target]
+        return graph.cost[state] + graphs.word_cost(graph, state, word, step) == graph.cost[target]
     return True
 
 
@@ -101,15 +91,15 @@ def _key(state: Int, words: Int) -> np.uint64:
 def find(lengths: Lengths, state: Int, words: Int) -> Int:
     """Look up where the bits of (state, words) begin; NOTHING, or UNKNOWN."""
     key, bits = _key(state, words), lengths.control[SLOT_BITS]
-    mixed = mix_first(key)
-    slot = first_slot(mixed, bits)
+    mixed = hash_table.mix_first(key)
+    slot = hash_table.first_slot(mixed, bits)
     while True:
-        slot, entry = seek(lengths.slots, bits, mixed, slot)
+        slot, entry = hash_table.seek(lengths.slots, bits, mixed, slot)
         if entry < 0:
             return UNKNOWN
         if np.uint64(lengths.entry_key[entry]) == key:
             return lengths.entry_at[entry]
-        slot = next_slot(slot, bits)
+        slot = hash_table.next_slot(slot, bits)
 
 
 @inlined_kernel
@@ -119,7 +109,7 @@ def enter(lengths: Lengths, state: Int, words: Int, at: Int) -> None:
     entry = control[ENTRIES]
     lengths.entry_key[entry] = np.int64(key)
     lengths.entry_at[entry] = at
-    enter_new(lengths.slots, control[SLOT_BITS], mix_first(key), entry)
+    hash_table.enter_new(lengths.slots, control[SLOT_BITS], hash_table.mix_first(key), entry)
     control[ENTRIES] = entry + 1
 
 
@@ -128,7 +118,9 @@ def enter_anew(lengths: Lengths) -> None:
     """Enter all that is known into an empty index."""
     bits = lengths.control[SLOT_BITS]
     for entry in range(lengths.control[ENTRIES]):
-        enter_new(lengths.slots, bits, mix_first(np.uint64(lengths.entry_key[entry])), entry)
+        hash_table.enter_new(
+            lengths.slots, bits, hash_table.mix_first(np.uint64(lengths.entry_key[entry])), entry
+        )
 
 
 @inlined_kernel
@@ -166,11 +158,11 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
             or control[BITS_USED] + size > len(lengths.bits)
             or control[ENTRIES] == len(lengths.entry_key)
         ):
-            return GROW
+            return graphs.GROW
         lo, hi = graph.lo[state], graph.hi[state]
         word = lengths.frame_at[frame]
         if word < 0:
-            code = spend(graph, hi - lo + 1)
+            code = graphs.spend(graph, hi - lo + 1)
             if code != DONE:
                 return code
             word = lo
@@ -181,7 +173,7 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
                 word += 1
                 continue
             letters = added(graph, state, word, step)
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 if words == 1:
                     lengths.scratch[bits + (letters >> 6)] |= _ONE << np.uint64(letters & 63)
             elif words > 1:
@@ -257,7 +249,7 @@ def list_chains(
                 word += 1
                 continue
             rest = left - added(graph, state, word, step)
-            if target == COMPLETE:
+            if target == graphs.COMPLETE:
                 if more == 0 and rest == 0:
                     break
             elif more > 0 and rest >= 0:
@@ -270,7 +262,7 @@ def list_chains(
                     down = True
                     break
             word += 1
-        code = spend(graph, word - begun + 1)
+        code = graphs.spend(graph, word - begun + 1)
         if code != DONE:
             return code
         if word >= hi:

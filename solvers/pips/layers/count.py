@@ -11,43 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import codes
 from nightgrid.solvers.kernel.clock import monotonic_ns
-from nightgrid.solvers.kernel.codes import (
-    COUNT_TOO_LARGE,
-    DONE,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-)
 from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, hash_row, is_crowded
 from nightgrid.solvers.kernel.wide import add, over_limit, times_over
+from nightgrid.solvers.pips.layers import expand
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import Board
-from nightgrid.solvers.pips.layers.expand import (
-    examine,
-    expand,
-    extra_copies,
-    node_of,
-    type_mask,
-    write_root,
-)
-from nightgrid.solvers.pips.layers.space import (
-    CHILD,
-    EDGE,
-    FREE,
-    PREFETCH_BITS,
-    SMALLEST_BITS,
-    Children,
-    Limits,
-    Space,
-    Table,
-    Work,
-    ask_ahead,
-    bits_for,
-    find_state,
-    index_again,
-    row_of,
-)
+from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, Work
 
 CLOCK_STRIDE = 1024
 """States between two looks at the clock."""
@@ -104,7 +76,7 @@ def _settle(
     for t in range(board.types):
         if not (keys[at, t // 64] >> np.uint64(t % 64)) & _ONE:
             continue
-        copies = 1 + (extra_copies(board, keys, at, t) if board.copies[t] > 1 else 0)
+        copies = 1 + (expand.extra_copies(board, keys, at, t) if board.copies[t] > 1 else 0)
         double = (board.double[board.index_sum[t] // 2, t // 64] >> np.uint64(t % 64)) & _ONE
         for i in range(1, copies + 1):
             laid += _ONE
@@ -114,7 +86,7 @@ def _settle(
             unit = np.uint64(copies - 1) << np.uint64(board.extra_shift[t])
             keys[at, board.extra_word[t]] -= unit
     for w in range(len(width) // 2):
-        keys[at, w] &= ~type_mask(board.types, w)
+        keys[at, w] &= ~expand.type_mask(board.types, w)
     return hi, lo
 
 
@@ -126,10 +98,10 @@ def _follow_tilings(space: Space, keys: U64, at: Int, layer: Int, node: Int, chi
     word = board.node_word
     shift = np.uint64(board.node_shift)
     clear_node = ~(np.uint64(board.node_mask) << shift)
-    for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
+    for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
         for i in range(len(space.width)):
             children[count, i] = keys[at, i]
-        child = np.uint64(forest.edges[e, CHILD] - board.layer[layer + 1]) << shift
+        child = np.uint64(forest.edges[e, spaces.CHILD] - board.layer[layer + 1]) << shift
         children[count, word] = (children[count, word] & clear_node) | child
         count += 1
     return count
@@ -145,12 +117,12 @@ def count_board(space: Space, table: Table, children: Children, limits: Limits) 
     span = Span(np.int64(1), zero, zero, np.int64(layers), np.int64(len(table.rows)))
     carried = count_layers(space, table, children, span, limits)
     code = carried.code
-    if code != DONE or carried.here == 0:
+    if code != codes.DONE or carried.here == 0:
         return Counted(code, _ZERO, _ZERO, carried)
     at = first_row(table, carried.here, layers % 2)
     hi, lo = table.rows[at, width], table.rows[at, width + 1]
     if over_limit(hi, lo):
-        code = np.int64(COUNT_TOO_LARGE)
+        code = np.int64(codes.COUNT_TOO_LARGE)
     return Counted(code, hi, lo, carried)
 
 
@@ -159,9 +131,9 @@ def begin_with_root(space: Space, table: Table, children: Children) -> None:
     """Write the one state of the empty board into row 0 of the table, with its count."""
     width = len(space.width)
     keys, rows = children.keys, table.rows
-    write_root(space.board, space.width, keys, np.int64(0))
+    expand.write_root(space.board, space.width, keys, np.int64(0))
     hi, lo = _ZERO, _ONE
-    if space.forest.nodes[0, FREE] == 0:
+    if space.forest.nodes[0, spaces.FREE] == 0:
         hi, lo = _settle(space.board, space.width, keys, np.int64(0), hi, lo)
     for i in range(width):
         rows[0, i] = keys[0, i]
@@ -207,51 +179,51 @@ def count_layers(
     states = np.int64(0)
     nodes = np.int64(0)
     peak: Int = here
-    peak_bits: Int = np.int64(SMALLEST_BITS)
-    code = np.int64(DONE)
+    peak_bits: Int = np.int64(spaces.SMALLEST_BITS)
+    code = np.int64(codes.DONE)
     last: Int = np.int64(span.last)
     for layer in range(span.first, span.last):
         even = (layer - span.first + span.side) % 2 == 0
         there = np.int64(0)
-        bits = bits_for(table, here)
+        bits = spaces.bits_for(table, here)
         clear(index, bits)
         for s in range(here):
             if s % CLOCK_STRIDE == CLOCK_STRIDE - 1:
                 if monotonic_ns(board.timespec) > limits.deadline_ns:
-                    code = np.int64(OUT_OF_SECONDS)
+                    code = np.int64(codes.OUT_OF_SECONDS)
                     break
-            at = row_of(table, s, not even)
-            node = node_of(board, arena, at, layer)
-            settled = forest.nodes[node, FREE] == 0
+            at = spaces.row_of(table, s, not even)
+            node = expand.node_of(board, arena, at, layer)
+            settled = forest.nodes[node, spaces.FREE] == 0
             if settled:
                 found = _follow_tilings(space, arena, at, layer, node, keys)
-            elif examine(space, arena, at, node):
-                found = expand(space, arena, at, layer, node, children, root)
+            elif expand.examine(space, arena, at, node):
+                found = expand.expand(space, arena, at, layer, node, children, root)
             else:
                 continue
             nodes += found
             if nodes > limits.nodes:
-                code = np.int64(OUT_OF_NODES)
+                code = np.int64(codes.OUT_OF_NODES)
                 break
-            if bits >= PREFETCH_BITS:
-                ask_ahead(key_width, table, bits, keys, root, found, even)
+            if bits >= spaces.PREFETCH_BITS:
+                spaces.ask_ahead(key_width, table, bits, keys, root, found, even)
             for c in range(found):
                 hi, lo = arena[at, width], arena[at, width + 1]
                 if not settled:
-                    child = node_of(board, keys, c, layer + 1)
-                    if forest.nodes[child, FREE] == 0:
+                    child = expand.node_of(board, keys, c, layer + 1)
+                    if forest.nodes[child, spaces.FREE] == 0:
                         hi, lo = _settle(board, key_width, keys, c, hi, lo)
                 mixed = hash_row(key_width, keys, c)
-                slot, row = find_state(key_width, table, bits, mixed, keys, c, even)
+                slot, row = spaces.find_state(key_width, table, bits, mixed, keys, c, even)
                 if row >= 0:
                     hi, lo = add(arena[row, width], arena[row, width + 1], hi, lo)
                     arena[row, width] = hi
                     arena[row, width + 1] = lo
                     continue
                 if here + there >= capacity:
-                    code = np.int64(OUT_OF_BYTES)
+                    code = np.int64(codes.OUT_OF_BYTES)
                     break
-                row = row_of(table, there, even)
+                row = spaces.row_of(table, there, even)
                 for i in range(width):
                     arena[row, i] = keys[c, i]
                 arena[row, width] = hi
@@ -262,16 +234,16 @@ def count_layers(
                 if is_crowded(there, bits):
                     if 2 << bits <= len(index):
                         bits += 1
-                        index_again(key_width, table, bits, there, even)
+                        spaces.index_again(key_width, table, bits, there, even)
                     elif 8 * there > 7 << bits:
-                        code = np.int64(OUT_OF_BYTES)
+                        code = np.int64(codes.OUT_OF_BYTES)
                         break
-            if code != DONE:
+            if code != codes.DONE:
                 break
-        if code in (DONE, OUT_OF_BYTES):
+        if code in (codes.DONE, codes.OUT_OF_BYTES):
             peak = max(peak, here + there)
             peak_bits = max(peak_bits, bits)
-        if code != DONE:
+        if code != codes.DONE:
             last = layer
             break
         here = there

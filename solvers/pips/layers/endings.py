@@ -5,22 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from nightgrid.solvers.algebra import STATUS_CODES, Status
-from nightgrid.solvers.kernel.codes import (
-    COUNT_TOO_LARGE,
-    DONE,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-)
-from nightgrid.solvers.pips.layers.space import (
-    BAD_ROW,
-    BOARD_TOO_LARGE,
-    FOREST_TOO_LARGE,
-    KEY_TOO_LONG,
-    ORDER_TOO_WIDE,
-    TIME_IS_UP,
-    UNTILEABLE,
-)
+from nightgrid.solvers.kernel import codes
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_code_of
 
 SOLVING = 16
@@ -28,33 +14,33 @@ SOLVING = 16
 CODES = 2 * SOLVING
 
 _BEFORE: dict[int, tuple[Status, ReasonCode | None, str]] = {
-    BAD_ROW: (
+    spaces.BAD_ROW: (
         Status.INVALID,
         ReasonCode.INVALID_PUZZLE,
         "the row is not a Pips board in canonical order",
     ),
-    UNTILEABLE: (Status.UNSOLVABLE, None, ""),
-    BOARD_TOO_LARGE: (
+    spaces.UNTILEABLE: (Status.UNSOLVABLE, None, ""),
+    spaces.BOARD_TOO_LARGE: (
         Status.OVER_BUDGET,
         ReasonCode.CAPACITY,
         "the board is too large: at most 1024 cells, 128 distinct dominoes and 256 distinct pips",
     ),
-    ORDER_TOO_WIDE: (
+    spaces.ORDER_TOO_WIDE: (
         Status.OVER_BUDGET,
         ReasonCode.CAPACITY,
         "the board is too wide: its frontier of partly covered cells exceeds 62 positions",
     ),
-    FOREST_TOO_LARGE: (
+    spaces.FOREST_TOO_LARGE: (
         Status.OVER_BUDGET,
         ReasonCode.TABLE_BYTES,
         "the budget of table bytes ran out: the tilings of the frontier exceed it",
     ),
-    KEY_TOO_LONG: (
+    spaces.KEY_TOO_LONG: (
         Status.OVER_BUDGET,
         ReasonCode.CAPACITY,
         "the board is too loose: dominoes left and open regions exceed a key of 256 bits",
     ),
-    TIME_IS_UP: (Status.OVER_BUDGET, ReasonCode.SECONDS, ""),
+    spaces.TIME_IS_UP: (Status.OVER_BUDGET, ReasonCode.SECONDS, ""),
 }
 """What making a board ready ends with: status, code of the reason, and a sentence of its own."""
 # Solved or not: the count tells.
@@ -62,8 +48,8 @@ _ENDINGS: dict[int, tuple[Status, Reason | None]] = {
     code: (status, Reason(code=reason, sentence=sentence) if reason else None)
     for code, (status, reason, sentence) in _BEFORE.items()
 }
-_ENDINGS[SOLVING + DONE] = Status.SOLVED, None
-for _code in (OUT_OF_NODES, OUT_OF_BYTES, OUT_OF_SECONDS, COUNT_TOO_LARGE):
+_ENDINGS[SOLVING + codes.DONE] = Status.SOLVED, None
+for _code in (codes.OUT_OF_NODES, codes.OUT_OF_BYTES, codes.OUT_OF_SECONDS, codes.COUNT_TOO_LARGE):
     _ENDINGS[SOLVING + _code] = Status.OVER_BUDGET, Reason(code=reason_code_of(_code))
 
 REASONS: tuple[Reason | None, ...] = tuple(
@@ -87,9 +73,9 @@ def ending(code: int) -> tuple[Status, Reason | None]:
 
 def is_capacity(code: int) -> bool:
     """Tell whether more memory or a longer key may help."""
-    return code in (FOREST_TOO_LARGE, KEY_TOO_LONG, SOLVING + OUT_OF_BYTES)
+    return code in (spaces.FOREST_TOO_LARGE, spaces.KEY_TOO_LONG, SOLVING + codes.OUT_OF_BYTES)
 
 
 def is_refusal(code: int) -> bool:
     """Tell whether the board is beyond what fits the layers' tables, whatever the budget."""
-    return code in (BOARD_TOO_LARGE, ORDER_TOO_WIDE, KEY_TOO_LONG)
+    return code in (spaces.BOARD_TOO_LARGE, spaces.ORDER_TOO_WIDE, spaces.KEY_TOO_LONG)

@@ -11,21 +11,10 @@ import numpy as np
 
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, LESS, SUM, UNEQUAL, Board
 from nightgrid.solvers.pips.layers.layout import bit_length
-from nightgrid.solvers.pips.layers.space import (
-    CHILD,
-    EDGE,
-    OPEN,
-    OPEN_REGION,
-    OPEN_REST,
-    PARTNER,
-    POSITION,
-    REST_A,
-    REST_B,
-    Children,
-    Space,
-)
+from nightgrid.solvers.pips.layers.space import Children, Space
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -92,14 +81,14 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
     if board.multiples > 0:
         _add_extras(board, keys, at)
     most = 0
-    for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
-        most = max(most, forest.opens[i, OPEN_REST])
-    for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-        most = max(most, forest.edges[e, REST_A], forest.edges[e, REST_B])
+    for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
+        most = max(most, forest.opens[i, spaces.OPEN_REST])
+    for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+        most = max(most, forest.edges[e, spaces.REST_A], forest.edges[e, spaces.REST_B])
     _sum_extremes(board, values, most)
-    for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
-        g = forest.opens[i, OPEN_REGION]
-        rest = forest.opens[i, OPEN_REST]
+    for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
+        g = forest.opens[i, spaces.OPEN_REGION]
+        rest = forest.opens[i, spaces.OPEN_REST]
         kind = board.kind[g]
         done = progress(board, keys, at, g)
         if kind == SUM:
@@ -276,7 +265,7 @@ def expand(
     count = base
     values = board.values
     types = board.types
-    p = forest.nodes[node, POSITION]
+    p = forest.nodes[node, spaces.POSITION]
     a = board.region[p]
     word_a = board.field_word[a] if a >= 0 else 0
     node_word = board.node_word
@@ -286,12 +275,12 @@ def expand(
     start_a: Int = 0
     start_b: Int = 0
     stop_a = stop_b = values
-    for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-        q = forest.edges[e, PARTNER]
+    for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+        q = forest.edges[e, spaces.PARTNER]
         b = board.region[q]
         pair = a >= 0 and a == b
-        rest_a = forest.edges[e, REST_A]
-        rest_b = forest.edges[e, REST_B]
+        rest_a = forest.edges[e, spaces.REST_A]
+        rest_b = forest.edges[e, spaces.REST_B]
         done_a = started(board, keys, at, a, rest_a)
         if pair:
             for v in range(values):
@@ -308,7 +297,7 @@ def expand(
             done_b = started(board, keys, at, b, rest_b)
             start_b, stop_b = _allow(board, b, done_b, rest_b, q, board.allow_b, board.next_b)
         word_b = board.field_word[b] if b >= 0 else 0
-        child_node = np.uint64(forest.edges[e, CHILD] - board.layer[layer + 1]) << node_shift
+        child_node = np.uint64(forest.edges[e, spaces.CHILD] - board.layer[layer + 1]) << node_shift
         clear_a = _field_clear(board, a) if a >= 0 else ALL_ONES
         clear_b = _field_clear(board, b) if b >= 0 and not pair else ALL_ONES
         for x in range(start_a, stop_a):

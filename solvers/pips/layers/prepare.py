@@ -10,29 +10,12 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.columns import Columns
-from nightgrid.solvers.pips.layers.board import (
-    EMPTY,
-    EQUALS,
-    GREATER,
-    LESS,
-    MOST_CELLS,
-    MOST_PIPS,
-    MOST_TYPES,
-    UNEQUAL,
-    Board,
-)
+from nightgrid.solvers.pips.layers import board as boards
+from nightgrid.solvers.pips.layers import space as spaces
+from nightgrid.solvers.pips.layers.board import Board
 from nightgrid.solvers.pips.layers.layout import lay_out
 from nightgrid.solvers.pips.layers.order import choose_order
-from nightgrid.solvers.pips.layers.space import (
-    BAD_ROW,
-    BOARD_TOO_LARGE,
-    KEY_TOO_LONG,
-    READY,
-    Children,
-    Space,
-    Table,
-    Work,
-)
+from nightgrid.solvers.pips.layers.space import Children, Space, Table, Work
 from nightgrid.solvers.pips.layers.tilings import build_tilings
 from nightgrid.solvers.pips.parts import PartArrays
 from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
@@ -50,14 +33,14 @@ def prepare(
     """
     board = space.board
     code = load(board, columns, row)
-    if code != READY:
+    if code != spaces.READY:
         return code
     choose_order(space, table, children, deadline_ns)
     tiles, halves = part.tiles, part.halves
     if len(tiles) > 0:
         # A part is refused like its whole, or it would be searched in another cell order.
         code = _fold(space, deadline_ns)
-        if code != READY:
+        if code != spaces.READY:
             return code
     for i in range(len(tiles)):
         p, q = board.position[tiles[i, 0]], board.position[tiles[i, 1]]
@@ -83,9 +66,9 @@ def prepare_work(work: Work, columns: Columns, row: Int, part: PartArrays, deadl
 @search_kernel
 def _fold(space: Space, deadline_ns: Int) -> Int:
     code = build_tilings(space.board, space.forest, deadline_ns)
-    if code != READY:
+    if code != spaces.READY:
         return code
-    return READY if lay_out(space.board, space.width) else KEY_TOO_LONG
+    return spaces.READY if lay_out(space.board, space.width) else spaces.KEY_TOO_LONG
 
 
 @search_kernel
@@ -106,9 +89,9 @@ def load(board: Board, columns: Columns, row: Int) -> Int:
     regions = region_at[row + 1] - r0
     dominoes = domino_at[row + 1] - d0
     if n <= 0 or dominoes * 2 != n or regions <= 0 or regions > n:
-        return BAD_ROW
-    if n > MOST_CELLS:
-        return BOARD_TOO_LARGE
+        return spaces.BAD_ROW
+    if n > boards.MOST_CELLS:
+        return spaces.BOARD_TOO_LARGE
     board.cells = n
     board.regions = regions
     board.dominoes = dominoes
@@ -116,30 +99,30 @@ def load(board: Board, columns: Columns, row: Int) -> Int:
         board.size[g] = 0
         board.kind[g] = columns.region_type[r0 + g]
         board.target[g] = columns.region_target[r0 + g]
-        if board.kind[g] < 0 or board.kind[g] > UNEQUAL:
-            return BAD_ROW
+        if board.kind[g] < 0 or board.kind[g] > boards.UNEQUAL:
+            return spaces.BAD_ROW
         if board.target[g] < 0 or board.target[g] > MAX_TARGET:
-            return BAD_ROW
+            return spaces.BAD_ROW
     for i in range(n):
         board.row[i] = columns.cell_row[c0 + i]
         board.col[i] = columns.cell_col[c0 + i]
         if min(board.row[i], board.col[i]) < 0 or max(board.row[i], board.col[i]) > MAX_COORDINATE:
-            return BAD_ROW
+            return spaces.BAD_ROW
         g = columns.cell_region[c0 + i]
         if g < 0 or g >= regions:
-            return BAD_ROW
+            return spaces.BAD_ROW
         if i > 0 and (
             board.row[i] < board.row[i - 1]
             or (board.row[i] == board.row[i - 1] and board.col[i] <= board.col[i - 1])
         ):
-            return BAD_ROW
+            return spaces.BAD_ROW
         board.cell_region[i] = g
         board.size[g] += 1
         board.tile[i] = -1
         board.fixed[i] = -1
     _find_neighbours(board, n)
     code = _index_dominoes(board, columns, d0, dominoes)
-    if code == READY:
+    if code == spaces.READY:
         _drop_vacuous(board, regions)
     return code
 
@@ -170,14 +153,14 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
     for k in range(2 * dominoes):
         v = halves_a[d0 + k // 2] if k % 2 == 0 else halves_b[d0 + k // 2]
         if v < 0 or v > MAX_PIP:
-            return BAD_ROW
+            return spaces.BAD_ROW
         at = values
         while at > 0 and board.pips[at - 1] >= v:
             at -= 1
         if at < values and board.pips[at] == v:
             continue
-        if values == MOST_PIPS:
-            return BOARD_TOO_LARGE
+        if values == boards.MOST_PIPS:
+            return spaces.BOARD_TOO_LARGE
         for j in range(values, at, -1):
             board.pips[j] = board.pips[j - 1]
         board.pips[at] = v
@@ -192,7 +175,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
     for k in range(dominoes):
         a, b = halves_a[d0 + k], halves_b[d0 + k]
         if a > b or a < last_a or (a == last_a and b < last_b):
-            return BAD_ROW
+            return spaces.BAD_ROW
         ia = np.searchsorted(board.pips[:values], a)
         ib = np.searchsorted(board.pips[:values], b)
         board.halves[ia] += 1
@@ -202,8 +185,8 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
                 multiples += 1
             board.copies[types - 1] += 1
             continue
-        if types == MOST_TYPES:
-            return BOARD_TOO_LARGE
+        if types == boards.MOST_TYPES:
+            return spaces.BOARD_TOO_LARGE
         last_a, last_b = a, b
         board.index_sum[types] = ia + ib
         board.copies[types] = 1
@@ -215,7 +198,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
         types += 1
     board.types = types
     board.multiples = multiples
-    return READY
+    return spaces.READY
 
 
 @search_kernel
@@ -224,9 +207,9 @@ def _drop_vacuous(board: Board, regions: Int) -> None:
     largest = board.pips[board.values - 1]
     for g in range(regions):
         kind, size, target = board.kind[g], board.size[g], board.target[g]
-        if size == 0 or (kind in (EQUALS, UNEQUAL) and size == 1):
-            board.kind[g] = EMPTY
-        elif kind == LESS and size * largest < target:
-            board.kind[g] = EMPTY
-        elif kind == GREATER and size * smallest > target:
-            board.kind[g] = EMPTY
+        if size == 0 or (kind in (boards.EQUALS, boards.UNEQUAL) and size == 1):
+            board.kind[g] = boards.EMPTY
+        elif kind == boards.LESS and size * largest < target:
+            board.kind[g] = boards.EMPTY
+        elif kind == boards.GREATER and size * smallest > target:
+            board.kind[g] = boards.EMPTY

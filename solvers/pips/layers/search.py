@@ -11,40 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import codes, hash_table
 from nightgrid.solvers.kernel.clock import monotonic_ns
-from nightgrid.solvers.kernel.codes import (
-    DONE,
-    KERNEL_CODES,
-    OUT_OF_BYTES,
-    OUT_OF_NODES,
-    OUT_OF_SECONDS,
-)
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.hash_table import (
-    clear,
-    enter,
-    enter_new,
-    find_row,
-    hash_row,
-    is_crowded,
-)
 from nightgrid.solvers.pips.columns import Columns
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
 from nightgrid.solvers.pips.layers.expand import examine, expand, node_of, write_root
 from nightgrid.solvers.pips.layers.prepare import prepare
-from nightgrid.solvers.pips.layers.space import (
-    POSITION,
-    READY,
-    SMALLEST_BITS,
-    Children,
-    Limits,
-    Space,
-    Table,
-    Work,
-)
+from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, Work
 from nightgrid.solvers.pips.parts import PartArrays
 
-MORE = KERNEL_CODES
+MORE = codes.KERNEL_CODES
 """The rows for solutions are full; call again for the next ones."""
 
 # Entries of Walk.run: depth, dead states, their index's size (2^bits slots), and what was spent.
@@ -98,22 +76,22 @@ def begin(
     begun = monotonic_ns(board.timespec)
     run[:] = 0
     code = prepare(space, work.table, work.children, columns, row, part, begun + budget_ns)
-    if code == READY:
+    if code == spaces.READY:
         write_root(board, space.width, work.children.keys, np.int64(0))
         stack[0, AT] = 0
         stack[0, NEXT] = -1
         stack[0, ALIVE] = 0
         stack[0, STAMP] = -1
-        run[BITS] = SMALLEST_BITS
-        clear(work.table.slots, np.int64(SMALLEST_BITS))
+        run[BITS] = spaces.SMALLEST_BITS
+        hash_table.clear(work.table.slots, np.int64(spaces.SMALLEST_BITS))
     run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
     return code
 
 
 @search_kernel
 def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: U64, at: Int) -> tuple[Int, Int]:
-    mixed = hash_row(width, keys, at)
-    return find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
+    mixed = hash_table.hash_row(width, keys, at)
+    return hash_table.find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
 
 
 @search_kernel
@@ -124,20 +102,22 @@ def _remember_dead(width: tuple[int, ...], dead: Table, walk: Walk, keys: U64, d
     at, slot, stamp = stack[depth, AT], stack[depth, SLOT], stack[depth, STAMP]
     if held >= len(dead.rows):
         return False
-    if is_crowded(held + 1, bits):
+    if hash_table.is_crowded(held + 1, bits):
         if 2 << bits > len(dead.slots):
             return False
         bits += 1
         run[BITS] = bits
-        clear(dead.slots, bits)
+        hash_table.clear(dead.slots, bits)
         for known in range(held):
-            enter_new(dead.slots, bits, hash_row(width, dead.rows, known), known)
+            hash_table.enter_new(
+                dead.slots, bits, hash_table.hash_row(width, dead.rows, known), known
+            )
         stamp = -1
     if stamp != held:
         slot, _ = _find(width, dead, bits, keys, at)
     for i in range(len(width)):
         dead.rows[held, i] = keys[at, i]
-    enter(dead.slots, slot, hash_row(width, keys, at), held)
+    hash_table.enter(dead.slots, slot, hash_table.hash_row(width, keys, at), held)
     run[DEAD] = held + 1
     return True
 
@@ -148,7 +128,7 @@ def _write_solution(space: Space, moves: I64, walk: Walk, row: Int, into: Found)
     pips, partners = into.pips, into.partners
     for d in range(board.dominoes):
         move = walk.stack[d + 1, AT]
-        a = board.order[nodes[walk.path[d], POSITION]]
+        a = board.order[nodes[walk.path[d], spaces.POSITION]]
         b = board.order[moves[move, 0]]
         pips[row, a] = board.pips[moves[move, 1]]
         pips[row, b] = board.pips[moves[move, 2]]
@@ -188,7 +168,7 @@ def _walk(
     depth = run[DEPTH]
     # The first look at the clock comes at once: a call may end before the stride is over.
     states, nodes, expanded = run[STATES], run[NODES], CLOCK_STRIDE - 1
-    code = DONE
+    code = codes.DONE
     while depth >= 0:
         if depth == layers:
             if found == wanted.solutions:
@@ -206,7 +186,7 @@ def _walk(
         if child < 0:
             expanded += 1
             if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > limits.deadline_ns:
-                code = OUT_OF_SECONDS
+                code = codes.OUT_OF_SECONDS
                 break
             at = stack[depth, AT]
             node = node_of(board, keys, at, depth)
@@ -219,7 +199,7 @@ def _walk(
             stack[depth, END] = end
             nodes += end - child
             if nodes > limits.nodes:
-                code = OUT_OF_NODES
+                code = codes.OUT_OF_NODES
                 break
         slot: Int = np.int64(0)
         while child < end:
@@ -247,7 +227,7 @@ def _walk(
             if depth > 0:
                 stack[depth - 1, ALIVE] = 1
         elif not _remember_dead(width, dead, walk, keys, depth):
-            code = OUT_OF_BYTES
+            code = codes.OUT_OF_BYTES
             break
         depth -= 1
     run[DEPTH] = depth

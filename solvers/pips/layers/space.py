@@ -7,19 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.bits import prefetch
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import (
-    Index,
-    clear,
-    enter_new,
-    first_slot,
-    hash_row,
-    is_same_row,
-    next_slot,
-    peek,
-    seek,
-)
+from nightgrid.solvers.kernel.hash_table import Index
 from nightgrid.solvers.pips.layers.board import MOST_CELLS, Board
 
 (
@@ -152,17 +143,17 @@ def find_state(
 
     Returns its slot in the index and its row, or the slot that is free for it and -1.
     """
-    slot = first_slot(mixed, bits)
+    slot = hash_table.first_slot(mixed, bits)
     row: Int = np.int64(-1)
     while True:
-        slot, number = seek(table.slots, bits, mixed, slot)
+        slot, number = hash_table.seek(table.slots, bits, mixed, slot)
         if number < 0:
             break
         row = row_of(table, number, backwards)
-        if is_same_row(width, table.rows, row, keys, at):
+        if hash_table.is_same_row(width, table.rows, row, keys, at):
             break
         row = np.int64(-1)
-        slot = next_slot(slot, bits)
+        slot = hash_table.next_slot(slot, bits)
     return slot, row
 
 
@@ -177,11 +168,11 @@ def ask_ahead(
     needed, the memory works on many at once.
     """
     for c in range(start, stop):
-        prefetch(table.slots, first_slot(hash_row(width, keys, c), bits))
+        prefetch(table.slots, hash_table.first_slot(hash_table.hash_row(width, keys, c), bits))
     row_words = table.rows.shape[1]
     for c in range(start, stop):
-        mixed = hash_row(width, keys, c)
-        number = peek(table.slots, mixed, first_slot(mixed, bits))
+        mixed = hash_table.hash_row(width, keys, c)
+        number = hash_table.peek(table.slots, mixed, hash_table.first_slot(mixed, bits))
         if number >= 0:
             prefetch(table.rows, row_of(table, number, backwards) * row_words)
 
@@ -191,7 +182,7 @@ def index_again(
     width: tuple[int, ...], table: Table, bits: Int, states: Int, backwards: bool
 ) -> None:
     """Make an index of 2^bits slots over so many states."""
-    clear(table.slots, bits)
+    hash_table.clear(table.slots, bits)
     for number in range(states):
-        mixed = hash_row(width, table.rows, row_of(table, number, backwards))
-        enter_new(table.slots, bits, mixed, number)
+        mixed = hash_table.hash_row(width, table.rows, row_of(table, number, backwards))
+        hash_table.enter_new(table.slots, bits, mixed, number)

@@ -14,27 +14,9 @@ from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EMPTY, Board
-from nightgrid.solvers.pips.layers.space import (
-    CHILD,
-    EDGE,
-    FOREST_TOO_LARGE,
-    FREE,
-    LIVE,
-    OPEN,
-    OPEN_REGION,
-    OPEN_REST,
-    ORDER_TOO_WIDE,
-    PARTNER,
-    POSITION,
-    READY,
-    REST_A,
-    REST_B,
-    TIME_IS_UP,
-    UNTILEABLE,
-    WINDOW,
-    Forest,
-)
+from nightgrid.solvers.pips.layers.space import Forest
 
 SMALLEST_BITS = 4
 """The index of the smallest layer has 2^4 slots."""
@@ -96,29 +78,29 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     capacity = len(forest.nodes) - 1
     board.layer[0] = 0
     board.layer[1] = 1
-    forest.nodes[0, POSITION] = 0
-    forest.nodes[0, WINDOW] = 0
+    forest.nodes[0, spaces.POSITION] = 0
+    forest.nodes[0, spaces.WINDOW] = 0
     nodes = 1
     edges = 0
     for k in range(layers):
         start, stop = board.layer[k], board.layer[k + 1]
         if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
-            return TIME_IS_UP
+            return spaces.TIME_IS_UP
         bits = SMALLEST_BITS
         while 1 << bits < 8 * (stop - start) and 1 << bits < len(forest.slots):
             bits += 1
         clear(forest.slots, bits)
         for node in range(start, stop):
-            forest.nodes[node, EDGE] = edges
-            p = forest.nodes[node, POSITION]
-            window = np.uint64(forest.nodes[node, WINDOW])
+            forest.nodes[node, spaces.EDGE] = edges
+            p = forest.nodes[node, spaces.POSITION]
+            window = np.uint64(forest.nodes[node, spaces.WINDOW])
             for j in range(board.later_count[p]):
                 q = board.later[p, j]
                 far = q - p - 1
                 if board.tile[p] != q and (board.tile[p] >= 0 or board.tile[q] >= 0):
                     continue
                 if far > MAX_WINDOW:
-                    return ORDER_TOO_WIDE
+                    return spaces.ORDER_TOO_WIDE
                 bit = np.uint64(1) << np.uint64(far)
                 if window & bit:
                     continue
@@ -131,20 +113,20 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
                 if child == nodes:
                     nodes += 1
                     if nodes >= capacity:
-                        return FOREST_TOO_LARGE
+                        return spaces.FOREST_TOO_LARGE
                 if edges >= len(forest.edges):
-                    return FOREST_TOO_LARGE
-                forest.edges[edges, PARTNER] = q
-                forest.edges[edges, CHILD] = child
+                    return spaces.FOREST_TOO_LARGE
+                forest.edges[edges, spaces.PARTNER] = q
+                forest.edges[edges, spaces.CHILD] = child
                 edges += 1
         board.layer[k + 2] = nodes
         if nodes == stop:
-            return UNTILEABLE
+            return spaces.UNTILEABLE
     # The last layer holds the one node with every cell covered, or was never reached.
-    forest.nodes[board.layer[layers], EDGE] = edges
-    forest.nodes[nodes, EDGE] = edges
-    if forest.nodes[board.layer[layers], POSITION] != n:
-        return UNTILEABLE
+    forest.nodes[board.layer[layers], spaces.EDGE] = edges
+    forest.nodes[nodes, spaces.EDGE] = edges
+    if forest.nodes[board.layer[layers], spaces.POSITION] != n:
+        return spaces.UNTILEABLE
     return _keep_live(board, forest, nodes, layers)
 
 
@@ -156,12 +138,12 @@ def _intern(forest: Forest, bits: Int, nodes: Int, position: Int, window: np.uin
         slot, node = seek(forest.slots, bits, mixed, slot)
         if node < 0:
             enter(forest.slots, slot, mixed, nodes)
-            forest.nodes[nodes, POSITION] = position
-            forest.nodes[nodes, WINDOW] = np.int64(window)
+            forest.nodes[nodes, spaces.POSITION] = position
+            forest.nodes[nodes, spaces.WINDOW] = np.int64(window)
             return nodes
         if (
-            np.uint64(forest.nodes[node, WINDOW]) == window
-            and forest.nodes[node, POSITION] == position
+            np.uint64(forest.nodes[node, spaces.WINDOW]) == window
+            and forest.nodes[node, spaces.POSITION] == position
         ):
             return node
         slot = next_slot(slot, bits)
@@ -170,15 +152,15 @@ def _intern(forest: Forest, bits: Int, nodes: Int, position: Int, window: np.uin
 @search_kernel
 def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
     for node in range(nodes):
-        forest.nodes[node, LIVE] = -1
-    forest.nodes[board.layer[layers], LIVE] = 0
+        forest.nodes[node, spaces.LIVE] = -1
+    forest.nodes[board.layer[layers], spaces.LIVE] = 0
     for k in range(layers - 1, -1, -1):
         for node in range(board.layer[k], board.layer[k + 1]):
-            for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-                if forest.nodes[forest.edges[e, CHILD], LIVE] >= 0:
-                    forest.nodes[node, LIVE] = 0
-    if forest.nodes[0, LIVE] < 0:
-        return UNTILEABLE
+            for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+                if forest.nodes[forest.edges[e, spaces.CHILD], spaces.LIVE] >= 0:
+                    forest.nodes[node, spaces.LIVE] = 0
+    if forest.nodes[0, spaces.LIVE] < 0:
+        return spaces.UNTILEABLE
     # Number the live nodes anew, then move nodes and edges down over the dead ones.
     live = 0
     start = 0
@@ -186,42 +168,42 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
         stop = board.layer[k + 1]
         board.layer[k] = live
         for node in range(start, stop):
-            if forest.nodes[node, LIVE] >= 0:
-                forest.nodes[node, LIVE] = live
+            if forest.nodes[node, spaces.LIVE] >= 0:
+                forest.nodes[node, spaces.LIVE] = live
                 live += 1
         start = stop
     board.layer[layers + 1] = live
     edges = 0
     opens: Int = 0
     for node in range(nodes):
-        to = forest.nodes[node, LIVE]
+        to = forest.nodes[node, spaces.LIVE]
         if to < 0:
             continue
-        first_edge, last_edge = forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]
-        p = forest.nodes[node, POSITION]
-        forest.nodes[to, POSITION] = p
-        forest.nodes[to, WINDOW] = forest.nodes[node, WINDOW]
+        first_edge, last_edge = forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]
+        p = forest.nodes[node, spaces.POSITION]
+        forest.nodes[to, spaces.POSITION] = p
+        forest.nodes[to, spaces.WINDOW] = forest.nodes[node, spaces.WINDOW]
         # `to` is never ahead of `node`, so nothing is overwritten that is still to be read.
-        forest.nodes[to, EDGE] = edges
-        forest.nodes[to, OPEN] = opens
+        forest.nodes[to, spaces.EDGE] = edges
+        forest.nodes[to, spaces.OPEN] = opens
         opens = _count_rest(board, forest, to, opens)
         if opens < 0:
-            return FOREST_TOO_LARGE
+            return spaces.FOREST_TOO_LARGE
         a = board.region[p]
         for e in range(first_edge, last_edge):
-            child = forest.nodes[forest.edges[e, CHILD], LIVE]
+            child = forest.nodes[forest.edges[e, spaces.CHILD], spaces.LIVE]
             if child < 0:
                 continue
-            q = forest.edges[e, PARTNER]
+            q = forest.edges[e, spaces.PARTNER]
             b = board.region[q]
-            forest.edges[edges, PARTNER] = q
-            forest.edges[edges, CHILD] = child
-            forest.edges[edges, REST_A] = 0 if a < 0 else board.rest[a]
-            forest.edges[edges, REST_B] = 0 if b < 0 else board.rest[b]
+            forest.edges[edges, spaces.PARTNER] = q
+            forest.edges[edges, spaces.CHILD] = child
+            forest.edges[edges, spaces.REST_A] = 0 if a < 0 else board.rest[a]
+            forest.edges[edges, spaces.REST_B] = 0 if b < 0 else board.rest[b]
             edges += 1
-    forest.nodes[live, EDGE] = edges
-    forest.nodes[live, OPEN] = opens
-    return READY
+    forest.nodes[live, spaces.EDGE] = edges
+    forest.nodes[live, spaces.OPEN] = opens
+    return spaces.READY
 
 
 @search_kernel
@@ -230,8 +212,8 @@ def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
     regions = board.regions
     board.rest[:regions] = 0
     free = 0
-    p = forest.nodes[node, POSITION]
-    window = np.uint64(forest.nodes[node, WINDOW]) << np.uint64(1)
+    p = forest.nodes[node, spaces.POSITION]
+    window = np.uint64(forest.nodes[node, spaces.WINDOW]) << np.uint64(1)
     for q in range(p, board.cells):
         if q - p > MAX_WINDOW or not (window >> np.uint64(q - p)) & np.uint64(1):
             g = board.region[q]
@@ -240,12 +222,12 @@ def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
             # A part may say what lies on a cell that no region constrains.
             if g >= 0 or board.fixed[q] >= 0:
                 free += 1
-    forest.nodes[node, FREE] = free
+    forest.nodes[node, spaces.FREE] = free
     if opens + regions > len(forest.opens):
         return -1
     for g in range(regions):
         if 0 < board.rest[g] < board.size[g]:
-            forest.opens[opens, OPEN_REGION] = g
-            forest.opens[opens, OPEN_REST] = board.rest[g]
+            forest.opens[opens, spaces.OPEN_REGION] = g
+            forest.opens[opens, spaces.OPEN_REST] = board.rest[g]
             opens += 1
     return opens

@@ -16,17 +16,9 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import hash_row
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.expand import node_of
-from nightgrid.solvers.pips.layers.space import (
-    CHILD,
-    EDGE,
-    OPEN,
-    OPEN_REGION,
-    PARTNER,
-    POSITION,
-    Space,
-    Work,
-)
+from nightgrid.solvers.pips.layers.space import Space, Work
 
 CLASS_BITS = 4
 TYPE_BITS = 6
@@ -84,8 +76,8 @@ def _separate(work: Work, into: Buckets, parent: I64) -> None:
         for node in range(start, stop):
             group[node] = node
             _keep(space, node, kept)
-            for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-                child = forest.edges[e, CHILD]
+            for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+                child = forest.edges[e, spaces.CHILD]
                 if parent[child] < 0:
                     parent[child] = node
                     continue
@@ -113,12 +105,12 @@ def _keep(space: Space, node: Int, kept: U64) -> None:
     board, forest = space.board, space.forest
     for w in range(len(space.width)):
         kept[node, w] = np.uint64(0)
-    here = board.region[forest.nodes[node, POSITION]]
-    for i in range(forest.nodes[node, OPEN], forest.nodes[node + 1, OPEN]):
-        g = forest.opens[i, OPEN_REGION]
+    here = board.region[forest.nodes[node, spaces.POSITION]]
+    for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
+        g = forest.opens[i, spaces.OPEN_REGION]
         touched = g == here
-        for e in range(forest.nodes[node, EDGE], forest.nodes[node + 1, EDGE]):
-            touched |= g == board.region[forest.edges[e, PARTNER]]
+        for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+            touched |= g == board.region[forest.edges[e, spaces.PARTNER]]
         if not touched:
             ones = (_ONE << np.uint64(board.field_bits[g])) - _ONE
             kept[node, board.field_word[g]] |= ones << np.uint64(board.field_shift[g])

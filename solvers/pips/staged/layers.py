@@ -19,32 +19,11 @@ from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import enter, hash_row, is_crowded
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
+from nightgrid.solvers.pips.layers import scratch
+from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import Span, begin_count, carry
 from nightgrid.solvers.pips.layers.prepare import prepare_work
-from nightgrid.solvers.pips.layers.scratch import (
-    MOST_NODES,
-    NARROW,
-    NODE_BYTES,
-    SMALL_BYTES,
-    SMALL_NODES,
-    WIDE,
-    allocate,
-    allocate_table,
-)
-from nightgrid.solvers.pips.layers.space import (
-    FOREST_TOO_LARGE,
-    KEY_TOO_LONG,
-    PREFETCH_BITS,
-    READY,
-    TIME_IS_UP,
-    UNTILEABLE,
-    Table,
-    Work,
-    ask_ahead,
-    bits_for,
-    find_state,
-    index_again,
-)
+from nightgrid.solvers.pips.layers.space import Table, Work
 from nightgrid.solvers.pips.parts import part_arrays
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
@@ -70,15 +49,15 @@ def gather(
     words = len(width)
     arena, index = table.rows, table.slots
     if bits == 0:
-        bits = bits_for(table, len(rows))
-        index_again(width, table, bits, here, False)
+        bits = spaces.bits_for(table, len(rows))
+        spaces.index_again(width, table, bits, here, False)
     for run in range(len(runs)):
         begin, end = runs[run, 0], runs[run, 1]
         for r in range(begin, end):
-            if (r - begin) % AHEAD_ROWS == 0 and bits >= PREFETCH_BITS:
-                ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
+            if (r - begin) % AHEAD_ROWS == 0 and bits >= spaces.PREFETCH_BITS:
+                spaces.ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
             mixed = hash_row(width, rows, r)
-            slot, row = find_state(width, table, bits, mixed, rows, r, False)
+            slot, row = spaces.find_state(width, table, bits, mixed, rows, r, False)
             if row >= 0:
                 hi, lo = add(
                     arena[row, words], arena[row, words + 1], rows[r, words], rows[r, words + 1]
@@ -95,7 +74,7 @@ def gather(
             if is_crowded(here, bits):
                 if 2 << bits <= len(index):
                     bits += 1
-                    index_again(width, table, bits, here, False)
+                    spaces.index_again(width, table, bits, here, False)
                 elif 8 * here > 7 << bits:
                     return -1, bits
     return here, bits
@@ -269,30 +248,32 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     begun = time.perf_counter_ns()
     deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
     columns = kernel_columns(to_arrays([puzzle]))
-    width, nodes = NARROW, SMALL_NODES
+    width, nodes = scratch.NARROW, scratch.SMALL_NODES
     while True:
         # Orders are tried in tables of one size, on which the choice may depend.
-        trial = allocate(width, SMALL_BYTES, nodes)
+        trial = scratch.allocate(width, scratch.SMALL_BYTES, nodes)
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
-        if code == KEY_TOO_LONG and width is NARROW:
-            width = WIDE
-        elif code == FOREST_TOO_LARGE and nodes == SMALL_NODES:
-            nodes = MOST_NODES
+        if code == spaces.KEY_TOO_LONG and width is scratch.NARROW:
+            width = scratch.WIDE
+        elif code == spaces.FOREST_TOO_LARGE and nodes == scratch.SMALL_NODES:
+            nodes = scratch.MOST_NODES
         else:
             break
-    if code == UNTILEABLE:
+    if code == spaces.UNTILEABLE:
         return LayeredCount(trial, 0, budget, time.perf_counter_ns() - begun), code
-    if code != READY:
+    if code != spaces.READY:
         return None, code
-    forest_bytes = NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
-    if nodes != SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
-        return None, FOREST_TOO_LARGE
+    forest_bytes = scratch.NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
+    if nodes != scratch.SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
+        return None, spaces.FOREST_TOO_LARGE
     if time.monotonic_ns() > deadline:
         # An order may not have been tried for want of time: others would choose another.
-        return None, TIME_IS_UP
-    table = allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
+        return None, spaces.TIME_IS_UP
+    table = scratch.allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
     taken_ns = time.perf_counter_ns() - begun
-    return LayeredCount(trial._replace(table=table), len(puzzle.dominoes), budget, taken_ns), READY
+    return LayeredCount(
+        trial._replace(table=table), len(puzzle.dominoes), budget, taken_ns
+    ), spaces.READY
 
 
 def _layout(work: Work) -> str:

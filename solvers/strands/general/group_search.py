@@ -11,26 +11,10 @@ from nightgrid.solvers.algebra import Budget, count_of
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES
 from nightgrid.solvers.kernel.compiling import I32, I64, kernel
 from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.general import search as searches
 from nightgrid.solvers.strands.general.groups import Group, Laid, lay_out
 from nightgrid.solvers.strands.general.plan import BLOCK_WORDS, WORDS, Keys, Plan, plan_of
-from nightgrid.solvers.strands.general.search import (
-    ALTERNATIVES_MAX,
-    ANY,
-    BANS_MAX,
-    F_BANNED,
-    F_BANS,
-    F_CLOSED,
-    F_FIRST,
-    F_FLAG,
-    F_LAST,
-    F_LEFT,
-    F_N,
-    F_SETS,
-    FRAME_FIELDS,
-    Scratch,
-    first_free,
-    general_cover,
-)
+from nightgrid.solvers.strands.general.search import Scratch
 from nightgrid.solvers.strands.general.table import LOWEST, new_records
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
 from nightgrid.solvers.strands.pieces.pieces import least_of
@@ -214,7 +198,7 @@ class GroupSearch:
         """Value the group where some of its cells are covered."""
         if self.chosen is None:
             if not len(self.group.pieces):
-                return (1, 0) if self._is_covered(covered) and n in (0, ANY) else NOTHING
+                return (1, 0) if self._is_covered(covered) and n in (0, searches.ANY) else NOTHING
             known = self._choose(covered, closed, n, flag, bans)
             if known is not None:
                 return known
@@ -271,10 +255,10 @@ class GroupSearch:
         scratch.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
         taken = np.flatnonzero(bits)
         frame = scratch.frames[0]
-        frame[F_FIRST] = first_free(scratch.covered, 0)
-        frame[F_N], frame[F_FLAG] = n, flag
-        frame[F_LAST] = taken[-1] if len(taken) else 0
-        frame[F_LEFT] = size - len(taken)
+        frame[searches.F_FIRST] = searches.first_free(scratch.covered, 0)
+        frame[searches.F_N], frame[searches.F_FLAG] = n, flag
+        frame[searches.F_LAST] = taken[-1] if len(taken) else 0
+        frame[searches.F_LEFT] = size - len(taken)
         words = int(plan.geometry[BLOCK_WORDS])
         sets = {
             sum(1 << keys.blocks[b] for b in bits_of(mask) if b in keys.blocks) for mask in closed
@@ -283,11 +267,11 @@ class GroupSearch:
         for i, mask in enumerate(least):
             row = np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64)
             scratch.closed[i * words : (i + 1) * words] = row
-        frame[F_CLOSED], frame[F_SETS] = 0, len(least)
+        frame[searches.F_CLOSED], frame[searches.F_SETS] = 0, len(least)
         own = sorted(keys.words[word] for word in bans if word in keys.words)
         scratch.bans[: len(own)] = own
-        frame[F_BANS], frame[F_BANNED] = 0, len(own)
-        hi, lo, best = general_cover(plan, scratch, self.shared.records)
+        frame[searches.F_BANS], frame[searches.F_BANNED] = 0, len(own)
+        hi, lo, best = searches.general_cover(plan, scratch, self.shared.records)
         self.shared.check()
         return count_of(int(hi), int(lo)), int(best)
 
@@ -298,8 +282,10 @@ class GroupSearch:
             shared = self.shared.stacks
             self.scratch = Scratch(
                 covered=np.zeros(words, np.uint64),
-                frames=np.zeros((size + 2, FRAME_FIELDS), np.int64),
+                frames=np.zeros((size + 2, searches.FRAME_FIELDS), np.int64),
                 closed=shared[0], bans=shared[1],
-                key=np.zeros(2 + words + ALTERNATIVES_MAX * blocks + BANS_MAX, np.uint64),
+                key=np.zeros(
+                    2 + words + searches.ALTERNATIVES_MAX * blocks + searches.BANS_MAX, np.uint64
+                ),
             )  # fmt: skip
         return self.scratch

@@ -15,28 +15,10 @@ from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add
-from nightgrid.solvers.strands.general.plan import (
-    BLOCK_WORDS,
-    LEAST,
-    MOST,
-    NUMBER,
-    P_KIND,
-    P_LAST,
-    P_SCORE,
-    P_SIZE,
-    P_TWIN,
-    P_WORD,
-    RULE,
-    Plan,
-)
-from nightgrid.solvers.strands.general.table import (
-    LOWEST,
-    PENDING,
-    Records,
-    add_record,
-    find_record,
-    hash_key,
-)
+from nightgrid.solvers.strands.general import plan as plans
+from nightgrid.solvers.strands.general import table as record_table
+from nightgrid.solvers.strands.general.plan import Plan
+from nightgrid.solvers.strands.general.table import Records
 from nightgrid.solvers.strands.states.table import DEAD, EXISTS, STATUS, spend
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, OFF, ONE, PLAIN
 
@@ -133,7 +115,7 @@ def _close(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
 
     -1: it crosses; -2: no room. Its cells are covered already.
     """
-    size = plan.geometry[BLOCK_WORDS]
+    size = plan.geometry[plans.BLOCK_WORDS]
     closed, covered, corners = scratch.closed, scratch.covered, plan.corners
     before = frame[F_CLOSED]
     start = before + frame[F_SETS] * size
@@ -212,7 +194,7 @@ def _ban(p: Int, frame: Frame, plan: Plan, scratch: Scratch) -> Int:
     bans = scratch.bans
     old, banned = frame[F_BANS], frame[F_BANNED]
     start = old + banned
-    word: Int = plan.fields[p, P_WORD] if plan.fields[p, P_TWIN] else np.int64(-1)
+    word: Int = plan.fields[p, plans.P_WORD] if plan.fields[p, plans.P_TWIN] else np.int64(-1)
     count = 0
     for i in range(banned + 1):
         if i == banned or (word >= 0 and bans[old + i] > word):
@@ -240,13 +222,13 @@ def _still_fits(word: Int, plan: Plan, covered: U64) -> bool:
 
 @inlined_kernel
 def _is_allowed(p: Int, frame: Frame, plan: Plan, bans: I64) -> bool:
-    kind, rule = plan.fields[p, P_KIND], plan.geometry[RULE]
+    kind, rule = plan.fields[p, plans.P_KIND], plan.geometry[plans.RULE]
     if kind == COMPOUND and frame[F_FLAG] == COMPOUND:
         return False
     if rule == ONE and kind != PLAIN and frame[F_FLAG] != PLAIN:
         return False
     for i in range(frame[F_BANS], frame[F_BANS] + frame[F_BANNED]):
-        if bans[i] == plan.fields[p, P_WORD]:
+        if bans[i] == plan.fields[p, plans.P_WORD]:
             return False
     return True
 
@@ -261,7 +243,7 @@ def _write_key(frame: Frame, plan: Plan, scratch: Scratch) -> Int:
             key[length] = covered[w]
             length += 1
     words = length - 2
-    size = plan.geometry[BLOCK_WORDS]
+    size = plan.geometry[plans.BLOCK_WORDS]
     low: Any = size
     high: Any = np.int64(0)
     for a in range(frame[F_SETS]):
@@ -283,7 +265,7 @@ def _write_key(frame: Frame, plan: Plan, scratch: Scratch) -> Int:
     )
     # Two words say how to read the rest of a key.
     key[1] = (
-        np.uint64(plan.geometry[NUMBER])
+        np.uint64(plan.geometry[plans.NUMBER])
         | (np.uint64(words) << np.uint64(20))
         | (np.uint64(frame[F_BANNED]) << np.uint64(36))
         | (np.uint64(low if low < high else 0) << np.uint64(49))
@@ -298,20 +280,20 @@ def _settle(
     """Tell whether a state's value is known, and the value; else make a record for it."""
     n, left = frame[F_N], frame[F_LEFT]
     if left == 0:
-        rule = plan.geometry[RULE]
+        rule = plan.geometry[plans.RULE]
         if (n == ANY or n == 0) and (rule == OFF or frame[F_FLAG] != PLAIN):  # noqa: PLR1714
             return True, _ZERO, _ONE, np.int64(0)
         return True, _ZERO, _ZERO, np.int64(DEAD)
-    if n != ANY and (left < n * plan.geometry[LEAST] or left > n * plan.geometry[MOST]):
+    if n != ANY and (left < n * plan.geometry[plans.LEAST] or left > n * plan.geometry[plans.MOST]):
         return True, _ZERO, _ZERO, np.int64(DEAD)
     length = _write_key(frame, plan, scratch)
-    h = hash_key(scratch.key, length)
-    at = find_record(scratch.key, length, h, records)
-    if at >= 0 and np.int64(records.words[at + 2]) != PENDING:
+    h = record_table.hash_key(scratch.key, length)
+    at = record_table.find_record(scratch.key, length, h, records)
+    if at >= 0 and np.int64(records.words[at + 2]) != record_table.PENDING:
         words = records.words
         return True, words[at], words[at + 1], np.int64(words[at + 2])
     if at < 0:
-        at = add_record(scratch.key, length, h, records)
+        at = record_table.add_record(scratch.key, length, h, records)
     frame[F_VALUE] = at
     return False, _ZERO, _ZERO, np.int64(DEAD)
 
@@ -330,7 +312,7 @@ def _credit(
         return
     high, low = add(np.uint64(frame[F_HI]), np.uint64(frame[F_LO]), hi, lo)
     frame[F_HI], frame[F_LO] = np.int64(high), np.int64(low)
-    frame[F_BEST] = max(frame[F_BEST], best + plan.fields[p, P_SCORE])
+    frame[F_BEST] = max(frame[F_BEST], best + plan.fields[p, plans.P_SCORE])
     if records.control[EXISTS]:
         frame[F_NEXT] = plan.at[frame[F_FIRST] + 1]
 
@@ -358,7 +340,7 @@ def general_cover(
             at = frame[F_VALUE]
             records.words[at], records.words[at + 1] = hi, lo
             records.words[at + 2] = np.uint64(best)
-            control[LOWEST] = min(control[LOWEST], first)
+            control[record_table.LOWEST] = min(control[record_table.LOWEST], first)
             depth -= 1
             if depth >= 0:
                 _flip(frame[F_PIECE], plan, covered)
@@ -395,7 +377,7 @@ def _lay(p: Int, frame: Frame, new: Frame, plan: Plan, scratch: Scratch) -> Int:
     """Write the state after piece p, whose cells are covered already; 0, -1: none, -2: no room."""
     if _has_lost_cell(p, plan, scratch.covered):
         return -1
-    size = plan.geometry[BLOCK_WORDS]
+    size = plan.geometry[plans.BLOCK_WORDS]
     new[F_CLOSED] = frame[F_CLOSED] + frame[F_SETS] * size
     new[F_SETS] = 1
     if size:
@@ -403,14 +385,14 @@ def _lay(p: Int, frame: Frame, new: Frame, plan: Plan, scratch: Scratch) -> Int:
         if new[F_SETS] < 0:
             return new[F_SETS]
     new[F_BANS], new[F_BANNED] = frame[F_BANS] + frame[F_BANNED], 0
-    if frame[F_BANNED] or plan.fields[p, P_TWIN]:
+    if frame[F_BANNED] or plan.fields[p, plans.P_TWIN]:
         new[F_BANNED] = _ban(p, frame, plan, scratch)
         if new[F_BANNED] < 0:
             return -2
     new[F_PIECE] = p
     new[F_N] = frame[F_N] if frame[F_N] == ANY else frame[F_N] - 1
-    new[F_FLAG] = max(frame[F_FLAG], plan.fields[p, P_KIND])
-    new[F_LAST] = max(frame[F_LAST], plan.fields[p, P_LAST])
-    new[F_LEFT] = frame[F_LEFT] - plan.fields[p, P_SIZE]
+    new[F_FLAG] = max(frame[F_FLAG], plan.fields[p, plans.P_KIND])
+    new[F_LAST] = max(frame[F_LAST], plan.fields[p, plans.P_LAST])
+    new[F_LEFT] = frame[F_LEFT] - plan.fields[p, plans.P_SIZE]
     new[F_FIRST] = first_free(scratch.covered, frame[F_FIRST])
     return 0

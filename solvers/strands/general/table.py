@@ -15,13 +15,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.strands.states.table import (
-    CONTROL_WORDS,
-    INDEX_BITS,
-    INDEX_BITS_FIRST,
-    STATES,
-    STATUS,
-)
+from nightgrid.solvers.strands.states import table as tables
 
 R_HASH, R_LENGTH, R_KEY = range(3)
 VALUE_WORDS = 3
@@ -59,15 +53,15 @@ def new_records(table_bytes: int) -> Records:
 
 def _allocate(table_bytes: int) -> Records:
     # The shortest record has seven words, and two to four places in the index.
-    slots = 1 << max(INDEX_BITS_FIRST, int(table_bytes // 32).bit_length() - 1)
+    slots = 1 << max(tables.INDEX_BITS_FIRST, int(table_bytes // 32).bit_length() - 1)
     records = Records(
         words=np.empty(max(64, table_bytes // 8), np.uint64),
         slots=np.empty(slots, np.int64),
-        control=np.zeros(max(CONTROL_WORDS, LOWEST + 1), np.int64),
+        control=np.zeros(max(tables.CONTROL_WORDS, LOWEST + 1), np.int64),
         timespec=np.zeros(2, np.int64),
     )
-    records.control[INDEX_BITS] = INDEX_BITS_FIRST
-    records.slots[: 1 << INDEX_BITS_FIRST] = -1
+    records.control[tables.INDEX_BITS] = tables.INDEX_BITS_FIRST
+    records.slots[: 1 << tables.INDEX_BITS_FIRST] = -1
     records.control[WORDS_MAX] = table_bytes // 8
     return records
 
@@ -85,7 +79,7 @@ def hash_key(key: U64, length: Int) -> np.uint64:
 @search_kernel
 def find_record(key: U64, length: Int, h: np.uint64, records: Records) -> Int:
     """Look a state up; return where its value stands, or -1."""
-    bits = records.control[INDEX_BITS]
+    bits = records.control[tables.INDEX_BITS]
     last = (1 << bits) - 1
     slot = np.int64(h >> np.uint64(64 - bits))
     words = records.words
@@ -108,20 +102,20 @@ def add_record(key: U64, length: Int, h: np.uint64, records: Records) -> Int:
     control, words = records.control, records.words
     at = control[USED_WORDS]
     end = at + R_KEY + length + VALUE_WORDS
-    grown = 2 * (control[STATES] + 1) > (1 << control[INDEX_BITS])
-    index = np.int64(1) << (control[INDEX_BITS] + np.int64(grown))
+    grown = 2 * (control[tables.STATES] + 1) > (1 << control[tables.INDEX_BITS])
+    index = np.int64(1) << (control[tables.INDEX_BITS] + np.int64(grown))
     if end + index > control[WORDS_MAX] or index > len(records.slots):
-        control[STATUS] = OUT_OF_BYTES
+        control[tables.STATUS] = OUT_OF_BYTES
         return -1
     words[at + R_HASH], words[at + R_LENGTH] = h, np.uint64(length)
     for i in range(length):
         words[at + R_KEY + i] = key[i]
     words[end - 1] = np.uint64(PENDING)
     control[USED_WORDS] = end
-    control[STATES] += 1
+    control[tables.STATES] += 1
     if grown:
-        control[INDEX_BITS] += 1
-        records.slots[: 1 << control[INDEX_BITS]] = -1
+        control[tables.INDEX_BITS] += 1
+        records.slots[: 1 << control[tables.INDEX_BITS]] = -1
         other = np.int64(0)
         while other < end:
             _place(other, records)
@@ -133,7 +127,7 @@ def add_record(key: U64, length: Int, h: np.uint64, records: Records) -> Int:
 
 @search_kernel
 def _place(at: Any, records: Records) -> None:
-    bits = records.control[INDEX_BITS]
+    bits = records.control[tables.INDEX_BITS]
     last = (1 << bits) - 1
     slots = records.slots
     slot = np.int64(records.words[at + R_HASH] >> np.uint64(64 - bits))

@@ -15,17 +15,8 @@ import numpy.typing as npt
 from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.general.walks import WALKED, WalkSpace, walk_words
-from nightgrid.solvers.strands.pieces.pieces import (
-    MANY_PATHS,
-    Found,
-    Pieces,
-    TooManyPiecesError,
-    TooWideError,
-    find_pieces,
-    grid_of,
-    least_of,
-    ragged,
-)
+from nightgrid.solvers.strands.pieces import pieces as piece_tables
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, TooManyPiecesError, TooWideError
 from nightgrid.solvers.strands.pieces.words import PATH_MAX
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
@@ -97,17 +88,17 @@ def find_wide_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> WideFoun
         starts=np.empty(PIECES_MAX + 1, np.int64),
     )
     status, count = walk_words(
-        lexicon.trie, grid_of(puzzle, rules, lexicon), rules.min_letters, rules.crossing, space,
-        STEPS_MAX,
+        lexicon.trie, piece_tables.grid_of(puzzle, rules, lexicon), rules.min_letters,
+        rules.crossing, space, STEPS_MAX,
     )  # fmt: skip
     out = space.out
     if status != WALKED:
-        raise TooManyPiecesError(MANY_PATHS)
+        raise TooManyPiecesError(piece_tables.MANY_PATHS)
     starts = space.starts[:count].copy()
     heads = out[starts[:, None] + np.arange(3)].reshape(count, 3).astype(np.int64)
-    bounds, places = ragged(starts + 3, heads[:, 1])
+    bounds, places = piece_tables.ragged(starts + 3, heads[:, 1])
     cells = out[places]
-    block_bounds, places = ragged(starts + 3 + heads[:, 1], heads[:, 2])
+    block_bounds, places = piece_tables.ragged(starts + 3 + heads[:, 1], heads[:, 2])
     words = _merged(
         puzzle, heads[:, 0], bounds, cells, block_bounds, out[places],
         score_words(lexicon, heads[:, 0]),
@@ -124,7 +115,7 @@ def find_any_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found | W
     plain = rules.spangram == "off" or rules.compound_parts == 1
     if puzzle.cell_count <= PATH_MAX or np.diff(lexicon.offsets).max() <= PATH_MAX:
         try:
-            return find_pieces(puzzle, rules, lexicon)
+            return piece_tables.find_pieces(puzzle, rules, lexicon)
         except TooWideError as error:
             if not plain:
                 raise TooManyPiecesError(f"{error}, or {_NO_COMPOUNDS}") from error
@@ -189,7 +180,7 @@ def _merged(
         new[1:] |= column[order[1:]] != column[order[:-1]]
     heads = np.flatnonzero(new)
     rows = order[heads]
-    cell_offsets, places = ragged(bounds[rows], np.diff(bounds)[rows])
+    cell_offsets, places = piece_tables.ragged(bounds[rows], np.diff(bounds)[rows])
     merged = cells[places]
     set_offsets, block_offsets, least = _least(order, heads, block_bounds, blocks)
     return WidePieces(
@@ -242,7 +233,7 @@ def _least(order: Any, heads: Any, bounds: Any, blocks: Any) -> tuple[Any, Any, 
             sum(1 << b for b in blocks[bounds[row] : bounds[row + 1]].tolist())
             for row in order[start:stop].tolist()
         }
-        for mask in least_of(masks):
+        for mask in piece_tables.least_of(masks):
             numbers += bits_of(mask)
             block_offsets.append(len(numbers))
         set_offsets.append(len(block_offsets) - 1)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.compiling import (
     I32,
     I64,
@@ -15,28 +16,11 @@ from nightgrid.solvers.kernel.compiling import (
     kernel,
     search_kernel,
 )
-from nightgrid.solvers.kernel.hash_table import (
-    EMPTY,
-    Index,
-    enter,
-    enter_new,
-    first_slot,
-    mix_first,
-    mix_last,
-    mix_next,
-    next_slot,
-    seek,
-)
-from nightgrid.solvers.strands.pieces.component_paths import (
-    CELLS,
-    CODE_HI,
-    CODE_LO,
-    FALLING,
-    WORD,
-    Components,
-)
+from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces.component_paths import Components
 
-BLOCKS = FALLING
+BLOCKS = component_paths.FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
 DIGIT_BITS = 11
 """Of a key that rows are sorted by at a time."""
@@ -61,7 +45,7 @@ def new_rows(rows: Int) -> Rows:
     return Rows(
         np.empty((rows, 5), np.uint64),
         np.empty((rows, 2), np.int64),
-        np.full(1 << bits, EMPTY, np.uint32),
+        np.full(1 << bits, hash_table.EMPTY, np.uint32),
         bits,
     )
 
@@ -69,18 +53,23 @@ def new_rows(rows: Int) -> Rows:
 @inlined_kernel
 def _mixed_row(rows: Rows, row: Int) -> np.uint64:
     masks = rows.masks
-    h = mix_next(mix_first(masks[row, CELLS]), masks[row, BLOCKS])
-    h = mix_next(mix_next(h, masks[row, CODE_HI]), masks[row, CODE_LO])
-    return mix_last(mix_next(h, np.uint64(rows.numbers[row, 0])))
+    h = hash_table.mix_next(
+        hash_table.mix_first(masks[row, component_paths.CELLS]), masks[row, BLOCKS]
+    )
+    h = hash_table.mix_next(
+        hash_table.mix_next(h, masks[row, component_paths.CODE_HI]),
+        masks[row, component_paths.CODE_LO],
+    )
+    return hash_table.mix_last(hash_table.mix_next(h, np.uint64(rows.numbers[row, 0])))
 
 
 @inlined_kernel
 def _is_equal(rows: Rows, one: Int, other: Int) -> bool:
     masks = rows.masks
     return bool(
-        masks[one, CELLS] == masks[other, CELLS]
-        and masks[one, CODE_LO] == masks[other, CODE_LO]
-        and masks[one, CODE_HI] == masks[other, CODE_HI]
+        masks[one, component_paths.CELLS] == masks[other, component_paths.CELLS]
+        and masks[one, component_paths.CODE_LO] == masks[other, component_paths.CODE_LO]
+        and masks[one, component_paths.CODE_HI] == masks[other, component_paths.CODE_HI]
         and masks[one, BLOCKS] == masks[other, BLOCKS]
         and rows.numbers[one, 0] == rows.numbers[other, 0]
     )
@@ -90,16 +79,16 @@ def _is_equal(rows: Rows, one: Int, other: Int) -> bool:
 def keep_row(rows: Rows, new: Int) -> bool:
     """Enter row `new`; if there is an equal one, give that the higher score; tell if it is new."""
     mixed = _mixed_row(rows, new)
-    slot = first_slot(mixed, rows.bits)
+    slot = hash_table.first_slot(mixed, rows.bits)
     while True:
-        slot, row = seek(rows.slots, rows.bits, mixed, slot)
+        slot, row = hash_table.seek(rows.slots, rows.bits, mixed, slot)
         if row < 0:
-            enter(rows.slots, slot, mixed, new)
+            hash_table.enter(rows.slots, slot, mixed, new)
             return True
         if _is_equal(rows, row, new):
             rows.numbers[row, 1] = max(rows.numbers[row, 1], rows.numbers[new, 1])
             return False
-        slot = next_slot(slot, rows.bits)
+        slot = hash_table.next_slot(slot, rows.bits)
 
 
 @kernel
@@ -109,7 +98,7 @@ def longer_rows(rows: Rows) -> Rows:
     more = new_rows(2 * found)
     more.masks[:found], more.numbers[:found] = rows.masks, rows.numbers
     for row in range(found):
-        enter_new(more.slots, more.bits, _mixed_row(more, row), row)
+        hash_table.enter_new(more.slots, more.bits, _mixed_row(more, row), row)
     return more
 
 
@@ -144,10 +133,10 @@ def _sort_by(keys: np.ndarray, order: np.ndarray, n: Int) -> Any:
 @kernel
 def _stands_before(masks: np.ndarray, a: Int, b: Int) -> bool:
     """Compare rows of the same cells: by letters, then blocks."""
-    if masks[a, CODE_HI] != masks[b, CODE_HI]:
-        return masks[a, CODE_HI] < masks[b, CODE_HI]
-    if masks[a, CODE_LO] != masks[b, CODE_LO]:
-        return masks[a, CODE_LO] < masks[b, CODE_LO]
+    if masks[a, component_paths.CODE_HI] != masks[b, component_paths.CODE_HI]:
+        return masks[a, component_paths.CODE_HI] < masks[b, component_paths.CODE_HI]
+    if masks[a, component_paths.CODE_LO] != masks[b, component_paths.CODE_LO]:
+        return masks[a, component_paths.CODE_LO] < masks[b, component_paths.CODE_LO]
     return masks[a, BLOCKS] < masks[b, BLOCKS]
 
 
@@ -178,7 +167,7 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
     order = np.arange(n).astype(np.int32)
     keys = np.empty(n, np.uint64)
     for i in range(n):
-        keys[i] = masks[i, CELLS]
+        keys[i] = masks[i, component_paths.CELLS]
     keys, order = _sort_by(keys, order, n)
     for i in range(n):
         keys[i] = np.uint64(numbers[order[i], 0])
@@ -194,7 +183,7 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
         stop = start + 1
         while (
             stop < n
-            and masks[order[stop], CELLS] == masks[head, CELLS]
+            and masks[order[stop], component_paths.CELLS] == masks[head, component_paths.CELLS]
             and keys[stop] == keys[start]
         ):
             stop += 1
@@ -203,13 +192,13 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
             row = order[i]
             if (
                 i == start
-                or masks[row, CODE_LO] != codes[pieces - 1, 1]
-                or masks[row, CODE_HI] != codes[pieces - 1, 0]
+                or masks[row, component_paths.CODE_LO] != codes[pieces - 1, 1]
+                or masks[row, component_paths.CODE_HI] != codes[pieces - 1, 0]
             ):
                 low[pieces] = numbers[row, 0]
-                cells[pieces] = masks[row, CELLS]
-                codes[pieces, 0] = masks[row, CODE_HI]
-                codes[pieces, 1] = masks[row, CODE_LO]
+                cells[pieces] = masks[row, component_paths.CELLS]
+                codes[pieces, 0] = masks[row, component_paths.CODE_HI]
+                codes[pieces, 1] = masks[row, component_paths.CODE_LO]
                 scores[pieces] = numbers[row, 1]
                 pieces += 1
                 offsets[pieces] = kept
@@ -292,7 +281,7 @@ def hash_phrases(components: Components, weights: ScoreWeights) -> Phrases:
     fields, offsets, seconds = components.fields, weights.phrase_offsets, weights.phrase_second
     here = np.zeros(words, np.uint8)
     for i in range(len(fields)):
-        here[fields[i, WORD]] = 1
+        here[fields[i, component_paths.WORD]] = 1
     count = 0
     for word in range(words):
         if here[word]:
@@ -314,26 +303,26 @@ def hash_phrases(components: Components, weights: ScoreWeights) -> Phrases:
 @inlined_kernel
 def _find_code(hi: np.uint64, lo: np.uint64, mixed: np.uint64, known: Codes) -> tuple[Int, Int]:
     """Look a code up; return its slot and number, or the slot that is free for it and -1."""
-    slot = first_slot(mixed, known.bits)
+    slot = hash_table.first_slot(mixed, known.bits)
     while True:
-        slot, number = seek(known.slots, known.bits, mixed, slot)
+        slot, number = hash_table.seek(known.slots, known.bits, mixed, slot)
         if number < 0 or (known.codes[number, 0] == hi and known.codes[number, 1] == lo):
             return slot, number
-        slot = next_slot(slot, known.bits)
+        slot = hash_table.next_slot(slot, known.bits)
 
 
 @inlined_kernel
 def _mixed_code(hi: np.uint64, lo: np.uint64) -> np.uint64:
-    return mix_last(mix_next(mix_first(hi), lo))
+    return hash_table.mix_last(hash_table.mix_next(hash_table.mix_first(hi), lo))
 
 
 @kernel
 def hash_codes(codes: U64) -> Codes:
     """Index distinct codes (uint64[n, 2])."""
     bits = _bits_for(len(codes))
-    slots = np.full(1 << bits, EMPTY, np.uint32)
+    slots = np.full(1 << bits, hash_table.EMPTY, np.uint32)
     for i in range(len(codes)):
-        enter_new(slots, bits, _mixed_code(codes[i, 0], codes[i, 1]), i)
+        hash_table.enter_new(slots, bits, _mixed_code(codes[i, 0], codes[i, 1]), i)
     return Codes(codes, slots, bits)
 
 
@@ -355,7 +344,7 @@ def phrase_score(first: Int, second: Int, phrases: Phrases) -> Int:
 def number_codes(codes: U64) -> I64:
     """Number equal codes (uint64[n, 2]) alike, in the order of their first rows: int64[n]."""
     bits = _bits_for(len(codes))
-    known = Codes(codes, np.full(1 << bits, EMPTY, np.uint32), bits)
+    known = Codes(codes, np.full(1 << bits, hash_table.EMPTY, np.uint32), bits)
     numbers = np.empty(len(codes), np.int64)
     count = 0
     for i in range(len(codes)):
@@ -364,7 +353,7 @@ def number_codes(codes: U64) -> I64:
         if first >= 0:
             numbers[i] = numbers[first]
         else:
-            enter(known.slots, slot, mixed, i)
+            hash_table.enter(known.slots, slot, mixed, i)
             numbers[i] = count
             count += 1
     return numbers

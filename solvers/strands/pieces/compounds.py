@@ -15,39 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
-from nightgrid.solvers.strands.pieces.component_paths import (
-    CELLS,
-    CODE_BITS,
-    CODE_HI,
-    CODE_LO,
-    COST,
-    FALLING,
-    FIRST,
-    HIGH,
-    LAST,
-    LETTERS,
-    LETTERS_MAX,
-    LOW,
-    RISING,
-    SIDES,
-    WORD,
-    Components,
-    diagonal,
-)
-from nightgrid.solvers.strands.pieces.compound_tables import (
-    BLOCKS,
-    Codes,
-    Phrases,
-    Rows,
-    ScoreWeights,
-    hash_codes,
-    hash_phrases,
-    is_known,
-    keep_row,
-    longer_rows,
-    new_rows,
-    phrase_score,
-)
+from nightgrid.solvers.strands.pieces import component_paths, compound_tables
+from nightgrid.solvers.strands.pieces.component_paths import Components
+from nightgrid.solvers.strands.pieces.compound_tables import Codes, Phrases, Rows, ScoreWeights
 from nightgrid.solvers.strands.pieces.words import WINDOW, Grid, spans
 
 FIRST_ROWS = 1 << 15
@@ -119,7 +89,7 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     bounds = np.zeros(cells + 1, np.int64)
     for i in range(len(fields)):
         for k in range(8):
-            to = near[fields[i, FIRST], k]
+            to = near[fields[i, component_paths.FIRST], k]
             if to < 0:
                 break
             bounds[to + 1] += 1
@@ -130,7 +100,7 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     for i in range(len(fields)):
         # Beside is mutual.
         for k in range(8):
-            to = near[fields[i, FIRST], k]
+            to = near[fields[i, component_paths.FIRST], k]
             if to < 0:
                 break
             listed[ends[to]] = i
@@ -150,7 +120,11 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
         for cell in range(cells):
             for k in range(bounds[cell], bounds[cell + 1]):
                 i = listed[k]
-                cost, last, sides = fields[i, COST], fields[i, LAST], fields[i, SIDES]
+                cost, last, sides = (
+                    fields[i, component_paths.COST],
+                    fields[i, component_paths.LAST],
+                    fields[i, component_paths.SIDES],
+                )
                 for before in range(SIDES_SETS):
                     after = before | sides
                     rest = np.int64(0) if spans(after) else need[m - 1, last, after]
@@ -162,8 +136,8 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
 def _overlap(components: Components, one: Int, other: Int) -> bool:
     """Tell whether two components share a cell, on a board of any size."""
     fields, paths = components.fields, components.paths
-    for i in range(fields[one, LETTERS]):
-        for j in range(fields[other, LETTERS]):
+    for i in range(fields[one, component_paths.LETTERS]):
+        for j in range(fields[other, component_paths.LETTERS]):
             if paths[one, i] == paths[other, j]:
                 return True
     return False
@@ -211,11 +185,11 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             return TOO_MANY
         i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
         at[depth] += 1
-        spent = sums[depth, SPENT] + fields[i, COST]
+        spent = sums[depth, SPENT] + fields[i, component_paths.COST]
         if spent > limits.cost_max:
             depth -= 1  # The others cost no less.
             continue
-        if shapes[i, CELLS] & joined[depth, CELLS]:
+        if shapes[i, component_paths.CELLS] & joined[depth, component_paths.CELLS]:
             if not board.wide:
                 continue
             overlap = False
@@ -223,39 +197,48 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
                 overlap |= _overlap(board.components, chosen[d], i)
             if overlap:
                 continue
-        touched = sums[depth, TOUCHED] | np.int64(fields[i, SIDES])
+        touched = sums[depth, TOUCHED] | np.int64(fields[i, component_paths.SIDES])
         ends = depth > 0 and spans(touched)
-        last = fields[i, LAST]
+        last = fields[i, component_paths.LAST]
         left = limits.components_max - depth - 1
         goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
-        length = sums[depth, LENGTH] + fields[i, LETTERS]
-        if not (ends or goes_on) or length > LETTERS_MAX:
+        length = sums[depth, LENGTH] + fields[i, component_paths.LETTERS]
+        if not (ends or goes_on) or length > component_paths.LETTERS_MAX:
             continue
-        bits = np.uint64(CODE_BITS * fields[i, LETTERS])
-        hi, lo = joined[depth, CODE_HI], joined[depth, CODE_LO]
+        bits = np.uint64(component_paths.CODE_BITS * fields[i, component_paths.LETTERS])
+        hi, lo = joined[depth, component_paths.CODE_HI], joined[depth, component_paths.CODE_LO]
         if bits < np.uint64(64):
             hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
             lo = lo << bits
         else:
             hi, lo = lo << (bits - np.uint64(64)), _ZERO
-        hi |= shapes[i, CODE_HI]
-        lo |= shapes[i, CODE_LO]
-        value = sums[depth, SCORE] + component_scores[fields[i, WORD]]
-        falling, rising = shapes[i, FALLING], shapes[i, RISING]
+        hi |= shapes[i, component_paths.CODE_HI]
+        lo |= shapes[i, component_paths.CODE_LO]
+        value = sums[depth, SCORE] + component_scores[fields[i, component_paths.WORD]]
+        falling, rising = shapes[i, component_paths.FALLING], shapes[i, component_paths.RISING]
         if depth > 0:
             before = chosen[depth]
-            value += phrase_score(fields[before, WORD], fields[i, WORD], board.phrases)
-            more_falling, more_rising = diagonal(
-                fields[before, LAST], fields[i, FIRST], board.columns, board.row_of
+            value += compound_tables.phrase_score(
+                fields[before, component_paths.WORD], fields[i, component_paths.WORD], board.phrases
             )
-            falling |= joined[depth, FALLING] | more_falling
-            rising |= joined[depth, RISING] | more_rising
-        cells = shapes[i, CELLS] | joined[depth, CELLS]
+            more_falling, more_rising = component_paths.diagonal(
+                fields[before, component_paths.LAST],
+                fields[i, component_paths.FIRST],
+                board.columns,
+                board.row_of,
+            )
+            falling |= joined[depth, component_paths.FALLING] | more_falling
+            rising |= joined[depth, component_paths.RISING] | more_rising
+        cells = shapes[i, component_paths.CELLS] | joined[depth, component_paths.CELLS]
         lowest, highest = (
-            min(sums[depth, LOWEST], fields[i, LOW]),
-            max(sums[depth, HIGHEST], fields[i, HIGH]),
+            min(sums[depth, LOWEST], fields[i, component_paths.LOW]),
+            max(sums[depth, HIGHEST], fields[i, component_paths.HIGH]),
         )
-        if ends and length >= limits.min_letters and not is_known(hi, lo, board.spelled):
+        if (
+            ends
+            and length >= limits.min_letters
+            and not compound_tables.is_known(hi, lo, board.spelled)
+        ):
             if highest - lowest >= WINDOW:
                 return TOO_WIDE
             shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
@@ -263,22 +246,22 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
                 return TOO_WIDE
             if found == len(rows.masks):
                 return FULL
-            rows.masks[found, CELLS] = shape
-            rows.masks[found, BLOCKS] = _ZERO if limits.crossing else blocks
-            rows.masks[found, CODE_HI] = hi
-            rows.masks[found, CODE_LO] = lo
+            rows.masks[found, component_paths.CELLS] = shape
+            rows.masks[found, compound_tables.BLOCKS] = _ZERO if limits.crossing else blocks
+            rows.masks[found, component_paths.CODE_HI] = hi
+            rows.masks[found, component_paths.CODE_LO] = lo
             rows.numbers[found, 0] = lowest
             rows.numbers[found, 1] = value + count_scores[depth + 1]
-            if keep_row(rows, found):
+            if compound_tables.keep_row(rows, found):
                 found += 1
         if goes_on:
             depth += 1
             chosen[depth] = i
-            joined[depth, CELLS] = cells
-            joined[depth, FALLING] = falling
-            joined[depth, RISING] = rising
-            joined[depth, CODE_HI] = hi
-            joined[depth, CODE_LO] = lo
+            joined[depth, component_paths.CELLS] = cells
+            joined[depth, component_paths.FALLING] = falling
+            joined[depth, component_paths.RISING] = rising
+            joined[depth, component_paths.CODE_HI] = hi
+            joined[depth, component_paths.CODE_LO] = lo
             sums[depth, TOUCHED] = touched
             sums[depth, SPENT] = spent
             sums[depth, SCORE] = value
@@ -310,8 +293,8 @@ def join_components(
         listed=listed,
         need=_needs(components, bounds, listed, limits.components_max - 1),
         row_of=np.arange(cells) // grid.columns,
-        spelled=hash_codes(words),
-        phrases=hash_phrases(components, weights),
+        spelled=compound_tables.hash_codes(words),
+        phrases=compound_tables.hash_phrases(components, weights),
         columns=grid.columns,
         wide=cells > WINDOW,
     )
@@ -324,9 +307,11 @@ def join_components(
         sums=np.zeros((depths, 6), np.int64),
         steps=np.zeros(1, np.int64),
     )
-    stack.masks[0, CODE_LO] = 1  # A leading one tells codes of different lengths apart.
+    stack.masks[0, component_paths.CODE_LO] = (
+        1  # A leading one tells codes of different lengths apart.
+    )
     stack.sums[0, LOWEST] = cells
-    rows = new_rows(min(FIRST_ROWS, limits.rows_max))
+    rows = compound_tables.new_rows(min(FIRST_ROWS, limits.rows_max))
     found: Int = np.int64(0)
     for first in range(len(components.fields)):
         while True:
@@ -340,5 +325,5 @@ def join_components(
                 break
             # Begin with this component anew: what it has given so far is found to be known.
             found = len(rows.masks)
-            rows = longer_rows(rows)
+            rows = compound_tables.longer_rows(rows)
     return found, rows.masks, rows.numbers

@@ -16,12 +16,9 @@ import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.strands.pieces.component_paths import (
-    CODE_BITS,
-    LETTERS_MAX,
-    cheapest_below,
-    find_components,
-)
+from nightgrid.solvers.strands import score as scores
+from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces import words as word_paths
 from nightgrid.solvers.strands.pieces.compound_tables import ScoreWeights, merge_rows, number_codes
 from nightgrid.solvers.strands.pieces.compounds import (
     TOO_MANY,
@@ -29,29 +26,9 @@ from nightgrid.solvers.strands.pieces.compounds import (
     JoinLimits,
     join_components,
 )
-from nightgrid.solvers.strands.pieces.words import (
-    BOTTOM,
-    LEFT,
-    NO_LETTER,
-    RIGHT,
-    STEPS_MAX,
-    TOO_MANY_PATHS,
-    TOP,
-    WORD_TOO_WIDE,
-    Grid,
-    find_words,
-    neighbours,
-)
+from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
-from nightgrid.solvers.strands.score import (
-    NO_COMPONENT,
-    component_costs,
-    score_components,
-    score_counts,
-    score_phrases,
-    score_words,
-)
 
 COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
@@ -136,32 +113,32 @@ def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
     codes = np.searchsorted(lexicon.alphabet, points)
     codes[codes == len(lexicon.alphabet)] = 0
     known = lexicon.alphabet[codes] == points
-    return np.where(known, codes, NO_LETTER).astype(np.uint8)
+    return np.where(known, codes, word_paths.NO_LETTER).astype(np.uint8)
 
 
 def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Grid:
     """Write the cells of a board as kernels take them."""
     rows, columns = puzzle.row_count, puzzle.column_count
-    near = neighbours(rows, columns, diagonal=rules.diagonal)
+    near = word_paths.neighbours(rows, columns, diagonal=rules.diagonal)
     return Grid(board_codes(puzzle, lexicon), near, rows, columns)
 
 
 def _words(lexicon: Lexicon, grid: Grid, rules: Rules) -> Pieces:
-    found, masks, numbers = find_words(
-        lexicon.trie, grid, rules.min_letters, STEPS_MAX, WORD_ROWS_MAX
+    found, masks, numbers = word_paths.find_words(
+        lexicon.trie, grid, rules.min_letters, word_paths.STEPS_MAX, WORD_ROWS_MAX
     )
-    if found == WORD_TOO_WIDE:
+    if found == word_paths.WORD_TOO_WIDE:
         raise TooWideError(_too_wide(grid))
-    if found == TOO_MANY_PATHS:
+    if found == word_paths.TOO_MANY_PATHS:
         raise TooWideError(MANY_PATHS)
-    scores = score_words(lexicon, numbers[:, 0])
-    return _merge(masks, numbers, scores, rules)
+    scored = scores.score_words(lexicon, numbers[:, 0])
+    return _merge(masks, numbers, scored, rules)
 
 
 def _compounds(lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces) -> tuple[Pieces, U64]:
     costs, cheapest, weights = scored_components(lexicon, rules)
-    complete, components = find_components(
-        lexicon.trie, costs, cheapest, grid, rules.compound_centibels, STEPS_MAX
+    complete, components = component_paths.find_components(
+        lexicon.trie, costs, cheapest, grid, rules.compound_centibels, word_paths.STEPS_MAX
     )
     if not complete:
         raise TooManyPiecesError(MANY_PATHS)
@@ -205,10 +182,10 @@ def _codes(lexicon: Lexicon, words: Any) -> U64:
     count = 0
     for word in words:
         letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
-        if len(letters) <= LETTERS_MAX:
+        if len(letters) <= component_paths.LETTERS_MAX:
             code = 1
             for letter in letters.tolist():
-                code = code << CODE_BITS | letter
+                code = code << component_paths.CODE_BITS | letter
             codes[count] = code >> 64, code & (2**64 - 1)
             count += 1
     return codes[:count]
@@ -227,14 +204,14 @@ def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any, ScoreWe
     if key not in _scored:
         if len(_scored) >= _SCORED_KEPT:
             _scored.clear()
-        costs = component_costs(lexicon, rules.part_centizipf).astype(np.int32)
-        cheapest = cheapest_below(lexicon.trie, costs, NO_COMPONENT)
+        costs = scores.component_costs(lexicon, rules.part_centizipf).astype(np.int32)
+        cheapest = component_paths.cheapest_below(lexicon.trie, costs, scores.NO_COMPONENT)
         weights = ScoreWeights(
-            components=score_components(lexicon),
+            components=scores.score_components(lexicon),
             phrase_offsets=lexicon.phrase_offsets,
             phrase_second=lexicon.phrase_second,
-            phrases=score_phrases(lexicon),
-            counts=score_counts(lexicon, COMPONENTS_MAX),
+            phrases=scores.score_phrases(lexicon),
+            counts=scores.score_counts(lexicon, COMPONENTS_MAX),
         )
         _scored[key] = costs, cheapest, weights
     return _scored[key]
@@ -265,9 +242,9 @@ def _merge(masks: Any, numbers: Any, scores: Any, rules: Rules) -> Pieces:
         first = np.empty(0, np.intp)
         best, least, offsets = scores, blocks, np.zeros(1, np.int32)
     sides = numbers[order, 2][first]
-    spans = ((sides & (TOP | BOTTOM)) == (TOP | BOTTOM)) | (
-        (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
-    )
+    spans = (
+        (sides & (word_paths.TOP | word_paths.BOTTOM)) == (word_paths.TOP | word_paths.BOTTOM)
+    ) | ((sides & (word_paths.LEFT | word_paths.RIGHT)) == (word_paths.LEFT | word_paths.RIGHT))
     return Pieces(
         low=low[first].astype(np.int32),
         cells=cells[first],

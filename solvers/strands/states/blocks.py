@@ -14,16 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import (
-    EMPTY,
-    Index,
-    enter,
-    first_slot,
-    hash_span,
-    next_slot,
-    seek,
-)
+from nightgrid.solvers.kernel.hash_table import Index
 
 SET_MAX = 256
 """Values that one set may hold; more are refused, never cut."""
@@ -66,7 +59,7 @@ def new_pool() -> Pool:
 def clear_pool(pool: Pool) -> None:
     """Forget every set but the empty one."""
     pool.held[0] = 1
-    pool.slots[:] = EMPTY
+    pool.slots[:] = hash_table.EMPTY
 
 
 @inlined_kernel
@@ -84,15 +77,15 @@ def _is_set(number: Int, count: Int, pool: Pool) -> bool:
 @search_kernel
 def intern(count: Int, pool: Pool) -> Int:
     """Number the set of the first `count` values of the scratch, ascending; -1 when it is full."""
-    mixed = hash_span(np.uint64(count), pool.scratch, 0, count)
-    slot = first_slot(mixed, _INDEX_BITS)
+    mixed = hash_table.hash_span(np.uint64(count), pool.scratch, 0, count)
+    slot = hash_table.first_slot(mixed, _INDEX_BITS)
     while True:
-        slot, number = seek(pool.slots, _INDEX_BITS, mixed, slot)
+        slot, number = hash_table.seek(pool.slots, _INDEX_BITS, mixed, slot)
         if number < 0:
             break
         if _is_set(number, count, pool):
             return number
-        slot = next_slot(slot, _INDEX_BITS)
+        slot = hash_table.next_slot(slot, _INDEX_BITS)
     number = pool.held[0]
     start = pool.offsets[number]
     if number + 2 > len(pool.offsets) or start + count > len(pool.sets):
@@ -100,7 +93,7 @@ def intern(count: Int, pool: Pool) -> Int:
     for i in range(count):
         pool.sets[start + i] = pool.scratch[i]
     pool.offsets[number + 1] = start + count
-    enter(pool.slots, slot, mixed, number)
+    hash_table.enter(pool.slots, slot, mixed, number)
     pool.held[0] = number + 1
     return number
 

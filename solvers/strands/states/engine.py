@@ -13,22 +13,9 @@ from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import Found
+from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import Pool, clear_pool, new_pool
-from nightgrid.solvers.strands.states.table import (
-    CLOCK_STRIDE,
-    DEADLINE_NS,
-    EXISTS,
-    NODES,
-    NODES_MAX,
-    STATE_BYTES,
-    STATES,
-    STATES_MAX,
-    STATUS,
-    TICK,
-    Table,
-    clear,
-    new_table,
-)
+from nightgrid.solvers.strands.states.table import Table
 
 State = tuple[Any, ...]
 _kept: list[tuple[Table, Pool]] = []
@@ -85,7 +72,7 @@ class RootChildren:
 
 
 def _memory(budget: Budget) -> tuple[Table, Pool]:
-    states = int(max(1, min(budget.table_bytes // STATE_BYTES, MOST_NUMBERS)))
+    states = int(max(1, min(budget.table_bytes // tables.STATE_BYTES, MOST_NUMBERS)))
     try:
         # What is taken off the list belongs to one search: streams live side by side.
         table, pool = _kept.pop()
@@ -94,15 +81,15 @@ def _memory(budget: Budget) -> tuple[Table, Pool]:
         table, pool = _largest_table(states), new_pool()
     if len(table.states) < states:
         table = _largest_table(states)
-    table.control[STATES_MAX] = min(states, len(table.states))
-    clear(table)
+    table.control[tables.STATES_MAX] = min(states, len(table.states))
+    tables.clear(table)
     return table, pool
 
 
 def _largest_table(states: int) -> Table:
     while True:
         try:
-            return new_table(states)
+            return tables.new_table(states)
         except MemoryError:
             # More than this machine can promise: what it can is the budget then.
             states //= 2
@@ -118,17 +105,17 @@ class Meter:
 
     def __init__(self, control: I64, budget: Budget, *, exists: bool) -> None:
         self.control, self.started_ns = control, time.perf_counter_ns()
-        control[NODES] = 0
-        control[NODES_MAX] = budget.nodes
-        control[DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
-        control[EXISTS] = exists
-        control[TICK] = CLOCK_STRIDE - 1
+        control[tables.NODES] = 0
+        control[tables.NODES_MAX] = budget.nodes
+        control[tables.DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
+        control[tables.EXISTS] = exists
+        control[tables.TICK] = tables.CLOCK_STRIDE - 1
 
     def spent(self, engine: str, table_bytes: int) -> Statistics:
         """Say what the search has cost so far."""
         return Statistics(
-            states=int(self.control[STATES]),
-            nodes=int(self.control[NODES]),
+            states=int(self.control[tables.STATES]),
+            nodes=int(self.control[tables.NODES]),
             kernel_ns=time.perf_counter_ns() - self.started_ns,
             table_bytes=table_bytes,
             engine=engine,
@@ -136,13 +123,13 @@ class Meter:
 
     def check_clock(self) -> None:
         """Raise BudgetSpentError when the budget's seconds are over."""
-        if time.monotonic_ns() > int(self.control[DEADLINE_NS]):
+        if time.monotonic_ns() > int(self.control[tables.DEADLINE_NS]):
             raise BudgetSpentError(OUT_OF_SECONDS)
 
     def check(self) -> None:
         """Raise BudgetSpentError if the kernel has stopped."""
-        if self.control[STATUS] != DONE:
-            raise BudgetSpentError(int(self.control[STATUS]))
+        if self.control[tables.STATUS] != DONE:
+            raise BudgetSpentError(int(self.control[tables.STATUS]))
 
 
 class Engine(Meter):
@@ -159,4 +146,4 @@ class Engine(Meter):
 
     def statistics(self) -> Statistics:
         """Say what the search has cost so far."""
-        return self.spent(self.name, int(self.control[STATES]) * STATE_BYTES)
+        return self.spent(self.name, int(self.control[tables.STATES]) * tables.STATE_BYTES)

@@ -17,19 +17,8 @@ from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.cell_supports import supports_of
 from nightgrid.solvers.strands.states.engine import Engine, RootChildren, State
 from nightgrid.solvers.strands.states.table import NODES, NODES_MAX, STATUS
-from nightgrid.solvers.strands.sweep.sweep import (
-    ANY,
-    COMPOUND,
-    FRAME_WORDS,
-    PLAIN,
-    RULES,
-    SPANNING,
-    SWEEP_FIELDS,
-    Sweep,
-    SweepState,
-    sweep_children,
-    sweep_cover,
-)
+from nightgrid.solvers.strands.sweep import sweep as sweeps
+from nightgrid.solvers.strands.sweep.sweep import Sweep, SweepState, sweep_children, sweep_cover
 
 
 class SweepEngine(RootChildren, Engine):
@@ -44,11 +33,11 @@ class SweepEngine(RootChildren, Engine):
         self.found = found
         self.sweep, self.piece = sweep_of(puzzle, rules, found)
         words = puzzle.theme_words if rules.words == "given" else None
-        self.n = ANY if words is None else words + (rules.spangram != "off")
+        self.n = sweeps.ANY if words is None else words + (rules.spangram != "off")
         self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
-        self.stack = np.empty((puzzle.cell_count + 1, FRAME_WORDS), np.uint64)
+        self.stack = np.empty((puzzle.cell_count + 1, sweeps.FRAME_WORDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
-        self.root: State = _state(0, 0, 0, False, self.n, PLAIN, 0)
+        self.root: State = _state(0, 0, 0, False, self.n, sweeps.PLAIN, 0)
         self._root_children = self.children(self.root)
 
     def try_all(self, nodes: int) -> bool:
@@ -113,13 +102,13 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
     cells = np.concatenate([words.cells, compounds.cells])
     order = np.argsort(low, kind="stable")
     names, number = np.unique(words.word, return_inverse=True)
-    fields = np.zeros((len(low), SWEEP_FIELDS), np.int64)
+    fields = np.zeros((len(low), sweeps.SWEEP_FIELDS), np.int64)
     fields[: len(words), 0] = number
     fields[len(words) :, 0] = len(names)
     fields[:, 1] = np.concatenate([words.score, compounds.score])
     off = rules.spangram == "off"
-    fields[: len(words), 3] = np.where(words.spans & (not off), SPANNING, PLAIN)
-    fields[len(words) :, 3] = COMPOUND
+    fields[: len(words), 3] = np.where(words.spans & (not off), sweeps.SPANNING, sweeps.PLAIN)
+    fields[len(words) :, 3] = sweeps.COMPOUND
     by_word = np.argsort(number, kind="stable")
     bounds = np.searchsorted(number[by_word], np.arange(len(names) + 2)).astype(np.int64)
     if not rules.repeats:
@@ -141,7 +130,12 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
         word_offsets=bounds,
         word_pieces=place[by_word].astype(np.int64),
         geometry=np.array(
-            [puzzle.cell_count, puzzle.column_count, rules.min_letters, RULES[rules.spangram]],
+            [
+                puzzle.cell_count,
+                puzzle.column_count,
+                rules.min_letters,
+                sweeps.RULES[rules.spangram],
+            ],
             np.int64,
         ),
         supports=supports_of(low, cells, sure, puzzle.cell_count),

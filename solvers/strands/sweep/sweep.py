@@ -15,27 +15,11 @@ from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add
-from nightgrid.solvers.strands.states.blocks import (
-    Pool,
-    combine,
-    intern,
-    intern_bans,
-    is_banned,
-    list_bans,
-)
+from nightgrid.solvers.strands.states import blocks
+from nightgrid.solvers.strands.states import table as tables
+from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
-from nightgrid.solvers.strands.states.table import (
-    BEST,
-    DEAD,
-    EXISTS,
-    HI,
-    LO,
-    STATUS,
-    Table,
-    find,
-    keep,
-    spend,
-)
+from nightgrid.solvers.strands.states.table import Table
 
 ANY = 255
 """Number of words left where any will do."""
@@ -151,14 +135,14 @@ def _ban_after(
 ) -> Int:
     scratch = pool.scratch
     kept = 0
-    for i in range(list_bans(ban, word, pool)):
+    for i in range(blocks.list_bans(ban, word, pool)):
         number = np.int64(scratch[i])
         for j in range(sweep.word_offsets[number], sweep.word_offsets[number + 1]):
             if _fits_later(sweep.word_pieces[j], first, covered, sweep):
                 scratch[kept] = scratch[i]
                 kept += 1
                 break
-    return intern_bans(kept, pool)
+    return blocks.intern_bans(kept, pool)
 
 
 @inlined_kernel
@@ -177,9 +161,9 @@ def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, Swe
         return 1, state
     if rule == ONE and kind != PLAIN and flag != PLAIN:  # noqa: PLR1714  plain for the compiler
         return 1, state
-    if ban and is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
+    if ban and blocks.is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
         return 1, state
-    code, closed, several = combine(
+    code, closed, several = blocks.combine(
         state.closed, state.several, sweep.blocks, sweep.block_offsets[p],
         sweep.block_offsets[p + 1], _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
     )  # fmt: skip
@@ -218,7 +202,7 @@ def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bo
     for i in range(count):
         scratch[i] = _ZERO if step >= WINDOW else pool.sets[start + i] >> np.uint64(step)
     # Blocks behind the window were dropped before, so distinct sets stay distinct.
-    number = intern(count, pool)
+    number = blocks.intern(count, pool)
     if number < 0:
         return closed, True, -2
     return np.uint64(number), True, 0
@@ -235,28 +219,28 @@ def _settle(
         rule = sweep.geometry[RULE]
         if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
             return True, _ZERO, _ONE, np.int64(0)
-        return True, _ZERO, _ZERO, np.int64(DEAD)
+        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
     if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
-        return True, _ZERO, _ZERO, np.int64(DEAD)
+        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
     sure = _ZERO if state.several else state.closed
     if flag == COMPOUND:
         lost = has_lost_cell(first, covered, sure, sweep.words)
     else:
         lost = has_lost_cell(first, covered, sure, sweep.supports)
     if lost:
-        return True, _ZERO, _ZERO, np.int64(DEAD)
-    row = find(covered, state.closed, rest, table)
+        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
+    row = tables.find(covered, state.closed, rest, table)
     if row < 0:
-        return False, _ZERO, _ZERO, np.int64(DEAD)
+        return False, _ZERO, _ZERO, np.int64(tables.DEAD)
     states = table.states
-    return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
+    return True, states[row, tables.HI], states[row, tables.LO], np.int64(states[row, tables.BEST])
 
 
 @inlined_kernel
 def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: Frame) -> None:
     frame[F_FIRST], frame[F_NEXT] = np.uint64(state.first), np.uint64(sweep.at[state.first])
     frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = state.covered, state.closed, rest
-    frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(DEAD)
+    frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(tables.DEAD)
 
 
 @inlined_kernel
@@ -269,7 +253,7 @@ def _credit(
     score = sweep.fields[np.int64(frame[F_NEXT]) - 1, SWEEP_SCORE]
     frame[F_HI], frame[F_LO] = add(frame[F_HI], frame[F_LO], hi, lo)
     frame[F_BEST] = np.uint64(max(np.int64(frame[F_BEST]), best + score))
-    if table.control[EXISTS]:
+    if table.control[tables.EXISTS]:
         frame[F_NEXT] = np.uint64(sweep.at[np.int64(frame[F_FIRST]) + 1])
 
 
@@ -284,7 +268,7 @@ def sweep_cover(
     """
     rest = pack_sweep(state)
     known, hi, lo, best = _settle(state, rest, sweep, table)
-    if known or spend(table.control, table.timespec):
+    if known or tables.spend(table.control, table.timespec):
         return hi, lo, best
     _enter(state, rest, sweep, stack[0])
     depth = 0
@@ -297,7 +281,7 @@ def sweep_cover(
             p += 1
         if p == stop:
             hi, lo, best = frame[F_HI], frame[F_LO], np.int64(frame[F_BEST])
-            keep(covered, frame[F_CLOSED], frame[F_REST], hi, lo, best, table)
+            tables.keep(covered, frame[F_CLOSED], frame[F_REST], hi, lo, best, table)
             depth -= 1
             if depth >= 0:
                 _credit(hi, lo, best, sweep, table, stack[depth])
@@ -307,14 +291,14 @@ def sweep_cover(
         if code == 1:
             continue
         if code:
-            table.control[STATUS] = FIXED_TABLE_FULL
+            table.control[tables.STATUS] = FIXED_TABLE_FULL
             break
         rest = pack_sweep(state)
         known, hi, lo, best = _settle(state, rest, sweep, table)
         if known:
             _credit(hi, lo, best, sweep, table, frame)
             continue
-        if spend(table.control, table.timespec):
+        if tables.spend(table.control, table.timespec):
             break
         depth += 1
         _enter(state, rest, sweep, stack[depth])
@@ -333,7 +317,7 @@ def sweep_children(state: SweepState, sweep: Sweep, table: Table, pool: Pool, ou
         if code == 1:
             continue
         if code:
-            table.control[STATUS] = FIXED_TABLE_FULL
+            table.control[tables.STATUS] = FIXED_TABLE_FULL
             return 0
         out[count, 0] = np.uint64(p)
         out[count, 1] = np.uint64(after.first)

@@ -7,29 +7,11 @@ import numpy as np
 from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.strands.states.blocks import (
-    Pool,
-    combine,
-    crosses,
-    intern_bans,
-    is_banned,
-    list_bans,
-    open_blocks,
-)
+from nightgrid.solvers.strands.states import blocks
+from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import DEAD, STATUS
-from nightgrid.solvers.strands.zones.board import (
-    COLUMNS,
-    F_LEFT,
-    MIN_LETTERS,
-    REPEATS,
-    UNIT,
-    Words,
-    ZoneBoard,
-    ZoneSearch,
-    ZoneState,
-    first_on,
-    price_of,
-)
+from nightgrid.solvers.strands.zones import board as boards
+from nightgrid.solvers.strands.zones.board import Words, ZoneBoard, ZoneSearch, ZoneState
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -125,7 +107,7 @@ def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: Zo
     """
     words, board = search.words, search.board
     fitting, on_cell, on_block = board.fitting, words.on_cell, words.on_block
-    taken, closed = board.frames[before, F_LEFT] & ~state.left, state.closed
+    taken, closed = board.frames[before, boards.F_LEFT] & ~state.left, state.closed
     pieces = within(slack, words.reduced)
     size = (pieces + 63) >> 6
     for i in range(size):
@@ -155,14 +137,14 @@ def still_banned(ban: Int, word: Int, left: np.uint64, words: Words, pool: Pool)
     """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
     scratch = pool.scratch
     kept = 0
-    for i in range(list_bans(ban, word, pool)):
+    for i in range(blocks.list_bans(ban, word, pool)):
         number = np.int64(scratch[i])
         for j in range(words.word_offsets[number], words.word_offsets[number + 1]):
             if not (words.cells[words.word_pieces[j]] & ~left):
                 scratch[kept] = scratch[i]
                 kept += 1
                 break
-    return intern_bans(kept, pool)
+    return blocks.intern_bans(kept, pool)
 
 
 @inlined_kernel
@@ -173,9 +155,10 @@ def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneS
     """
     words, pool = search.words, search.pool
     left = state.left ^ words.cells[p]
-    code, closed, several = combine(
+    code, closed, several = blocks.combine(
         state.closed, state.several, words.blocks, words.block_offsets[p],
-        words.block_offsets[p + 1], open_blocks(left, search.board.geometry[COLUMNS]), pool,
+        words.block_offsets[p + 1],
+        blocks.open_blocks(left, search.board.geometry[boards.COLUMNS]), pool,
     )  # fmt: skip
     ban: Int = np.int64(0)
     if code == 0 and (state.ban or words.twin[p]):
@@ -215,7 +198,7 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
     order, that of the pieces.
     """
     words, board = search.words, search.board
-    slack = state.n * UNIT - price_of(state.left, board.prices)
+    slack = state.n * boards.UNIT - boards.price_of(state.left, board.prices)
     if slack < 0:
         return 0
     size = list_fitting(0, 1, state, slack, search)
@@ -254,17 +237,17 @@ def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tu
     """
     closed, ban = state.closed, state.ban
     count, best = _ZERO, np.int64(DEAD)
-    p = first_on(state.left, words)
+    p = boards.first_on(state.left, words)
     while p >= 0:
         q, p = p, np.int64(words.same_cells[p])
-        if closed != _ZERO and crosses(
+        if closed != _ZERO and blocks.crosses(
             closed, state.several, words.blocks, words.block_offsets[q],
             words.block_offsets[q + 1], pool,
         ):  # fmt: skip
             continue
         if words.word[q] == other or 0 <= words.rank[q] < state.rank:
             continue
-        if ban and is_banned(words.word[q], ban, pool):
+        if ban and blocks.is_banned(words.word[q], ban, pool):
             continue
         count += _ONE
         best = max(best, words.score[q])
@@ -287,7 +270,7 @@ def cover_with_two(
         on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
         if on_it < fewest:
             cell, fewest = c, on_it
-    roomy = popcount(left) - board.geometry[MIN_LETTERS]
+    roomy = popcount(left) - board.geometry[boards.MIN_LETTERS]
     for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
         if words.cell_reduced[i] > slack:
             break
@@ -296,22 +279,23 @@ def cover_with_two(
             continue
         p = np.int64(words.cell_pieces[i])
         rest = left ^ mask
-        if popcount(mask) > roomy or first_on(rest, words) < 0:
+        if popcount(mask) > roomy or boards.first_on(rest, words) < 0:
             continue
         if 0 <= words.rank[p] < rank:
             continue
         word = words.word[p]
-        if ban and is_banned(word, ban, pool):
+        if ban and blocks.is_banned(word, ban, pool):
             continue
-        code, now_closed, now_several = combine(
+        code, now_closed, now_several = blocks.combine(
             state.closed, state.several, words.blocks, words.block_offsets[p],
-            words.block_offsets[p + 1], open_blocks(rest, board.geometry[COLUMNS]), pool,
+            words.block_offsets[p + 1], blocks.open_blocks(rest, board.geometry[boards.COLUMNS]),
+            pool,
         )  # fmt: skip
         if code == -1:
             continue
         if code == -2:
             return -2, _ZERO, np.int64(DEAD)
-        other = word if board.geometry[REPEATS] == 0 else np.int64(-1)
+        other = word if board.geometry[boards.REPEATS] == 0 else np.int64(-1)
         last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
         more, value = cover_with_one(last, other, words, pool)
         if more:

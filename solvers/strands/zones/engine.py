@@ -17,17 +17,8 @@ from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.blocks import Pool, combine, open_blocks
 from nightgrid.solvers.strands.states.engine import Engine, State
 from nightgrid.solvers.strands.states.table import DEAD, STATUS
-from nightgrid.solvers.strands.zones.board import (
-    COLUMNS,
-    F_LEFT,
-    UNIT,
-    Spangrams,
-    Words,
-    ZoneBoard,
-    ZoneSearch,
-    ZoneState,
-    price_of,
-)
+from nightgrid.solvers.strands.zones import board as boards
+from nightgrid.solvers.strands.zones.board import Spangrams, Words, ZoneBoard, ZoneSearch, ZoneState
 from nightgrid.solvers.strands.zones.candidates import still_banned, zone_children
 from nightgrid.solvers.strands.zones.model import model_of
 from nightgrid.solvers.strands.zones.zones import cover
@@ -44,10 +35,10 @@ def after_spangram(
 
     Code 0 if it fits, -2 without room for another set.
     """
-    left = board.frames[0, F_LEFT] ^ spangrams.cells[s]
+    left = board.frames[0, boards.F_LEFT] ^ spangrams.cells[s]
     code, closed, several = combine(
         _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
-        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[COLUMNS]), pool,
+        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[boards.COLUMNS]), pool,
     )  # fmt: skip
     ban: Int = np.int64(0)
     if spangrams.fields[s, OWN_WORD] >= 0:
@@ -67,12 +58,12 @@ def cover_beside(
     shows in the table's status.
     """
     board, control = search.board, search.table.control
-    full = board.frames[0, F_LEFT]
+    full = board.frames[0, boards.F_LEFT]
     for s in range(start, stop):
         counts[s, 0] = _ZERO
         counts[s, 1] = _ZERO
         best[s] = DEAD
-        if price_of(full ^ spangrams.cells[s], board.prices) > n * UNIT:
+        if boards.price_of(full ^ spangrams.cells[s], board.prices) > n * boards.UNIT:
             continue
         code, state = after_spangram(s, n, spangrams, search.words, board, search.pool)
         if code == -2:

@@ -13,20 +13,8 @@ from nightgrid.solvers.kernel.hash_table import EMPTY
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, reordered
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.zones.board import (
-    F_FIELDS,
-    F_LEFT,
-    UNIT,
-    WORD_CELLS,
-    ZONES_MAX,
-    Spangrams,
-    Words,
-    ZoneBoard,
-    index_cells,
-    largest_zones,
-    price_cells,
-    twins_among,
-)
+from nightgrid.solvers.strands.zones import board as boards
+from nightgrid.solvers.strands.zones.board import Spangrams, Words, ZoneBoard
 
 
 def absolute(masks: Any, low: Any) -> U64:
@@ -66,14 +54,14 @@ class Model:
         if rules.spangram == "one":
             theme = theme[~pieces.spans]
         masks = absolute(pieces.cells, pieces.low)
-        prices = price_cells(masks[theme], cells)
+        prices = boards.price_cells(masks[theme], cells)
         self._order(pieces, theme, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
         self.board = _board_of(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
 
     def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
         bits = _bits(masks[theme])
-        reduced = UNIT - bits.astype(np.int64) @ prices
+        reduced = boards.UNIT - bits.astype(np.int64) @ prices
         order = np.argsort(reduced, kind="stable")
         self.piece = theme[order]
         """Row of `found.words` of each theme word piece."""
@@ -84,7 +72,7 @@ class Model:
         if self.rules.repeats:
             twin = np.zeros(len(order), np.bool_)
         else:
-            twin = twins_among(cells, by_word, word_offsets)
+            twin = boards.twins_among(cells, by_word, word_offsets)
         bounds, places = reordered(pieces.block_offsets, self.piece)
         blocks = _absolute_blocks(pieces)[places]
         bits = bits[order]
@@ -92,7 +80,7 @@ class Model:
         slot_bits = max(4, int(2 * len(order)).bit_length())
         slots = np.full(1 << slot_bits, EMPTY, np.uint32)
         same_cells = np.empty(len(order), np.int32)
-        index_cells(cells, slots, slot_bits, same_cells)
+        boards.index_cells(cells, slots, slot_bits, same_cells)
         # The blocks that all sets of a piece hold.
         every_path = np.bitwise_and.reduceat(blocks, bounds[:-1]) if len(blocks) else blocks
         self.names = names
@@ -112,7 +100,7 @@ class Model:
             twins=_bitsets(twin[:, None])[0],
             every_path=every_path,
             spanning=np.empty(0, np.int64),
-            cell_offsets=np.searchsorted(on, np.arange(WORD_CELLS + 1)).astype(np.uint64),
+            cell_offsets=np.searchsorted(on, np.arange(boards.WORD_CELLS + 1)).astype(np.uint64),
             cell_pieces=cell_pieces.astype(np.uint32),
             cell_masks=cells[cell_pieces],
             cell_reduced=reduced[order][cell_pieces],
@@ -144,7 +132,7 @@ class Model:
         kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
         first_block = blocks[offsets[:-1]] if len(sizes) else blocks
         geometry = geometry_of(self.puzzle, self.rules)
-        largest = largest_zones(cells, self.full, geometry, edges(self.puzzle))
+        largest = boards.largest_zones(cells, self.full, geometry, edges(self.puzzle))
         order = np.lexsort((kinds, first_block, cells, largest))
         single = sizes[order] == 1
         joins = np.zeros(len(order), np.bool_)
@@ -221,15 +209,15 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
         support=np.minimum(words.cell_offsets[:-1], max(0, len(words.cell_masks) - 1)).astype(
             np.uint64
         ),
-        frames=np.zeros((depth, F_FIELDS), np.uint64),
+        frames=np.zeros((depth, boards.F_FIELDS), np.uint64),
         fitting=np.zeros((depth, bitset), np.uint64),
         chosen=np.zeros((depth, bitset), np.uint64),
-        zones=np.zeros((depth, ZONES_MAX), np.uint64),
+        zones=np.zeros((depth, boards.ZONES_MAX), np.uint64),
         shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
         stamps=np.zeros(max(pieces, 1), np.int64),
         stamp=np.zeros(1, np.int64),
     )
-    board.frames[0, F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
+    board.frames[0, boards.F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
     board.fitting[0] = ~np.uint64(0)
     return board
 
@@ -246,5 +234,5 @@ def _bitsets(bits: Any) -> U64:
 
 def _bits(masks: Any) -> npt.NDArray[np.bool_]:
     """Turn masks into bool[masks, 64]."""
-    bits = (masks[:, None] >> np.arange(WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
+    bits = (masks[:, None] >> np.arange(boards.WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
     return np.asarray(bits, np.bool_)

@@ -23,61 +23,11 @@ from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.wide import add, times
+from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import open_blocks
-from nightgrid.solvers.strands.states.table import (
-    BEST,
-    DEAD,
-    EXISTS,
-    HI,
-    LO,
-    STATUS,
-    find,
-    keep,
-    spend,
-)
-from nightgrid.solvers.strands.zones.board import (
-    COLUMNS,
-    F_AT,
-    F_BAN,
-    F_BEST,
-    F_CLOSED,
-    F_FEWEST_AFTER,
-    F_HI,
-    F_KIND,
-    F_LEFT,
-    F_LO,
-    F_MOST_AFTER,
-    F_N,
-    F_OWN,
-    F_PIECE,
-    F_SEVERAL,
-    F_SIDE,
-    F_SIZE,
-    F_SOME,
-    F_ZONE,
-    F_ZONES,
-    MIN_LETTERS,
-    REPEATS,
-    UNIT,
-    Words,
-    ZoneBoard,
-    ZoneSearch,
-    ZoneState,
-    fewest_words,
-    price_of,
-    split_into_zones,
-    zone_of,
-)
-from nightgrid.solvers.strands.zones.candidates import (
-    cover_with_one,
-    cover_with_two,
-    has_lost_cell,
-    list_fitting,
-    place_word,
-    rarest_cell,
-    still_banned,
-    zones_share_words,
-)
+from nightgrid.solvers.strands.zones import board as boards
+from nightgrid.solvers.strands.zones import candidates
+from nightgrid.solvers.strands.zones.board import Words, ZoneBoard, ZoneSearch, ZoneState
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
@@ -85,7 +35,7 @@ BRANCH, PRODUCT = range(2)
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
-_DEAD = np.int64(DEAD)
+_DEAD = np.int64(tables.DEAD)
 
 
 @inlined_kernel
@@ -103,11 +53,11 @@ def pack(state: ZoneState) -> np.uint64:
 def _state_of(depth: Int, rank: Int, frames: U64) -> ZoneState:
     """Read the state of a frame; all frames have one rank."""
     return ZoneState(
-        frames[depth, F_LEFT],
-        frames[depth, F_CLOSED],
-        frames[depth, F_SEVERAL] != _ZERO,
-        np.int64(frames[depth, F_N]),
-        np.int64(frames[depth, F_BAN]),
+        frames[depth, boards.F_LEFT],
+        frames[depth, boards.F_CLOSED],
+        frames[depth, boards.F_SEVERAL] != _ZERO,
+        np.int64(frames[depth, boards.F_N]),
+        np.int64(frames[depth, boards.F_BAN]),
         rank,
     )
 
@@ -126,7 +76,7 @@ def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, I
     fitting = np.int64(0)
     while True:
         answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
-        if control[STATUS] != DONE:
+        if control[tables.STATUS] != DONE:
             return _ZERO, _ZERO, _DEAD
         if not answered:
             depth += 1
@@ -135,23 +85,27 @@ def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, I
             if answered:
                 if depth == 0:
                     return hi, lo, best
-                if frames[depth, F_KIND] == BRANCH:
+                if frames[depth, boards.F_KIND] == BRANCH:
                     _add_word(hi, lo, best, depth, search.words, frames, control)
                 else:
                     _add_zone(hi, lo, best, depth, frames, search.board.shares)
             own = _state_of(depth, state.rank, frames)
-            if frames[depth, F_KIND] == BRANCH:
+            if frames[depth, boards.F_KIND] == BRANCH:
                 asks, state = _next_word(depth, own, search)
             else:
                 asks, state = _next_zone(depth, own, search)
             fitting = depth
-            if control[STATUS] != DONE:
+            if control[tables.STATUS] != DONE:
                 return _ZERO, _ZERO, _DEAD
             if asks:
                 break
-            hi, lo, best = frames[depth, F_HI], frames[depth, F_LO], np.int64(frames[depth, F_BEST])
-            if frames[depth, F_KIND] == BRANCH:
-                keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
+            hi, lo, best = (
+                frames[depth, boards.F_HI],
+                frames[depth, boards.F_LO],
+                np.int64(frames[depth, boards.F_BEST]),
+            )
+            if frames[depth, boards.F_KIND] == BRANCH:
+                tables.keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
             depth -= 1
             answered = True
 
@@ -165,59 +119,67 @@ def _enter(
     words, board, table = search.words, search.board, search.table
     geometry, frames = board.geometry, board.frames
     left, closed, n = state.left, state.closed, state.n
-    if popcount(left) < n * geometry[MIN_LETTERS]:
+    if popcount(left) < n * geometry[boards.MIN_LETTERS]:
         return dead
-    slack = n * UNIT - price_of(left, board.prices)
+    slack = n * boards.UNIT - boards.price_of(left, board.prices)
     if slack < 0:
         return dead
     if n == 1:
-        count, best = cover_with_one(state, np.int64(-1), words, search.pool)
+        count, best = candidates.cover_with_one(state, np.int64(-1), words, search.pool)
         return True, _ZERO, count, best
     if n == 2:
-        code, count, best = cover_with_two(state, slack, words, board, search.pool)
+        code, count, best = candidates.cover_with_two(state, slack, words, board, search.pool)
         if code:
-            table.control[STATUS] = FIXED_TABLE_FULL
+            table.control[tables.STATUS] = FIXED_TABLE_FULL
         return True, _ZERO, count, best
-    if has_lost_cell(state, slack, words, board):
+    if candidates.has_lost_cell(state, slack, words, board):
         return dead
     zones: Int = np.int64(0)
-    if zone_of(left & (~left + _ONE), left, geometry, board.edges) != left:
-        zones = split_into_zones(left, n, board, depth)
+    if boards.zone_of(left & (~left + _ONE), left, geometry, board.edges) != left:
+        zones = boards.split_into_zones(left, n, board, depth)
         if zones == 0:
             return dead
     rest = pack(state)
-    row = find(left, closed, rest, table)
+    row = tables.find(left, closed, rest, table)
     if row >= 0:
         states = table.states
-        return True, states[row, HI], states[row, LO], np.int64(states[row, BEST])
-    frames[depth, F_LEFT] = left
-    frames[depth, F_CLOSED] = closed
-    frames[depth, F_SEVERAL] = np.uint64(state.several)
-    frames[depth, F_N] = np.uint64(n)
-    frames[depth, F_BAN] = np.uint64(state.ban)
-    frames[depth, F_HI] = _ZERO
-    frames[depth, F_LO] = _ZERO
-    frames[depth, F_BEST] = np.uint64(_DEAD)
-    if spend(table.control, table.timespec):
+        return (
+            True,
+            states[row, tables.HI],
+            states[row, tables.LO],
+            np.int64(states[row, tables.BEST]),
+        )
+    frames[depth, boards.F_LEFT] = left
+    frames[depth, boards.F_CLOSED] = closed
+    frames[depth, boards.F_SEVERAL] = np.uint64(state.several)
+    frames[depth, boards.F_N] = np.uint64(n)
+    frames[depth, boards.F_BAN] = np.uint64(state.ban)
+    frames[depth, boards.F_HI] = _ZERO
+    frames[depth, boards.F_LO] = _ZERO
+    frames[depth, boards.F_BEST] = np.uint64(_DEAD)
+    if tables.spend(table.control, table.timespec):
         return dead
-    size = list_fitting(fitting, depth, state, slack, search)
+    size = candidates.list_fitting(fitting, depth, state, slack, search)
     # Alternatives that close blocks of two zones belong together.
     if (
         zones > 0
         and not state.several
-        and (geometry[REPEATS] != 0 or not zones_share_words(depth, size, zones, words, board))
+        and (
+            geometry[boards.REPEATS] != 0
+            or not candidates.zones_share_words(depth, size, zones, words, board)
+        )
     ):
         _lay_zones(zones, n, depth, board)
         return False, _ZERO, _ZERO, _DEAD
-    cell = rarest_cell(left, depth, size, words, board)
+    cell = candidates.rarest_cell(left, depth, size, words, board)
     if cell < 0:
-        keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
+        tables.keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
         return dead
     for i in range(size):
         board.chosen[depth, i] = board.fitting[depth, i] & words.on_cell[cell, i]
-    frames[depth, F_KIND] = np.uint64(BRANCH)
-    frames[depth, F_AT] = _ZERO
-    frames[depth, F_SIZE] = np.uint64(size)
+    frames[depth, boards.F_KIND] = np.uint64(BRANCH)
+    frames[depth, boards.F_AT] = _ZERO
+    frames[depth, boards.F_SIZE] = np.uint64(size)
     return False, _ZERO, _ZERO, _DEAD
 
 
@@ -225,7 +187,7 @@ def _enter(
 def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
     """Place the next word of a frame; return whether there is one, and the state after it."""
     frames, chosen = search.board.frames, search.board.chosen
-    at, size = np.int64(frames[depth, F_AT]), np.int64(frames[depth, F_SIZE])
+    at, size = np.int64(frames[depth, boards.F_AT]), np.int64(frames[depth, boards.F_SIZE])
     while at < size:
         bits = chosen[depth, at]
         if not bits:
@@ -233,13 +195,13 @@ def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, Zo
             continue
         p = (at << 6) + trailing_zeros(bits)
         chosen[depth, at] = bits & (bits - _ONE)
-        code, after = place_word(p, own, search)
+        code, after = candidates.place_word(p, own, search)
         if code == -1:
             continue
         if code == -2:
-            search.table.control[STATUS] = FIXED_TABLE_FULL
-        frames[depth, F_AT] = np.uint64(at)
-        frames[depth, F_PIECE] = np.uint64(p)
+            search.table.control[tables.STATUS] = FIXED_TABLE_FULL
+        frames[depth, boards.F_AT] = np.uint64(at)
+        frames[depth, boards.F_PIECE] = np.uint64(p)
         return True, after
     return False, own
 
@@ -251,12 +213,14 @@ def _add_word(
     """Add what follows the word at hand to its frame."""
     if not (hi | lo):
         return
-    frames[depth, F_HI], frames[depth, F_LO] = add(frames[depth, F_HI], frames[depth, F_LO], hi, lo)
-    value = best + words.score[np.int64(frames[depth, F_PIECE])]
-    if value > np.int64(frames[depth, F_BEST]):
-        frames[depth, F_BEST] = np.uint64(value)
-    if control[EXISTS]:
-        frames[depth, F_AT] = frames[depth, F_SIZE]
+    frames[depth, boards.F_HI], frames[depth, boards.F_LO] = add(
+        frames[depth, boards.F_HI], frames[depth, boards.F_LO], hi, lo
+    )
+    value = best + words.score[np.int64(frames[depth, boards.F_PIECE])]
+    if value > np.int64(frames[depth, boards.F_BEST]):
+        frames[depth, boards.F_BEST] = np.uint64(value)
+    if control[tables.EXISTS]:
+        frames[depth, boards.F_AT] = frames[depth, boards.F_SIZE]
 
 
 @search_kernel
@@ -266,16 +230,16 @@ def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
     fewest, most = np.int64(0), np.int64(0)
     for z in range(zones):
         zone = board.zones[depth, z]
-        fewest += fewest_words(zone, prices)
-        most += popcount(zone) // board.geometry[MIN_LETTERS]
-    frames[depth, F_KIND] = np.uint64(PRODUCT)
-    frames[depth, F_ZONES] = np.uint64(zones)
-    frames[depth, F_ZONE] = _ZERO
-    frames[depth, F_OWN] = _ZERO
-    frames[depth, F_FEWEST_AFTER] = np.uint64(fewest)
-    frames[depth, F_MOST_AFTER] = np.uint64(most)
-    frames[depth, F_SIDE] = _ZERO
-    frames[depth, F_SOME] = _ONE
+        fewest += boards.fewest_words(zone, prices)
+        most += popcount(zone) // board.geometry[boards.MIN_LETTERS]
+    frames[depth, boards.F_KIND] = np.uint64(PRODUCT)
+    frames[depth, boards.F_ZONES] = np.uint64(zones)
+    frames[depth, boards.F_ZONE] = _ZERO
+    frames[depth, boards.F_OWN] = _ZERO
+    frames[depth, boards.F_FEWEST_AFTER] = np.uint64(fewest)
+    frames[depth, boards.F_MOST_AFTER] = np.uint64(most)
+    frames[depth, boards.F_SIDE] = _ZERO
+    frames[depth, boards.F_SOME] = _ONE
     for k in range(n + 1):
         shares[depth, 0, k, 0] = _ZERO
         shares[depth, 0, k, 1] = np.uint64(k == 0)
@@ -288,15 +252,15 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
     board = search.board
     frames, shares = board.frames, board.shares
     n, ban = whole.n, whole.ban
-    zones = np.int64(frames[depth, F_ZONES])
-    least = board.geometry[MIN_LETTERS]
+    zones = np.int64(frames[depth, boards.F_ZONES])
+    least = board.geometry[boards.MIN_LETTERS]
     while True:
-        begun, own = np.int64(frames[depth, F_ZONE]), np.int64(frames[depth, F_OWN])
-        side = np.int64(frames[depth, F_SIDE])
+        begun, own = np.int64(frames[depth, boards.F_ZONE]), np.int64(frames[depth, boards.F_OWN])
+        side = np.int64(frames[depth, boards.F_SIDE])
         if begun > 0:
             zone = board.zones[depth, begun - 1]
-            fewest_after: Any = np.int64(frames[depth, F_FEWEST_AFTER])
-            most_after: Any = np.int64(frames[depth, F_MOST_AFTER])
+            fewest_after: Any = np.int64(frames[depth, boards.F_FEWEST_AFTER])
+            most_after: Any = np.int64(frames[depth, boards.F_MOST_AFTER])
             most = min(popcount(zone) // least, n - fewest_after)
             while own < most:
                 own += 1
@@ -306,31 +270,33 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
                         wanted = True
                         break
                 if wanted:
-                    frames[depth, F_OWN] = np.uint64(own)
+                    frames[depth, boards.F_OWN] = np.uint64(own)
                     banned: Int = np.int64(0)
                     if ban:
-                        banned = still_banned(ban, np.int64(-1), zone, search.words, search.pool)
+                        banned = candidates.still_banned(
+                            ban, np.int64(-1), zone, search.words, search.pool
+                        )
                         if banned < 0:
-                            search.table.control[STATUS] = FIXED_TABLE_FULL
-                    here = whole.closed & open_blocks(zone, board.geometry[COLUMNS])
+                            search.table.control[tables.STATUS] = FIXED_TABLE_FULL
+                    here = whole.closed & open_blocks(zone, board.geometry[boards.COLUMNS])
                     return True, ZoneState(zone, here, False, own, banned, whole.rank)
             side = 1 - side
-            frames[depth, F_SIDE] = np.uint64(side)
-            if not frames[depth, F_SOME]:
+            frames[depth, boards.F_SIDE] = np.uint64(side)
+            if not frames[depth, boards.F_SOME]:
                 return False, whole
         if begun == zones:
             hi, lo = shares[depth, side, n, 0], shares[depth, side, n, 1]
             if hi | lo:
-                frames[depth, F_HI], frames[depth, F_LO] = hi, lo
-                frames[depth, F_BEST] = shares[depth, side, n, 2]
+                frames[depth, boards.F_HI], frames[depth, boards.F_LO] = hi, lo
+                frames[depth, boards.F_BEST] = shares[depth, side, n, 2]
             return False, whole
         zone = board.zones[depth, begun]
-        fewest = fewest_words(zone, board.prices)
-        frames[depth, F_ZONE] = np.uint64(begun + 1)
-        frames[depth, F_OWN] = np.uint64(fewest - 1)
-        frames[depth, F_FEWEST_AFTER] -= np.uint64(fewest)
-        frames[depth, F_MOST_AFTER] -= np.uint64(popcount(zone) // least)
-        frames[depth, F_SOME] = _ZERO
+        fewest = boards.fewest_words(zone, board.prices)
+        frames[depth, boards.F_ZONE] = np.uint64(begun + 1)
+        frames[depth, boards.F_OWN] = np.uint64(fewest - 1)
+        frames[depth, boards.F_FEWEST_AFTER] -= np.uint64(fewest)
+        frames[depth, boards.F_MOST_AFTER] -= np.uint64(popcount(zone) // least)
+        frames[depth, boards.F_SOME] = _ZERO
         for k in range(n + 1):
             shares[depth, 1 - side, k, 0] = _ZERO
             shares[depth, 1 - side, k, 1] = _ZERO
@@ -343,8 +309,8 @@ def _add_zone(
     """Multiply the zone at hand, with the words it got, by every way to share out the others."""
     if not (hi | lo):
         return
-    side = np.int64(frames[depth, F_SIDE])
-    own, n = np.int64(frames[depth, F_OWN]), np.int64(frames[depth, F_N])
+    side = np.int64(frames[depth, boards.F_SIDE])
+    own, n = np.int64(frames[depth, boards.F_OWN]), np.int64(frames[depth, boards.F_N])
     for k in range(n - own + 1):
         before_hi, before_lo = shares[depth, side, k, 0], shares[depth, side, k, 1]
         if not (before_hi | before_lo):
@@ -357,4 +323,4 @@ def _add_zone(
         at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
         shares[depth, 1 - side, k + own, 0] = at_hi
         shares[depth, 1 - side, k + own, 1] = at_lo
-        frames[depth, F_SOME] = _ONE
+        frames[depth, boards.F_SOME] = _ONE

@@ -19,27 +19,11 @@ from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_code_of
 from nightgrid.solvers.tiles.combo import combo
+from nightgrid.solvers.tiles.fewest_moves import plan as plans
+from nightgrid.solvers.tiles.fewest_moves import search
 from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
-from nightgrid.solvers.tiles.fewest_moves.plan import (
-    IMPOSSIBLE,
-    POSSIBLE,
-    PlanBoard,
-    PlanStack,
-    PlanTry,
-    can_be_planned,
-)
-from nightgrid.solvers.tiles.fewest_moves.search import (
-    ANY,
-    FORCED,
-    FOUND,
-    NEVER,
-    NONE,
-    RESTART,
-    Board,
-    Stack,
-    Try,
-    find_walk,
-)
+from nightgrid.solvers.tiles.fewest_moves.plan import PlanBoard, PlanStack, PlanTry, can_be_planned
+from nightgrid.solvers.tiles.fewest_moves.search import Board, Stack, Try
 from nightgrid.solvers.tiles.model import Model
 from nightgrid.solvers.tiles.solution import Walk
 
@@ -57,7 +41,7 @@ QUICK_PLAN_NODES = 2048
 """Nodes for the first plan; for the n-th try n times as many."""
 
 _SPENT = (OUT_OF_NODES, OUT_OF_SECONDS)
-_MODES = {"yes": ANY, "forced": FORCED, "no": NEVER}
+_MODES = {"yes": search.ANY, "forced": search.FORCED, "no": search.NEVER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +120,7 @@ class _Hunt:
         """A walk to begin with."""
         if first is not None:
             self.first = self.first[(self.tiles >= first.start) & (self.tiles < first.stop)]
-        elif self.mode != NEVER:
+        elif self.mode != search.NEVER:
             self.known = combo(model)[0]
         if not self.too_large and self.size:
             self._lay_out(model)
@@ -195,13 +179,13 @@ class _Hunt:
             most_nodes=self.budget.nodes,
             deadline_ns=self.deadline,
         )
-        ending = find_walk(self.board, self.first, trial, self.stack, self.cost)
-        if ending != FOUND:
+        ending = search.find_walk(self.board, self.first, trial, self.stack, self.cost)
+        if ending != search.FOUND:
             return int(ending), None
         for array, kept in zip((alive, left, key), before, strict=True):
             array[:] = kept
         used = slice(1, int(self.cost[1]) + 1)
-        return FOUND, Walk(
+        return search.FOUND, Walk(
             tiles=tuple(self.tiles[self.stack.tile[used]].tolist()),
             teleports=tuple(np.flatnonzero(self.stack.tele[used]).tolist()),
         )
@@ -223,18 +207,18 @@ class _Hunt:
         if not len(self.first):
             return self._result(0, None)
         least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
-        plan = RESTART
+        plan = search.RESTART
         while True:
             share = _share(seed + 1) * nodes
             ending, walk = self._try(self.most, share, seed, self.mode)
-            if ending in (FOUND, NONE):
+            if ending in (search.FOUND, search.NONE):
                 return self._result(least, walk)
-            if ending != RESTART:
+            if ending != search.RESTART:
                 return self._result(least, None, _spent(ending))
             seed += 1
-            if seed.bit_count() == 1 and plan != POSSIBLE:
+            if seed.bit_count() == 1 and plan != plans.POSSIBLE:
                 plan = self._plan(self.most, QUICK_PLAN_NODES * seed)
-                if plan == IMPOSSIBLE:
+                if plan == plans.IMPOSSIBLE:
                     return self._result(least, None)
 
     def fewest(self) -> Fewest:
@@ -245,7 +229,7 @@ class _Hunt:
             return self._result(least, self.known, TOO_LARGE)
         if not len(self.first):
             return self._result(0, None)
-        if self.mode == NEVER:
+        if self.mode == search.NEVER:
             existing = self.any()
             if existing.walk is None:
                 return existing
@@ -259,20 +243,20 @@ class _Hunt:
             share = _share(tries) * QUICK_NODES_PER_MOVE * (least + 2)
             if planned < least and tries.bit_count() == 1:
                 plan = self._plan(least, QUICK_PLAN_NODES * tries)
-                if plan == IMPOSSIBLE:
+                if plan == plans.IMPOSSIBLE:
                     least, tries = least + 1, 0
                     continue
-                if plan == POSSIBLE:
+                if plan == plans.POSSIBLE:
                     planned = least
             ending, found = self._try(least, share, seed, self._mode_of(tries))
-            if ending == FOUND:
+            if ending == search.FOUND:
                 return self._result(least, found)
-            if ending == NONE and self._mode_of(tries) == self.mode:
+            if ending == search.NONE and self._mode_of(tries) == self.mode:
                 least, tries = least + 1, 0
-            elif ending in (RESTART, NONE) and most > least and tries % 4 == 0:
+            elif ending in (search.RESTART, search.NONE) and most > least and tries % 4 == 0:
                 # Now and then half way down.
                 goal = most if tries % 8 else (least + most) // 2
-                ending, found = self._try(goal, share, seed, min(self.mode, FORCED))
+                ending, found = self._try(goal, share, seed, min(self.mode, search.FORCED))
                 best = found or best
             seed += 1
         return self._result(least, best, _spent(ending))
@@ -281,7 +265,7 @@ class _Hunt:
         """Choose the teleports of a try: of those with one share every other has forced ones only,
         which are fewer and mostly do.
         """
-        return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, FORCED)
+        return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, search.FORCED)
 
     def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
         """Find a walk, from below, with ever larger steps: the shortest is seldom far off.
@@ -289,7 +273,7 @@ class _Hunt:
         Returns the moves that a walk has at least, the walk, the next seed, and how it ended.
         """
         most = self.most if self.known is None else self.known.moves - 1
-        mode = min(self.mode, FORCED)
+        mode = min(self.mode, search.FORCED)
         seed, limit, step = 0, least, 1
         while limit <= most:
             for _ in range(QUICK_TRIES):
@@ -298,18 +282,18 @@ class _Hunt:
                 seed += 1
                 if walk is not None or ending in _SPENT:
                     return least, walk or self.known, seed, ending
-                if ending == NONE:
+                if ending == search.NONE:
                     break
             if limit == least and (
-                (ending == NONE and mode == self.mode)
-                or self._plan(limit, QUICK_PLAN_NODES) == IMPOSSIBLE
+                (ending == search.NONE and mode == self.mode)
+                or self._plan(limit, QUICK_PLAN_NODES) == plans.IMPOSSIBLE
             ):
                 least += 1
                 limit += 1
                 continue
             limit += step
             step *= 2
-        return least, self.known, seed, RESTART
+        return least, self.known, seed, search.RESTART
 
     def _plan(self, limit: int, nodes: int) -> int:
         """Tell whether moves exist that clear the board with so many moves, in any order."""
@@ -336,7 +320,7 @@ class _Hunt:
         self.plan_board.single[:] = 0
         trial = PlanTry(
             limit=limit + 1,
-            one_trail=self.mode == NEVER,
+            one_trail=self.mode == search.NEVER,
             most_nodes=min(int(self.cost[0]) + nodes, self.budget.nodes),
             deadline_ns=self.deadline,
         )

@@ -7,7 +7,7 @@ from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.general import wide_pieces as general_pieces
-from nightgrid.solvers.strands.pieces import pieces
+from nightgrid.solvers.strands.pieces import pieces, words
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.engine import Engine
@@ -26,7 +26,7 @@ def laughing(rules: Rules) -> StrandsGame:
 def test_a_board_with_more_paths_than_anybody_can_walk_is_refused(
     monkeypatch: pytest.MonkeyPatch, parts: int
 ) -> None:
-    monkeypatch.setattr(pieces, "STEPS_MAX", 1 << 16)
+    monkeypatch.setattr(words, "STEPS_MAX", 1 << 16)
     monkeypatch.setattr(general_pieces, "STEPS_MAX", 1 << 16)
     outcome = laughing(Rules(compound_parts=parts)).solve(LAUGHTER, COUNT)
     assert (outcome.status, outcome.count) == (Status.OVER_BUDGET, None)
@@ -42,7 +42,7 @@ def test_parts_that_join_in_too_many_ways_are_refused(monkeypatch: pytest.Monkey
 
 
 def test_a_board_that_cannot_be_searched_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "STEPS_MAX", 1 << 16)
+    monkeypatch.setattr(words, "STEPS_MAX", 1 << 16)
     monkeypatch.setattr(general_pieces, "STEPS_MAX", 1 << 16)
     whole = {"under": [], "from": 0, "to": None}
     assert laughing(Rules()).split(LAUGHTER, COUNT, None, 8) == [whole]
