@@ -6,15 +6,17 @@ import enum
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
@@ -195,23 +197,49 @@ def failure_of(outcomes: Sequence[Outcome[Any]]) -> Outcome[Any] | None:
     return None
 
 
-S_co = TypeVar("S_co", covariant=True)
+class SolutionStream(ABC, Generic[S]):
+    """Solutions in canonical order; what it says of itself is final once it ends.
 
+    A stream says in `found` how they are searched for, and what they have cost.
+    """
 
-class SolutionStream(Protocol[S_co]):
-    """Solutions in canonical order; what it says of itself is final once it ends."""
-
-    status: Status
-    reason_code: ReasonCode | None
-    reason: str
-    truncated: bool
+    limit: int | None = None
+    """The most solutions wanted; None for every one."""
+    first = False
+    """Whether any solution will do: then `limit` is 1, and no other one is looked for."""
+    status = Status.UNSOLVABLE
+    reason_code: ReasonCode | None = None
+    reason = ""
+    truncated = False
+    """Whether there may be more solutions than were wanted."""
 
     @property
+    @abstractmethod
     def statistics(self) -> Statistics:
         """What the stream has cost so far."""
 
-    def __iter__(self) -> Iterator[S_co]:
+    @abstractmethod
+    def found(self) -> Iterator[S]:
+        """Search for one solution after the other. Raises BudgetSpentError."""
+
+    def __iter__(self) -> Iterator[S]:
         """Search for the next solution when it is asked for."""
+        try:
+            found = self.found()
+            for solution in islice(found, self.limit):
+                self.status = Status.SOLVED
+                yield solution
+            if self.first:
+                self.truncated = self.status is Status.SOLVED
+            elif self.limit is not None:
+                self.truncated = next(found, None) is not None
+        except BudgetSpentError as error:
+            self.end(Reason(code=error.reason_code))
+
+    def end(self, reason: Reason) -> None:
+        """Note why the search ended early."""
+        self.status = Status.OVER_BUDGET
+        self.reason_code, self.reason = reason.code, reason.sentence
 
 
 class LayeredCount(Protocol):

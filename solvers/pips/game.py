@@ -27,7 +27,7 @@ from nightgrid.solvers.pips.staged.layer_parts import (
     only_counts,
 )
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
-from nightgrid.solvers.pips.stream import SolutionStream
+from nightgrid.solvers.pips.stream import PipsStream
 
 WARM_DOMINOES = 65
 """Distinct dominoes of a board that needs a key of four words."""
@@ -58,11 +58,11 @@ class PipsGame(BaseGame[Puzzle, Solution]):
 
     def open_stream(
         self, puzzle: Puzzle, part: Any, budget: Budget, limit: int | None, *, first: bool
-    ) -> SolutionStream:
+    ) -> PipsStream:
         """Make the stream of the solutions of a part."""
         if isinstance(part, dict):
             raise only_counts(Ask(kind="first") if first else Ask(kind="all", limit=limit))
-        return SolutionStream(puzzle, part, budget, limit, first)
+        return PipsStream(puzzle, part, budget, limit, first=first)
 
     def solution_bytes(self, solution: Solution) -> int:
         """Estimate a solution's share of a list of solutions."""
@@ -194,4 +194,4 @@ PIPS = PipsGame()
 
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:
-    return SolutionStream(puzzle, None, Budget(), None, eager=True).order()
+    return PipsStream(puzzle, None, Budget(), 1, first=True).order()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nightgrid.solvers.algebra import Budget, Statistics, Status
+from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
@@ -22,40 +22,29 @@ from nightgrid.solvers.pips.layers.scratch import (
     borrow,
     give_back,
 )
-from nightgrid.solvers.pips.layers.search import Found, Walk, Wanted
+from nightgrid.solvers.pips.layers.search import Found, Walk
 from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from nightgrid.solvers.pips.parts import Part, part_arrays
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
 from nightgrid.solvers.pips.solution import Placement, Solution
-from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_PER_CALL = 1024
 """Solutions that one kernel call writes at most."""
 UNLIMITED = 2**62
 
 
-class SolutionStream:
-    """The solutions of a board or of a part of it, in canonical order.
-
-    Iterate to get them; `status`, `reason_code`, `reason`, `truncated` and `statistics` are final
-    once the iteration ends. With `limit` it stops there; `eager` spares it looking for one more,
-    and leaves open whether there is one.
-    """
+class PipsStream(SolutionStream[Solution]):
+    """The solutions of a board or of a part of it."""
 
     def __init__(
-        self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, eager: bool
+        self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> None:
-        self.status = Status.UNSOLVABLE
-        self.reason_code: ReasonCode | None = None
-        self.reason = ""
-        self.truncated = False
+        self.limit, self.first = limit, first
         self._puzzle = puzzle
         self._part = part_arrays(puzzle, part)
         self._named_part = part
         self._general: GeneralSearch | None = None
         self._budget = budget
-        self._limit = limit
-        self._eager = eager
         self._run = np.zeros(searches.REGISTERS, np.int64)
         self._spent_ns = 0
         self._table_bytes = 0
@@ -77,7 +66,7 @@ class SolutionStream:
         # A key of two words and a small forest, and more of either if the board wants it.
         columns = kernel_columns(to_arrays([self._puzzle]))
         dominoes = len(self._puzzle.dominoes)
-        scratch = borrow(dominoes, eager=self._eager)
+        scratch = borrow(dominoes, eager=self.first)
         while True:
             code = int(
                 searches.begin(
@@ -119,7 +108,8 @@ class SolutionStream:
         give_back(scratch)
         return order
 
-    def __iter__(self) -> Iterator[Solution]:
+    def found(self) -> Iterator[Solution]:
+        """Search for one solution after the other. Raises BudgetSpentError."""
         if is_first_choice(self._puzzle):
             yield from self._search_generally()
             return
@@ -140,53 +130,35 @@ class SolutionStream:
             self.reason_code, self.reason = why.code, why.sentence
 
     def _search_generally(self) -> Iterator[Solution]:
-        search = GeneralSearch(self._puzzle, self._named_part, self._budget, exists=True)
-        self._general = search
-        left = UNLIMITED if self._limit is None else self._limit
-        try:
-            for solution in search.solutions():
-                if left == 0:
-                    self.truncated = True
-                    return
-                self.status = Status.SOLVED
-                left -= 1
-                yield solution
-                if left == 0 and self._eager:
-                    self.truncated = True
-                    return
-        except BudgetSpentError as error:
-            self._end(SOLVING + error.code)
+        self._general = GeneralSearch(self._puzzle, self._named_part, self._budget, exists=True)
+        yield from self._general.solutions()
 
     def _search(self, scratch: SearchScratch) -> Iterator[Solution]:
         cells = self._puzzle.cells
         placements: dict[tuple[int, int, int, int], Placement] = {}
-        left = UNLIMITED if self._limit is None else self._limit
+        # One more than wanted tells whether there are more.
+        left = UNLIMITED if self.limit is None else self.limit + (not self.first)
         rows = min(left, ROWS_PER_CALL)
         into = Found(
             pips=np.empty((rows, len(cells)), np.int32),
             partners=np.empty((rows, len(cells)), np.int32),
         )
         walk = self._walk(scratch)
-        while True:
-            wanted = min(left, rows)
+        while left:
             code, found = searches.search_board(
-                scratch.work, scratch.dead, walk, into, Wanted(wanted, self._eager),
-                self._budget.nodes, int(self._budget.seconds * 1e9),
+                scratch.work, scratch.dead, walk, into, min(left, rows), self._budget.nodes,
+                int(self._budget.seconds * 1e9),
             )  # fmt: skip
             code, found = int(code), int(found)
             self._table_bytes = scratch.table_bytes
             for row in range(found):
                 yield _solution(cells, placements, into, row)
             left -= found
-            if found:
-                self.status = Status.SOLVED
             if code == DONE:
                 return
             if code == searches.MORE:
-                if left == 0:
-                    self.truncated = True
-                    return
-            elif code != OUT_OF_BYTES or not scratch.grow(self._budget.table_bytes):
+                continue
+            if code != OUT_OF_BYTES or not scratch.grow(self._budget.table_bytes):
                 self._end(SOLVING + code)
                 return
 

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from nightgrid.solvers.algebra import Budget, Statistics, Status
+from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
@@ -92,8 +92,8 @@ class Finder(Protocol):
         """Return the lexicon."""
 
 
-class CoverStream:
-    """Covers in canonical order, searched for as they are asked for."""
+class CoverStream(SolutionStream[Cover]):
+    """Covers of a part."""
 
     def __init__(
         self, game: Finder, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None,
@@ -101,9 +101,6 @@ class CoverStream:
     ) -> None:  # fmt: skip
         self.game, self.puzzle, self.part = game, puzzle, part
         self.budget, self.limit, self.first = budget, limit, first
-        self.status, self.truncated = Status.UNSOLVABLE, False
-        self.reason_code: ReasonCode | None = None
-        self.reason = ""
         self.engine: Any = None
 
     @property
@@ -111,33 +108,19 @@ class CoverStream:
         """What the stream has cost so far."""
         return Statistics() if self.engine is None else self.engine.statistics()
 
-    def __iter__(self) -> Iterator[Cover]:
-        """Search for the next cover when it is asked for."""
+    def found(self) -> Iterator[Cover]:
+        """Search for one cover after the other."""
         game, puzzle = self.game, self.puzzle
-        given = 0
+        rules, words = game.bound_rules, game.words_known()
         try:
             found = game.find(puzzle)
-            self.engine = engine_for(puzzle, game.bound_rules, found, self.budget, exists=True)
+            self.engine = engine_for(puzzle, rules, found, self.budget, exists=True)
             for score, pieces in self._walk_all():
-                if self.limit is not None and given == self.limit:
-                    self.truncated = True
-                    return
-                self.status = Status.SOLVED
-                given += 1
-                yield build_cover(
-                    pieces, score, puzzle, game.bound_rules, found, game.words_known()
-                )
-                if self.first:
-                    self.truncated = True
-                    return
+                yield build_cover(pieces, score, puzzle, rules, found, words)
         except BudgetSpentError as error:
-            self._end(reason_of(error))
+            self.end(reason_of(error))
         except TooManyPiecesError as error:
-            self._end(Reason(code=ReasonCode.CAPACITY, sentence=str(error)))
-
-    def _end(self, reason: Reason) -> None:
-        self.status = Status.OVER_BUDGET
-        self.reason_code, self.reason = reason.code, reason.sentence
+            self.end(Reason(code=ReasonCode.CAPACITY, sentence=str(error)))
 
     def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
         engine = self.engine

@@ -196,26 +196,22 @@ _SOLVED = algebra.STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 
 
-class WalkStream:
+class WalkStream(algebra.SolutionStream[Walk]):
     """The walk of `first`, built or searched for when it is asked for."""
 
-    def __init__(
-        self, game: TilesGame, puzzle: Puzzle, part: Part | None, budget: Budget | None
-    ) -> None:
-        self.game, self.puzzle, self.part, self.budget = game, puzzle, part, budget
-        self.status, self.truncated = Status.UNSOLVABLE, False
-        self.reason_code: ReasonCode | None = None
-        self.reason = ""
-        self.statistics = Statistics()
+    limit, first = 1, True
+    statistics = Statistics()
 
-    def __iter__(self) -> Iterator[Walk]:
-        """Find the walk; `truncated` afterwards, since there may be others."""
+    def __init__(self, game: TilesGame, puzzle: Puzzle, part: Part | None, budget: Budget) -> None:
+        self.game, self.puzzle, self.part, self.budget = game, puzzle, part, budget
+
+    def found(self) -> Iterator[Walk]:
+        """Find the walk."""
         outcome = self.game.solve(self.puzzle, Ask(kind="first"), self.part, self.budget)
         self.status = outcome.status
         self.reason_code, self.reason = outcome.reason_code, outcome.reason
         self.statistics = outcome.statistics
-        self.truncated = bool(outcome.solutions)
-        yield from outcome.solutions
+        return iter(outcome.solutions)
 
 
 def _outcome(ask: Ask, walk: Walk | None, statistics: Statistics) -> Outcome[Walk]:

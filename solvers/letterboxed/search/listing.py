@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from nightgrid.solvers.algebra import Budget, Statistics, Status, count_of
+from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics, count_of
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.parts import Part, part_range
@@ -22,7 +21,6 @@ from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.letterboxed.states.graph import GROW, LIMIT, NODES, STATES
 from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph, GrowingLengths
 from nightgrid.solvers.letterboxed.states.lengths import Walk, list_chains, work_out
-from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, as a caller may want few."""
@@ -220,17 +218,14 @@ class PartSearch:
         control[NODES] = 0
 
 
-class ChainStream:
-    """Chains in canonical order, searched for as they are asked for."""
+class ChainStream(SolutionStream[Chain]):
+    """Chains of a part."""
 
     def __init__(
         self, model: Model, rules: Rules, part: Part | None, budget: Budget, limit: int | None,
         *, first: bool = False,
     ) -> None:  # fmt: skip
         self.limit, self.first = limit, first
-        self.status, self.truncated = Status.UNSOLVABLE, False
-        self.reason_code: ReasonCode | None = None
-        self.reason = ""
         self.part = PartSearch(model, rules, part, budget)
 
     @property
@@ -243,18 +238,9 @@ class ChainStream:
         """Which engine takes the board: distinct or general."""
         return self.part.search.engine
 
-    def __iter__(self) -> Iterator[Chain]:
-        """Search for the next chain when it is asked for."""
-        part = self.part
-        try:
-            chains = part.found()
-            if self.first:
-                chain = part.first()
-                chains = iter(() if chain is None else (chain,))
-            for chain in islice(chains, self.limit):
-                self.status = Status.SOLVED
-                yield chain
-            self.truncated = self.limit is not None and next(chains, None) is not None
-        except BudgetSpentError as error:
-            self.status, self.reason_code = Status.OVER_BUDGET, error.reason_code
-            self.reason = error.reason_code.sentence
+    def found(self) -> Iterator[Chain]:
+        """Search for one chain after the other. Raises BudgetSpentError."""
+        if not self.first:
+            return self.part.found()
+        chain = self.part.first()
+        return iter(() if chain is None else (chain,))

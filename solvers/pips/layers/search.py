@@ -23,7 +23,7 @@ from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, 
 from nightgrid.solvers.pips.parts import PartArrays
 
 MORE = codes.KERNEL_CODES
-"""The rows for solutions are full; call again for the next ones."""
+"""As many solutions as wanted were found; call again for the next ones."""
 
 # Entries of Walk.run: depth, dead states, their index's size (2^bits slots), and what was spent.
 DEPTH, DEAD, BITS, NODES, STATES, KERNEL_NS = range(6)
@@ -52,15 +52,6 @@ class Found(NamedTuple):
     """int32[rows, cells]"""
     partners: I32
     """int32[rows, cells]: the cell with which each cell shares a tile."""
-
-
-class Wanted(NamedTuple):
-    """What one call is to find."""
-
-    solutions: Int
-    """At most so many."""
-    eager: bool
-    """Whether it stops at the last one, without looking whether there is one more."""
 
 
 @search_kernel
@@ -138,14 +129,14 @@ def _write_solution(space: Space, moves: I64, walk: Walk, row: Int, into: Found)
 
 @search_kernel
 def search_board(
-    work: Work, dead: Table, walk: Walk, into: Found, wanted: Wanted, node_limit: Int,
+    work: Work, dead: Table, walk: Walk, into: Found, wanted: Int, node_limit: Int,
     budget_ns: Int,
 ) -> tuple[Int, Int]:  # fmt: skip
-    """Write further solutions into the rows of `into`.
+    """Write `wanted` further solutions into the rows of `into`.
 
-    Returns (code, solutions written). Code MORE means that one more solution is known to exist,
-    or, if eager, that it stopped at the last one wanted. Both limits are for all calls together;
-    after OUT_OF_BYTES the search goes on with a larger copy of the table of dead states.
+    Returns (code, solutions written). Code MORE means that it stopped at the last one wanted. Both
+    limits are for all calls together; after OUT_OF_BYTES the search goes on with a larger copy of
+    the table of dead states.
     """
     space = Space(work.boards[0], work.forest, work.width)
     begun = monotonic_ns(space.board.timespec)
@@ -157,7 +148,7 @@ def search_board(
 
 @search_kernel
 def _walk(
-    space: Space, children: Children, dead: Table, walk: Walk, into: Found, wanted: Wanted,
+    space: Space, children: Children, dead: Table, walk: Walk, into: Found, wanted: Int,
     limits: Limits,
 ) -> tuple[Int, Int]:  # fmt: skip
     board, width = space.board, space.width
@@ -171,14 +162,11 @@ def _walk(
     code = codes.DONE
     while depth >= 0:
         if depth == layers:
-            if found == wanted.solutions:
-                code = MORE
-                break
             _write_solution(space, moves, walk, found, into)
             found += 1
             depth -= 1
             stack[depth, ALIVE] = 1
-            if wanted.eager and found == wanted.solutions:
+            if found == wanted:
                 code = MORE
                 break
             continue

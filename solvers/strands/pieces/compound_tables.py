@@ -17,10 +17,10 @@ from nightgrid.solvers.kernel.compiling import (
     search_kernel,
 )
 from nightgrid.solvers.kernel.hash_table import Index
-from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces import component_paths as col
 from nightgrid.solvers.strands.pieces.component_paths import Components
 
-BLOCKS = component_paths.FALLING
+BLOCKS = col.FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
 DIGIT_BITS = 11
 """Of a key that rows are sorted by at a time."""
@@ -53,12 +53,9 @@ def new_rows(rows: Int) -> Rows:
 @inlined_kernel
 def _mixed_row(rows: Rows, row: Int) -> np.uint64:
     masks = rows.masks
+    h = hash_table.mix_next(hash_table.mix_first(masks[row, col.CELLS]), masks[row, BLOCKS])
     h = hash_table.mix_next(
-        hash_table.mix_first(masks[row, component_paths.CELLS]), masks[row, BLOCKS]
-    )
-    h = hash_table.mix_next(
-        hash_table.mix_next(h, masks[row, component_paths.CODE_HI]),
-        masks[row, component_paths.CODE_LO],
+        hash_table.mix_next(h, masks[row, col.CODE_HI]), masks[row, col.CODE_LO]
     )
     return hash_table.mix_last(hash_table.mix_next(h, np.uint64(rows.numbers[row, 0])))
 
@@ -67,9 +64,9 @@ def _mixed_row(rows: Rows, row: Int) -> np.uint64:
 def _is_equal(rows: Rows, one: Int, other: Int) -> bool:
     masks = rows.masks
     return bool(
-        masks[one, component_paths.CELLS] == masks[other, component_paths.CELLS]
-        and masks[one, component_paths.CODE_LO] == masks[other, component_paths.CODE_LO]
-        and masks[one, component_paths.CODE_HI] == masks[other, component_paths.CODE_HI]
+        masks[one, col.CELLS] == masks[other, col.CELLS]
+        and masks[one, col.CODE_LO] == masks[other, col.CODE_LO]
+        and masks[one, col.CODE_HI] == masks[other, col.CODE_HI]
         and masks[one, BLOCKS] == masks[other, BLOCKS]
         and rows.numbers[one, 0] == rows.numbers[other, 0]
     )
@@ -133,10 +130,10 @@ def _sort_by(keys: np.ndarray, order: np.ndarray, n: Int) -> Any:
 @kernel
 def _stands_before(masks: np.ndarray, a: Int, b: Int) -> bool:
     """Compare rows of the same cells: by letters, then blocks."""
-    if masks[a, component_paths.CODE_HI] != masks[b, component_paths.CODE_HI]:
-        return masks[a, component_paths.CODE_HI] < masks[b, component_paths.CODE_HI]
-    if masks[a, component_paths.CODE_LO] != masks[b, component_paths.CODE_LO]:
-        return masks[a, component_paths.CODE_LO] < masks[b, component_paths.CODE_LO]
+    if masks[a, col.CODE_HI] != masks[b, col.CODE_HI]:
+        return masks[a, col.CODE_HI] < masks[b, col.CODE_HI]
+    if masks[a, col.CODE_LO] != masks[b, col.CODE_LO]:
+        return masks[a, col.CODE_LO] < masks[b, col.CODE_LO]
     return masks[a, BLOCKS] < masks[b, BLOCKS]
 
 
@@ -167,7 +164,7 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
     order = np.arange(n).astype(np.int32)
     keys = np.empty(n, np.uint64)
     for i in range(n):
-        keys[i] = masks[i, component_paths.CELLS]
+        keys[i] = masks[i, col.CELLS]
     keys, order = _sort_by(keys, order, n)
     for i in range(n):
         keys[i] = np.uint64(numbers[order[i], 0])
@@ -183,7 +180,7 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
         stop = start + 1
         while (
             stop < n
-            and masks[order[stop], component_paths.CELLS] == masks[head, component_paths.CELLS]
+            and masks[order[stop], col.CELLS] == masks[head, col.CELLS]
             and keys[stop] == keys[start]
         ):
             stop += 1
@@ -192,13 +189,13 @@ def merge_rows(masks: np.ndarray, numbers: np.ndarray, n: Int) -> Any:
             row = order[i]
             if (
                 i == start
-                or masks[row, component_paths.CODE_LO] != codes[pieces - 1, 1]
-                or masks[row, component_paths.CODE_HI] != codes[pieces - 1, 0]
+                or masks[row, col.CODE_LO] != codes[pieces - 1, 1]
+                or masks[row, col.CODE_HI] != codes[pieces - 1, 0]
             ):
                 low[pieces] = numbers[row, 0]
-                cells[pieces] = masks[row, component_paths.CELLS]
-                codes[pieces, 0] = masks[row, component_paths.CODE_HI]
-                codes[pieces, 1] = masks[row, component_paths.CODE_LO]
+                cells[pieces] = masks[row, col.CELLS]
+                codes[pieces, 0] = masks[row, col.CODE_HI]
+                codes[pieces, 1] = masks[row, col.CODE_LO]
                 scores[pieces] = numbers[row, 1]
                 pieces += 1
                 offsets[pieces] = kept
@@ -281,7 +278,7 @@ def hash_phrases(components: Components, weights: ScoreWeights) -> Phrases:
     fields, offsets, seconds = components.fields, weights.phrase_offsets, weights.phrase_second
     here = np.zeros(words, np.uint8)
     for i in range(len(fields)):
-        here[fields[i, component_paths.WORD]] = 1
+        here[fields[i, col.WORD]] = 1
     count = 0
     for word in range(words):
         if here[word]:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
-from nightgrid.solvers.strands.pieces import component_paths, compound_tables
-from nightgrid.solvers.strands.pieces.component_paths import Components
+from nightgrid.solvers.strands.pieces import component_paths as col
+from nightgrid.solvers.strands.pieces import compound_tables
+from nightgrid.solvers.strands.pieces.component_paths import Components, diagonal
 from nightgrid.solvers.strands.pieces.compound_tables import Codes, Phrases, Rows, ScoreWeights
 from nightgrid.solvers.strands.pieces.words import WINDOW, Grid, spans
 
@@ -89,7 +90,7 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     bounds = np.zeros(cells + 1, np.int64)
     for i in range(len(fields)):
         for k in range(8):
-            to = near[fields[i, component_paths.FIRST], k]
+            to = near[fields[i, col.FIRST], k]
             if to < 0:
                 break
             bounds[to + 1] += 1
@@ -100,7 +101,7 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     for i in range(len(fields)):
         # Beside is mutual.
         for k in range(8):
-            to = near[fields[i, component_paths.FIRST], k]
+            to = near[fields[i, col.FIRST], k]
             if to < 0:
                 break
             listed[ends[to]] = i
@@ -120,11 +121,7 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
         for cell in range(cells):
             for k in range(bounds[cell], bounds[cell + 1]):
                 i = listed[k]
-                cost, last, sides = (
-                    fields[i, component_paths.COST],
-                    fields[i, component_paths.LAST],
-                    fields[i, component_paths.SIDES],
-                )
+                cost, last, sides = fields[i, col.COST], fields[i, col.LAST], fields[i, col.SIDES]
                 for before in range(SIDES_SETS):
                     after = before | sides
                     rest = np.int64(0) if spans(after) else need[m - 1, last, after]
@@ -136,8 +133,8 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
 def _overlap(components: Components, one: Int, other: Int) -> bool:
     """Tell whether two components share a cell, on a board of any size."""
     fields, paths = components.fields, components.paths
-    for i in range(fields[one, component_paths.LETTERS]):
-        for j in range(fields[other, component_paths.LETTERS]):
+    for i in range(fields[one, col.LETTERS]):
+        for j in range(fields[other, col.LETTERS]):
             if paths[one, i] == paths[other, j]:
                 return True
     return False
@@ -185,11 +182,11 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             return TOO_MANY
         i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
         at[depth] += 1
-        spent = sums[depth, SPENT] + fields[i, component_paths.COST]
+        spent = sums[depth, SPENT] + fields[i, col.COST]
         if spent > limits.cost_max:
             depth -= 1  # The others cost no less.
             continue
-        if shapes[i, component_paths.CELLS] & joined[depth, component_paths.CELLS]:
+        if shapes[i, col.CELLS] & joined[depth, col.CELLS]:
             if not board.wide:
                 continue
             overlap = False
@@ -197,42 +194,42 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
                 overlap |= _overlap(board.components, chosen[d], i)
             if overlap:
                 continue
-        touched = sums[depth, TOUCHED] | np.int64(fields[i, component_paths.SIDES])
+        touched = sums[depth, TOUCHED] | np.int64(fields[i, col.SIDES])
         ends = depth > 0 and spans(touched)
-        last = fields[i, component_paths.LAST]
+        last = fields[i, col.LAST]
         left = limits.components_max - depth - 1
         goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
-        length = sums[depth, LENGTH] + fields[i, component_paths.LETTERS]
-        if not (ends or goes_on) or length > component_paths.LETTERS_MAX:
+        length = sums[depth, LENGTH] + fields[i, col.LETTERS]
+        if not (ends or goes_on) or length > col.LETTERS_MAX:
             continue
-        bits = np.uint64(component_paths.CODE_BITS * fields[i, component_paths.LETTERS])
-        hi, lo = joined[depth, component_paths.CODE_HI], joined[depth, component_paths.CODE_LO]
+        bits = np.uint64(col.CODE_BITS * fields[i, col.LETTERS])
+        hi, lo = joined[depth, col.CODE_HI], joined[depth, col.CODE_LO]
         if bits < np.uint64(64):
             hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
             lo = lo << bits
         else:
             hi, lo = lo << (bits - np.uint64(64)), _ZERO
-        hi |= shapes[i, component_paths.CODE_HI]
-        lo |= shapes[i, component_paths.CODE_LO]
-        value = sums[depth, SCORE] + component_scores[fields[i, component_paths.WORD]]
-        falling, rising = shapes[i, component_paths.FALLING], shapes[i, component_paths.RISING]
+        hi |= shapes[i, col.CODE_HI]
+        lo |= shapes[i, col.CODE_LO]
+        value = sums[depth, SCORE] + component_scores[fields[i, col.WORD]]
+        falling, rising = shapes[i, col.FALLING], shapes[i, col.RISING]
         if depth > 0:
             before = chosen[depth]
             value += compound_tables.phrase_score(
-                fields[before, component_paths.WORD], fields[i, component_paths.WORD], board.phrases
+                fields[before, col.WORD], fields[i, col.WORD], board.phrases
             )
-            more_falling, more_rising = component_paths.diagonal(
-                fields[before, component_paths.LAST],
-                fields[i, component_paths.FIRST],
+            more_falling, more_rising = diagonal(
+                fields[before, col.LAST],
+                fields[i, col.FIRST],
                 board.columns,
                 board.row_of,
             )
-            falling |= joined[depth, component_paths.FALLING] | more_falling
-            rising |= joined[depth, component_paths.RISING] | more_rising
-        cells = shapes[i, component_paths.CELLS] | joined[depth, component_paths.CELLS]
+            falling |= joined[depth, col.FALLING] | more_falling
+            rising |= joined[depth, col.RISING] | more_rising
+        cells = shapes[i, col.CELLS] | joined[depth, col.CELLS]
         lowest, highest = (
-            min(sums[depth, LOWEST], fields[i, component_paths.LOW]),
-            max(sums[depth, HIGHEST], fields[i, component_paths.HIGH]),
+            min(sums[depth, LOWEST], fields[i, col.LOW]),
+            max(sums[depth, HIGHEST], fields[i, col.HIGH]),
         )
         if (
             ends
@@ -246,10 +243,10 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
                 return TOO_WIDE
             if found == len(rows.masks):
                 return FULL
-            rows.masks[found, component_paths.CELLS] = shape
+            rows.masks[found, col.CELLS] = shape
             rows.masks[found, compound_tables.BLOCKS] = _ZERO if limits.crossing else blocks
-            rows.masks[found, component_paths.CODE_HI] = hi
-            rows.masks[found, component_paths.CODE_LO] = lo
+            rows.masks[found, col.CODE_HI] = hi
+            rows.masks[found, col.CODE_LO] = lo
             rows.numbers[found, 0] = lowest
             rows.numbers[found, 1] = value + count_scores[depth + 1]
             if compound_tables.keep_row(rows, found):
@@ -257,11 +254,11 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
         if goes_on:
             depth += 1
             chosen[depth] = i
-            joined[depth, component_paths.CELLS] = cells
-            joined[depth, component_paths.FALLING] = falling
-            joined[depth, component_paths.RISING] = rising
-            joined[depth, component_paths.CODE_HI] = hi
-            joined[depth, component_paths.CODE_LO] = lo
+            joined[depth, col.CELLS] = cells
+            joined[depth, col.FALLING] = falling
+            joined[depth, col.RISING] = rising
+            joined[depth, col.CODE_HI] = hi
+            joined[depth, col.CODE_LO] = lo
             sums[depth, TOUCHED] = touched
             sums[depth, SPENT] = spent
             sums[depth, SCORE] = value
@@ -307,9 +304,7 @@ def join_components(
         sums=np.zeros((depths, 6), np.int64),
         steps=np.zeros(1, np.int64),
     )
-    stack.masks[0, component_paths.CODE_LO] = (
-        1  # A leading one tells codes of different lengths apart.
-    )
+    stack.masks[0, col.CODE_LO] = 1  # A leading one tells codes of different lengths apart.
     stack.sums[0, LOWEST] = cells
     rows = compound_tables.new_rows(min(FIRST_ROWS, limits.rows_max))
     found: Int = np.int64(0)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, SolutionStream, Statistics
 from nightgrid.solvers.base_game import BaseGame
-from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 from .puzzle import Choice, Puzzle
 
@@ -55,7 +55,7 @@ class CoinsGame(BaseGame[Puzzle, Choice]):
     def open_stream(
         self, puzzle: Puzzle, part: Any, budget: Budget, limit: int | None, *, first: bool
     ) -> ChoiceStream:
-        return ChoiceStream(puzzle, self.bound_rules.most, part or [], limit, budget)
+        return ChoiceStream(puzzle, self.bound_rules.most, part or [], budget, limit, first=first)
 
     def solution_bytes(self, solution: Choice) -> int:
         return 56 + 8 * len(solution)
@@ -84,18 +84,16 @@ class CoinsGame(BaseGame[Puzzle, Choice]):
         """Nothing is compiled."""
 
 
-class ChoiceStream:
+class ChoiceStream(SolutionStream[Choice]):
     """Solutions one by one, each coin taken before it is left; ends where the budget does."""
 
     def __init__(
-        self, puzzle: Puzzle, coins_max: int, part: list[bool], most: int | None, budget: Budget
-    ) -> None:
-        self.status = Status.UNSOLVABLE
-        self.reason_code: ReasonCode | None = None
-        self.reason = ""
-        self.truncated = False
+        self, puzzle: Puzzle, coins_max: int, part: list[bool], budget: Budget, limit: int | None,
+        *, first: bool,
+    ) -> None:  # fmt: skip
+        self.limit, self.first = limit, first
         self._puzzle, self._coins_max, self._part = puzzle, coins_max, part
-        self._most, self._budget = most, budget
+        self._budget = budget
         self._states = self._nodes = 0
         self._deadline = time.monotonic() + budget.seconds
 
@@ -103,25 +101,17 @@ class ChoiceStream:
     def statistics(self) -> Statistics:
         return Statistics(states=self._states, nodes=self._nodes)
 
-    def __iter__(self) -> Iterator[Choice]:
-        choices = self._choices(0, self._puzzle.total, ())
-        for choice in islice(choices, self._most):
-            self.status = Status.SOLVED
+    def found(self) -> Iterator[Choice]:
+        for choice in self._choices(0, self._puzzle.total, ()):
             self._states += 1
             yield choice
-        if self.reason_code is None and self._most not in (None, 1):
-            self.truncated = next(choices, None) is not None
-        if self.reason_code is not None:
-            self.status, self.reason = Status.OVER_BUDGET, self.reason_code.sentence
 
     def _choices(self, at: int, left: int, taken: Choice) -> Iterator[Choice]:
         self._nodes += 1
         if self._nodes > self._budget.nodes:
-            self.reason_code = ReasonCode.NODES
-        elif self._nodes % CLOCK_STRIDE == 0 and time.monotonic() > self._deadline:
-            self.reason_code = ReasonCode.SECONDS
-        if self.reason_code is not None:
-            return
+            raise BudgetSpentError(OUT_OF_NODES)
+        if self._nodes % CLOCK_STRIDE == 0 and time.monotonic() > self._deadline:
+            raise BudgetSpentError(OUT_OF_SECONDS)
         coins = self._puzzle.coins
         if at == len(coins):
             if not left:
