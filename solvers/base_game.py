@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import (
+    COST_COLUMNS,
     MAX_COUNT,
     STATUS_CODES,
     Arrays,
@@ -33,8 +34,6 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
 
-COSTS = ("states", "nodes", "kernel_ns", "table_bytes")
-"""The statistics that `solve_batch` has a column for."""
 NO_VALUE = -1
 """Stands in the column `value` of `solve_batch` where an outcome has none."""
 CLOCK_STRIDE = 1024
@@ -223,7 +222,7 @@ class BaseGame(ABC, Generic[P, S]):
 
     def batch_columns(self, rows: int) -> dict[str, npt.NDArray[Any]]:
         """Make the columns of `solve_batch`, zero everywhere."""
-        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in COSTS}
+        out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in COST_COLUMNS}
         out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
         out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
         if self.has_value:
@@ -238,7 +237,7 @@ class BaseGame(ABC, Generic[P, S]):
         out["count_lo"][row] = (outcome.count or 0) & (2**64 - 1)
         if self.has_value:
             out["value"][row] = NO_VALUE if outcome.value is None else outcome.value
-        for name in COSTS:
+        for name in COST_COLUMNS:
             out[name][row] = getattr(outcome.statistics, name)
 
     def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002

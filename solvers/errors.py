@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class NightgridError(Exception):
     """A failure with one sentence for the person who caused or has to mend it."""
@@ -48,6 +51,20 @@ class RuleError(PermanentError):
     def __reduce__(self) -> tuple[type[RuleError], tuple[str, str]]:
         """Let it be raised again in another process: its text alone does not make it."""
         return type(self), (self.rule, self.fault)
+
+
+def place_of(place: str, key: str) -> str:
+    """Name the place of a key in the value at a place; "" is the whole document."""
+    return f"{place}.{key}" if place else key
+
+
+def check_object(value: object, place: str) -> Mapping[str, Any]:
+    """Return a puzzle's JSON object; raise InvalidPuzzleError where it is none."""
+    if not isinstance(value, Mapping):
+        raise InvalidPuzzleError(
+            "puzzle-type", place, f"expected an object, got {json_kind(value)}"
+        )
+    return value
 
 
 def json_kind(value: object) -> str:

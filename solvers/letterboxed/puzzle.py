@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.errors import InvalidPuzzleError, check_object, place_of
 from nightgrid.solvers.lexicon.spelling import upper
 
 SIDES_MAX = 64
@@ -73,21 +72,18 @@ class Puzzle:
         the value in its document and starts every place that an error names. Other keys are
         ignored.
         """
-        if not isinstance(value, Mapping):
-            raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
-            )
-        at = _join(place, "sides")
-        sides = value.get("sides")
+        given = check_object(value, place)
+        at = place_of(place, "sides")
+        sides = given.get("sides")
         if sides is None:
             raise InvalidPuzzleError("sides-missing", at, "missing; expected a list of sides")
         if not isinstance(sides, list | tuple) or not all(map(_is_side, sides)):
             raise InvalidPuzzleError("sides-type", at, "expected a list of strings, one for a side")
         joined = tuple(upper("".join(side)) for side in sides)
         _check_sides(joined, at)
-        words = value.get("dictionary")
+        words = given.get("dictionary")
         if words is not None:
-            at = _join(place, "dictionary")
+            at = place_of(place, "dictionary")
             if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
                 raise InvalidPuzzleError("dictionary-type", at, "expected a list of words or null")
             if not words:
@@ -105,10 +101,6 @@ def _is_side(side: object) -> bool:
     if isinstance(side, list | tuple):
         return all(isinstance(letter, str) and len(letter) == 1 for letter in side)
     return isinstance(side, str)
-
-
-def _join(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
 
 
 def _check_sides(sides: tuple[str, ...], place: str) -> None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.algebra import Budget
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import monotonic_ns
 from nightgrid.solvers.pips.columns import Columns
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import count_board
@@ -19,7 +19,7 @@ from nightgrid.solvers.pips.layers.space import Limits, Space, Work
 from nightgrid.solvers.pips.parts import PartArrays
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
-"""Columns of Counts.costs."""
+"""Columns of Counts.costs: behind CODE those of nightgrid.solvers.algebra.COST_COLUMNS."""
 
 
 class Counts(NamedTuple):

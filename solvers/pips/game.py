@@ -94,13 +94,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         return Outcome(
             status=status,
             count=count,
-            statistics=Statistics(
-                states=int(out[0, batch.STATES]),
-                nodes=int(out[0, batch.NODES]),
-                kernel_ns=int(out[0, batch.KERNEL_NS]),
-                table_bytes=int(out[0, batch.TABLE_BYTES]),
-                engine="layers",
-            ),
+            statistics=Statistics(**_costs_in(out[0].tolist()), engine="layers"),
             reason_code=None if why is None else why.code,
             reason="" if why is None else why.sentence,
         )
@@ -137,10 +131,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
             "reason": endings.REASON_OF_CODE[codes],
             "count_hi": counts[:, 0].copy(),
             "count_lo": counts[:, 1].copy(),
-            "states": out[:, batch.STATES].copy(),
-            "nodes": out[:, batch.NODES].copy(),
-            "kernel_ns": out[:, batch.KERNEL_NS].copy(),
-            "table_bytes": out[:, batch.TABLE_BYTES].copy(),
+            **_costs_in(out.T.copy()),
         }
         for one in [*apart, *refused]:
             outcome = count_generally(from_arrays(arrays, one), None, budget)
@@ -190,7 +181,11 @@ _IS_REFUSAL = np.array(
 _IS_CAPACITY = np.array([endings.is_capacity(code) for code in range(endings.CODES)])
 _SOLVED = algebra.STATUS_CODES.index(Status.SOLVED)
 _UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
-PIPS = PipsGame()
+
+
+def _costs_in(columns: Any) -> dict[str, Any]:
+    """Name the columns of Counts.costs behind the code."""
+    return dict(zip(algebra.COST_COLUMNS, columns[batch.STATES :], strict=True))
 
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:

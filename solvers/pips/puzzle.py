@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.errors import InvalidPuzzleError, place_of
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -126,10 +126,6 @@ def _region_to_json(region: Region) -> dict[str, Any]:
     return value
 
 
-def _at(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
-
-
 def _shown(value: object) -> str:
     """Show a value of unknown size in an error without letting it flood the message."""
     if isinstance(value, list | dict):
@@ -147,7 +143,7 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
 
 
 def _items(obj: Mapping[str, Any], key: str, place: str, most: int) -> Iterator[tuple[str, object]]:
-    at = _at(place, key)
+    at = place_of(place, key)
     if key not in obj:
         raise InvalidPuzzleError("missing-key", at, f"expected a list, but {key!r} is missing")
     value = obj[key]
@@ -203,23 +199,23 @@ def _region_from_json(value: object, place: str) -> Region:
     except ValueError:
         raise InvalidPuzzleError(
             "unknown-region-type",
-            _at(place, "type"),
+            place_of(place, "type"),
             f"expected one of {', '.join(REGION_TYPES)}, got {_shown(name)}",
         ) from None
     target = obj.get("target")
     if target is not None:
-        target = _integer(target, _at(place, "target"), "target", MAX_TARGET)
+        target = _integer(target, place_of(place, "target"), "target", MAX_TARGET)
     return Region(cells=cells, type=kind, target=target)
 
 
 def _check_regions(regions: Sequence[Region], place: str = "") -> None:
     if not regions:
         raise InvalidPuzzleError(
-            "empty-list", _at(place, "regions"), "expected at least one region"
+            "empty-list", place_of(place, "regions"), "expected at least one region"
         )
     seen: dict[Cell, int] = {}
     for i, region in enumerate(regions):
-        at = _at(place, f"regions[{i}]")
+        at = place_of(place, f"regions[{i}]")
         if not region.cells:
             raise InvalidPuzzleError(
                 "empty-list", f"{at}.indices", "expected at least one cell, got none"
@@ -287,13 +283,13 @@ def _check_cover(obj: Mapping[str, Any], regions: Sequence[Region], place: str) 
             if cell not in board:
                 raise InvalidPuzzleError(
                     "cell-off-board",
-                    _at(place, f"regions[{i}].indices[{j}]"),
+                    place_of(place, f"regions[{i}].indices[{j}]"),
                     f"cell {list(cell)} is not among the board's cells",
                 )
 
 
 def _check_dominoes(dominoes: Sequence[Domino], cell_count: int, place: str = "") -> None:
-    at = _at(place, "dominoes")
+    at = place_of(place, "dominoes")
     for i, domino in enumerate(dominoes):
         for half, pip in enumerate(domino):
             if not 0 <= pip <= MAX_PIP:
@@ -305,7 +301,7 @@ def _check_dominoes(dominoes: Sequence[Domino], cell_count: int, place: str = ""
     if cell_count % 2:
         raise InvalidPuzzleError(
             "odd-cells",
-            _at(place, "regions"),
+            place_of(place, "regions"),
             f"the board has {cell_count} cells; expected an even number, two for each domino",
         )
     if 2 * len(dominoes) != cell_count:

@@ -16,9 +16,8 @@ from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.columns import from_arrays, to_arrays
-from nightgrid.solvers.strands.engine_choice import engine_for
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, find_any_pieces
-from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first
+from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first, engine_for
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError

@@ -1,17 +1,18 @@
-"""Covers one after the other: those of the highest scores first, or all in canonical order."""
+"""The search that a board goes to, and its covers: the highest scores first, or all in order."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
-from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
-from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL, OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from nightgrid.solvers.strands.engine_choice import engine_for
-from nightgrid.solvers.strands.general.wide_pieces import WideFound
+from nightgrid.solvers.strands.general.engine import GeneralEngine
+from nightgrid.solvers.strands.general.wide_pieces import WideFound, widened
 from nightgrid.solvers.strands.parts import Part, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
@@ -19,9 +20,56 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover
 from nightgrid.solvers.strands.states.engine import reason_of
+from nightgrid.solvers.strands.states.table import NODES
+from nightgrid.solvers.strands.sweep.engine import SweepEngine
+from nightgrid.solvers.strands.zones.engine import ZoneEngine
+
+if TYPE_CHECKING:
+    from nightgrid.solvers.strands.game import StrandsGame
 
 COVER_BYTES = 2048
 """A cover's share of a list of covers."""
+ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
+SWEEP_WORDS_MAX = 250
+SWEEP_NODES = 1 << 22
+"""What the sweep may try, about a second, before a board of more than 63 cells is taken off it: row
+by row may be the wrong way to go. Any board is that has more sets of words in use, or of
+alternative paths, than the sweep has room for."""
+
+
+def engine_for(
+    puzzle: Puzzle, rules: Rules, found: Found | WideFound, budget: Budget, *, exists: bool
+) -> ZoneEngine | SweepEngine | GeneralEngine:
+    """Choose the search: by zones where the number of words is known, else cell by cell.
+
+    The choice never depends on the clock, and all searches but that by zones have the same states
+    and children, so that a part means the same whichever of them takes it.
+    """
+    if isinstance(found, WideFound):
+        return GeneralEngine(puzzle, rules, found, budget, exists=exists)
+    words = puzzle.theme_words if rules.words == "given" else None
+    if words is not None and rules.spangram != "off" and 1 <= words <= ZONE_WORDS_MAX:
+        if puzzle.cell_count <= ZONE_CELLS_MAX:
+            return ZoneEngine(puzzle, rules, found, budget, exists=exists)
+    if (words or 0) > SWEEP_WORDS_MAX:
+        return GeneralEngine(puzzle, rules, widened(found), budget, exists=exists)
+    sweep = SweepEngine(puzzle, rules, found, budget, exists=exists)
+    large = puzzle.cell_count > ZONE_CELLS_MAX
+    if budget.nodes <= SWEEP_NODES or not (large or not rules.crossing or not rules.repeats):
+        return sweep
+    started_s = time.monotonic()
+    try:
+        if sweep.try_all(SWEEP_NODES) or not large:
+            return sweep
+    except BudgetSpentError as error:
+        if error.code != FIXED_TABLE_FULL:
+            raise
+    rest = replace(
+        budget,
+        nodes=budget.nodes - int(sweep.table.control[NODES]),
+        seconds=max(1e-9, budget.seconds - (time.monotonic() - started_s)),
+    )
+    return GeneralEngine(puzzle, rules, widened(found), rest, exists=exists)
 
 
 def best_first(
@@ -79,25 +127,12 @@ def _joined(before: Any, placed: list[tuple[str, int]]) -> list[tuple[str, int]]
     return [piece for pieces in reversed(ways) for piece in pieces]
 
 
-class Finder(Protocol):
-    """What a stream asks of its game."""
-
-    bound_rules: Rules
-    on_progress: Callable[[int, int], None] | None
-
-    def find(self, puzzle: Puzzle) -> Found | WideFound:
-        """Find the pieces of a board."""
-
-    def words_known(self) -> Lexicon:
-        """Return the lexicon."""
-
-
 class CoverStream(SolutionStream[Cover]):
     """Covers of a part."""
 
     def __init__(
-        self, game: Finder, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None,
-        *, first: bool,
+        self, game: StrandsGame, puzzle: Puzzle, part: Part | None, budget: Budget,
+        limit: int | None, *, first: bool,
     ) -> None:  # fmt: skip
         self.game, self.puzzle, self.part = game, puzzle, part
         self.budget, self.limit, self.first = budget, limit, first

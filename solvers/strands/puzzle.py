@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.errors import InvalidPuzzleError, check_object, json_kind, place_of
 from nightgrid.solvers.lexicon.spelling import upper
 
 Cell = tuple[int, int]
@@ -69,28 +68,21 @@ class Puzzle:
         `place` is the path of the value in its document and starts every place that an error
         names. Other keys are ignored.
         """
-        if not isinstance(value, Mapping):
-            raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
-            )
-        key = next((name for name in BOARD_KEYS if value.get(name) is not None), None)
+        given = check_object(value, place)
+        key = next((name for name in BOARD_KEYS if given.get(name) is not None), None)
         if key is None:
             raise InvalidPuzzleError(
-                "board-missing", _join(place, "board"), "missing; expected a list of rows"
+                "board-missing", place_of(place, "board"), "missing; expected a list of rows"
             )
-        at = _join(place, key)
-        rows = value[key]
+        at = place_of(place, key)
+        rows = given[key]
         if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
             raise InvalidPuzzleError("board-type", at, "expected a list of strings, one for a row")
         board = tuple(upper(row) for row in rows)
         _check_board(board, at)
-        words = value.get("theme_words")
-        _check_theme_words(words, len(board) * len(board[0]), _join(place, "theme_words"))
+        words = given.get("theme_words")
+        _check_theme_words(words, len(board) * len(board[0]), place_of(place, "theme_words"))
         return cls(board=board, theme_words=words)
-
-
-def _join(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
 
 
 def _check_board(board: tuple[str, ...], place: str) -> None:

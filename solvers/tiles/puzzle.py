@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.errors import InvalidPuzzleError, check_object, place_of
 
 TILES_MAX = 10_000_000
 FEATURES_MAX = 100_000_000
@@ -52,12 +51,9 @@ class Puzzle:
         names. Other keys are ignored. The page's own form is read by
         `nightgrid.archive.games.tiles.payload`.
         """
-        if not isinstance(value, Mapping):
-            raise InvalidPuzzleError(
-                "puzzle-type", place, f"expected an object, got {json_kind(value)}"
-            )
-        at = f"{place}.tiles" if place else "tiles"
-        tiles = value.get("tiles")
+        given = check_object(value, place)
+        at = place_of(place, "tiles")
+        tiles = given.get("tiles")
         if not isinstance(tiles, list | tuple):
             raise InvalidPuzzleError("tiles-type", at, "expected a list of tiles")
         for i, tile in enumerate(tiles):

@@ -9,7 +9,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel import codes as kernel_codes
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.rules import Rules as LetterBoxedRules
-from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.layers.endings import CODES, REASONS, SOLVING, ending
 from nightgrid.solvers.reasons import (
     BudgetSpentError,
@@ -24,7 +24,7 @@ from nightgrid.solvers.tiles.game import TilesGame
 from nightgrid.solvers.tiles.rules import Rules as TilesRules
 
 GAMES = (
-    PIPS,
+    PipsGame(),
     StrandsGame(StrandsRules(), None),
     LetterBoxedGame(LetterBoxedRules(), None),
     TilesGame(TilesRules()),

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel import wide
-from nightgrid.solvers.kernel.bits import popcount
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import monotonic_ns, popcount
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 

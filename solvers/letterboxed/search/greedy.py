@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, kernel
+from nightgrid.solvers.kernel.machine import popcount
 from nightgrid.solvers.letterboxed.model import Model
 
 WORDS_MAX = 6

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel import hash_table
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.kernel.machine import monotonic_ns
 
 COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""

@@ -172,27 +172,19 @@ class GrowingLengths:
         """What the tables take."""
         return table_bytes(self.tables)
 
-    def width(self, words: int) -> int:
-        """Say how many 64-bit words the lengths of so many words take."""
-        return (words * self.tables.longest + 64) >> 6
-
     def begin(self, state: int, words: int) -> None:
         """Ask for the lengths of the chains of so many words from a state."""
         control = self.tables.control
         control[chain_lengths.FRAMES] = control[chain_lengths.SCRATCH_USED] = 0
-        size = self.width(words)
+        size = int(chain_lengths.width(words, self.tables))
         if size > len(self.tables.scratch):
             self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
-        lengths = self.tables
-        lengths.frame_state[0], lengths.frame_words[0] = state, words
-        lengths.frame_at[0], lengths.frame_bits[0] = -1, 0
-        lengths.scratch[:size] = 0
-        control[chain_lengths.FRAMES], control[chain_lengths.SCRATCH_USED] = 1, size
+        chain_lengths.begin(self.tables, state, words)
 
     def of(self, state: int, words: int) -> Iterator[int]:
         """Yield the lengths of the chains of so many words from a state, ascending."""
         at = chain_lengths.find(self.tables, state, words)
-        for i in range(self.width(words) if at >= 0 else 0):
+        for i in range(chain_lengths.width(words, self.tables) if at >= 0 else 0):
             bits = int(self.tables.bits[at + i])
             while bits:
                 yield 64 * i + (bits & -bits).bit_length() - 1
@@ -202,7 +194,7 @@ class GrowingLengths:
         """Enlarge the tables; False when the budget does not allow it."""
         lengths, control = self.tables, self.tables.control
         frame = int(control[chain_lengths.FRAMES]) - 1
-        size = self.width(int(lengths.frame_words[frame]))
+        size = int(chain_lengths.width(lengths.frame_words[frame], lengths))
         new: dict[str, Any] = {}
         if frame + 2 > len(lengths.frame_state):
             for name in ("frame_state", "frame_words", "frame_at", "frame_bits"):

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
 from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Open, Purse
 from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of
 from nightgrid.solvers.pips.parts import Part, part_arrays
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
 from nightgrid.solvers.pips.solution import Placement, Solution
-from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 State = tuple[int, int, int, tuple[Open, ...]]
 """First free position, covered positions behind it as bits, used dominoes, open regions."""
@@ -298,16 +299,10 @@ def count_generally(puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcom
     try:
         count = search.value(search.tiles.root)
     except BudgetSpentError as error:
-        return Outcome(
-            status=Status.OVER_BUDGET,
-            reason_code=error.reason_code,
-            statistics=search.purse.statistics(),
-        )
+        return over_budget(Reason(code=error.reason_code), search.purse.statistics())
     statistics = search.purse.statistics()
     if count > MAX_COUNT:
-        return Outcome(
-            status=Status.OVER_BUDGET, reason_code=ReasonCode.COUNT_TOO_LARGE, statistics=statistics
-        )
+        return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), statistics)
     return Outcome(
         status=Status.SOLVED if count else Status.UNSOLVABLE, count=count, statistics=statistics
     )

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel import codes
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.machine import monotonic_ns
 from nightgrid.solvers.kernel.wide import add, over_limit, times_over
 from nightgrid.solvers.pips.layers import expand
 from nightgrid.solvers.pips.layers import space as spaces

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel import codes, hash_table
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import monotonic_ns
 from nightgrid.solvers.pips.columns import Columns
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE

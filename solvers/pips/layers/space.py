@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel import hash_table
-from nightgrid.solvers.kernel.bits import prefetch
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.kernel.machine import prefetch
 from nightgrid.solvers.pips.layers.board import MOST_CELLS, Board
 
 (

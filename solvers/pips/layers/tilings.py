@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import trailing_zeros
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
+from nightgrid.solvers.kernel.machine import monotonic_ns, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EMPTY, Board
 from nightgrid.solvers.pips.layers.space import Forest

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.general.search import is_first_choice
 from nightgrid.solvers.pips.layers.endings import ending, is_refusal
@@ -17,7 +18,7 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.pips.staged.buckets import BUCKETS
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
-from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.reasons import Reason, ReasonCode
 
 LayerPart = dict[str, Any]
 
@@ -50,7 +51,7 @@ def count_layer_part(puzzle: Puzzle, part: LayerPart, budget: Budget) -> Outcome
     if total > MAX_COUNT:
         stopped = ReasonCode.COUNT_TOO_LARGE
     if stopped:
-        return Outcome(status=Status.OVER_BUDGET, reason_code=stopped, statistics=count.statistics)
+        return over_budget(Reason(code=stopped), count.statistics)
     return Outcome(
         status=Status.SOLVED if total else Status.UNSOLVABLE,
         count=total,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import trailing_zeros
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.general import plan as plans
 from nightgrid.solvers.strands.general import table as record_table

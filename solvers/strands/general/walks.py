@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.compiling import I32, I64, Int, kernel
+from nightgrid.solvers.kernel.machine import popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 from nightgrid.solvers.strands.pieces.words import NO_LETTER, Grid
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.compiling import I32, U64, Int, kernel, search_kernel
+from nightgrid.solvers.kernel.machine import popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid, longer
 

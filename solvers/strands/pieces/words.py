@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
+from nightgrid.solvers.kernel.machine import popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import trailing_zeros
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, kernel
+from nightgrid.solvers.kernel.machine import trailing_zeros
 
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""

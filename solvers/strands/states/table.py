@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import (
@@ -24,6 +23,7 @@ from nightgrid.solvers.kernel.hash_table import (
     seek,
 )
 from nightgrid.solvers.kernel.hash_table import clear as clear_index
+from nightgrid.solvers.kernel.machine import monotonic_ns
 
 STATE_WORDS = 6
 CELLS, CLOSED, REST, HI, LO, BEST = range(STATE_WORDS)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states import table as tables

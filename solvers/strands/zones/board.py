@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.compiling import (
     I32,
     I64,
@@ -18,6 +17,7 @@ from nightgrid.solvers.kernel.compiling import (
     search_kernel,
 )
 from nightgrid.solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
+from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
 from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import Table
 

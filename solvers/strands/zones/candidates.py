@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import DEAD, STATUS
@@ -207,10 +207,8 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
         return 0
     count = 0
     for p in range(64 * size):
-        if (
-            not ((board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]) >> np.uint64(p & 63))
-            & _ONE
-        ):
+        here = board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]
+        if not (here >> np.uint64(p & 63)) & _ONE:
             continue
         code, after = place_word(p, state, search)
         if code == -1:

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import popcount, trailing_zeros
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add, times
 from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import open_blocks

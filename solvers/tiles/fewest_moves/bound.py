@@ -19,8 +19,8 @@ in one tile after the other is best.
 
 from __future__ import annotations
 
-from nightgrid.solvers.kernel.bits import popcount
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import popcount
 
 NO, HELPER, SAVED = 0, 1, 2
 """What a tile is in the matching: out of it, a partner only, or one that it pays to cover."""

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import monotonic_ns
 from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)

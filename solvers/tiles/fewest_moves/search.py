@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.bits import trailing_zeros
-from nightgrid.solvers.kernel.clock import monotonic_ns
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import (
     I32,
@@ -18,6 +16,7 @@ from nightgrid.solvers.kernel.compiling import (
     inlined_kernel,
     search_kernel,
 )
+from nightgrid.solvers.kernel.machine import monotonic_ns, trailing_zeros
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
 from nightgrid.solvers.tiles.model import GOLDEN, mixed
 

@@ -17,7 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
 from nightgrid.archive.results.gold import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.game import PipsGame
 
 pytestmark = pytest.mark.archive
 Now = Callable[[], dt.datetime]
@@ -40,7 +40,7 @@ def test_every_published_puzzle_is_an_edition_with_a_valid_official_solution(
     assert {row["date"] for row in rows} == {
         dt.date(2025, 8, 18) + dt.timedelta(days=i) for i in range(88)
     }
-    write_gold(complete, PIPS)
+    write_gold(complete, PipsGame())
     counts = complete.read_table(COUNTS_PATH, COUNTS_BY_DATE)
     assert counts.column("official_solution_valid").to_pylist() == [True] * 264
     assert read_puzzle_table(complete, "pips").num_rows == len({row["puzzle_id"] for row in rows})

@@ -16,10 +16,12 @@ from nightgrid.archive.ingest.puzzles import (
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.pips.columns import from_arrays
-from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.pips.puzzle import Puzzle
+
+PIPS = PipsGame()
 
 PIPS_PUZZLES = archive_plug("pips").puzzles()
 

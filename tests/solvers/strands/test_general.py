@@ -18,8 +18,8 @@ from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.solvers.strands import engine_choice, listing
 from nightgrid.solvers.strands import game as strands_game
+from nightgrid.solvers.strands import listing
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.general import group_search as general_group_search
@@ -256,7 +256,7 @@ def test_a_board_with_more_sets_of_words_than_the_sweep_holds_goes_on(
     board = Puzzle(board=tuple("".join(rng.choices("ABC", k=4)) for _ in range(6)))
     expected = game.solve(board, COUNT)
     assert expected.statistics.engine == "sweep"
-    monkeypatch.setattr(engine_choice, "SweepEngine", Full)
+    monkeypatch.setattr(listing, "SweepEngine", Full)
     outcome = game.solve(board, COUNT)
     assert (outcome.count, outcome.statistics.engine) == (expected.count, "general")
 

@@ -14,7 +14,7 @@ from nightgrid.solvers.algebra import Ask, Budget, Game, Status
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands import game as strands_game
-from nightgrid.solvers.strands.engine_choice import engine_for
+from nightgrid.solvers.strands.listing import engine_for
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules

@@ -10,7 +10,7 @@ import toy_game as toy
 
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Budget, canonical_json
-from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
@@ -99,8 +99,8 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
     message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
     assert set(message) == set(sent[0])
-    puzzle = PIPS.puzzle_from_json(message["puzzle"])
-    assert message["job_id"] == Question.from_json(message).job_id(PIPS.puzzle_id(puzzle))
+    puzzle = PipsGame().puzzle_from_json(message["puzzle"])
+    assert message["job_id"] == Question.from_json(message).job_id(PipsGame().puzzle_id(puzzle))
     assert asdict(Budget()) == message["budget"]
     (record,) = lake.list("runs/ondemand")
     assert record == record_path(read(lake, record)["job_id"])

@@ -10,7 +10,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask, Budget, canonical_json
-from nightgrid.solvers.pips.game import PIPS
+from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
 from nightgrid.workers.driver.driver import drive
@@ -18,6 +18,8 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.stages import first_stage
 from tests.workers.conftest import divide_all, quick_settings
+
+PIPS = PipsGame()
 
 BOARDS = 8
 

@@ -1,7 +1,8 @@
-"""Operations that compile to one machine instruction each: on bits, and on the cache."""
+"""What kernels ask of the machine: single instructions on bits and on the cache, and its clock."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from numba import types
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
+
+from nightgrid.solvers.kernel.compiling import I64, kernel
 
 
 def _popcount(typingctx: Any, word: Any) -> tuple[Signature, Any]:
@@ -59,3 +62,16 @@ prefetch: Callable[[npt.NDArray[Any], Any], None] = intrinsic(_prefetch)
 
 The element may lie anywhere: a prefetch never faults.
 """
+
+_CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
+# Resolved from the C library by name, which unlike a ctypes pointer can be cached on disk.
+_clock_gettime = types.ExternalFunction(
+    "clock_gettime", types.int32(types.int32, types.CPointer(types.int64))
+)
+
+
+@kernel
+def monotonic_ns(timespec: I64) -> int:
+    """Read the monotonic clock in nanoseconds; `timespec` is scratch, int64[2]."""
+    _clock_gettime(np.int32(_CLOCK_MONOTONIC), timespec.ctypes)
+    return timespec[0] * 1_000_000_000 + timespec[1]
