@@ -27,6 +27,7 @@ from nightgrid.solvers.reductions import (
     subset_sum_to_pips,
 )
 from nightgrid.solvers.reductions.catalogue import Made, make, reduction
+from nightgrid.solvers.reductions.problems.choices import SubsetSum
 from nightgrid.solvers.reductions.problems.flow_free import FlowFree
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -35,7 +36,6 @@ from nightgrid.solvers.reductions.problems.formula import (
     not_all_equal,
 )
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
 from nightgrid.solvers.reductions.reduced import Reduced
 from tests.oracles import certificates
 from tests.oracles.hard_instances import (

@@ -14,6 +14,9 @@ from numba.extending import intrinsic
 
 from nightgrid.solvers.kernel.compiling import I64, kernel
 
+ZERO, ONE = np.uint64(0), np.uint64(1)
+"""What words of bits are combined with: with an int, a uint64 becomes a float64."""
+
 
 def _popcount(typingctx: Any, word: Any) -> tuple[Signature, Any]:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -19,6 +19,7 @@ from nightgrid.solvers.reductions import (
     subset_sum_to_pips,
 )
 from nightgrid.solvers.reductions.problems import texts
+from nightgrid.solvers.reductions.problems.choices import random_subset_sum, random_three_d_matching
 from nightgrid.solvers.reductions.problems.flow_free import FlowFree, random_flow_free
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -27,8 +28,6 @@ from nightgrid.solvers.reductions.problems.formula import (
     random_formula,
 )
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
-from nightgrid.solvers.reductions.problems.subset_sum import random_subset_sum
-from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 
 SIDES_LEAST = 4

@@ -10,8 +10,8 @@ from __future__ import annotations
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.reductions.problems.choices import ThreeDMatching, check_matching
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
-from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 
 

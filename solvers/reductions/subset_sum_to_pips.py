@@ -11,7 +11,7 @@ from collections import Counter
 
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
+from nightgrid.solvers.reductions.problems.choices import SubsetSum, check_subset
 from nightgrid.solvers.reductions.reduced import Reduced
 
 ROW = 1

@@ -21,10 +21,9 @@ from nightgrid.solvers.reductions import (
     subset_sum_to_pips,
 )
 from nightgrid.solvers.reductions.blocks import route
+from nightgrid.solvers.reductions.problems.choices import check_matching, check_subset
 from nightgrid.solvers.reductions.problems.flow_free import Flows, check_flows
 from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
-from nightgrid.solvers.reductions.problems.subset_sum import check_subset
-from nightgrid.solvers.reductions.problems.three_d_matching import check_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry

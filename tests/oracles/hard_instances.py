@@ -8,10 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from nightgrid.solvers.reductions.problems.choices import SubsetSum, ThreeDMatching
 from nightgrid.solvers.reductions.problems.flow_free import Cell, FlowFree, Flows
 from nightgrid.solvers.reductions.problems.formula import Formula
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
-from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching
 
 
 def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:

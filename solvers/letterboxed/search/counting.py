@@ -7,11 +7,9 @@ import numpy as np
 from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step, spend, word_cost
-
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 
 
 @search_kernel
@@ -21,12 +19,12 @@ def count_cheapest(graph: Graph, step: Step, order: I64, high: U64, low: U64, ou
     `order` are the expanded states by ascending cost, `high` and `low` zeros for every state. `out`
     gets the halves of the count.
     """
-    low[0] = _ONE
+    low[0] = ONE
     limit = graph.control[graphs.LIMIT]
-    total_hi = total_lo = _ZERO
+    total_hi = total_lo = ZERO
     for state in order:
         from_hi, from_lo = high[state], low[state]
-        if (from_hi | from_lo) == _ZERO:
+        if (from_hi | from_lo) == ZERO:
             continue
         lo, hi = graph.lo[state], graph.hi[state]
         code = spend(graph, hi - lo + 1)
@@ -56,19 +54,19 @@ def count_within(
     the states of a layer, `here` (int64[states], zeros) the layer in which a state was last
     reached. `out` gets the halves of the count and the words of the shortest chain, 0 for none.
     """
-    low[0, 0] = _ONE
+    low[0, 0] = ONE
     active[0, 0] = 0
     count = 1
     now = 0
-    total_hi = total_lo = _ZERO
-    out[2] = _ZERO
+    total_hi = total_lo = ZERO
+    out[2] = ZERO
     for words in range(1, most + 1):
         then = 1 - now
         new = 0
         for i in range(count):
             state = active[now, i]
             from_hi, from_lo = high[now, state], low[now, state]
-            high[now, state] = low[now, state] = _ZERO
+            high[now, state] = low[now, state] = ZERO
             if graph.base[state] < 0:
                 continue
             lo, hi = graph.lo[state], graph.hi[state]
@@ -80,7 +78,7 @@ def count_within(
                 target = graph.edges[at + word]
                 if target == graphs.COMPLETE:
                     total_hi, total_lo = wide.add(total_hi, total_lo, from_hi, from_lo)
-                    if out[2] == _ZERO:
+                    if out[2] == ZERO:
                         out[2] = np.uint64(words)
                 elif target >= 0 and words < most:
                     if here[target] != words:

@@ -14,12 +14,9 @@ import numpy.typing as npt
 from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.machine import monotonic_ns, popcount
+from nightgrid.solvers.kernel.machine import ONE, ZERO, monotonic_ns, popcount
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
-
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 
 _kept = threading.local()
 
@@ -112,10 +109,10 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
             rest = left & ~masks[word]
             reached = cost + graphs.word_cost(graph, state, word, step)
             target: Int = graphs.DEAD
-            if step.by_letters and step.sizes[word] == 1 and (begun or rest != _ZERO):
+            if step.by_letters and step.sizes[word] == 1 and (begun or rest != ZERO):
                 # It collects nothing that the word beside it does not.
                 target = graphs.DEAD
-            elif rest == _ZERO:
+            elif rest == ZERO:
                 if reached <= control[graphs.LIMIT]:
                     target = graphs.COMPLETE
                     control[graphs.FOUND] = 1
@@ -158,21 +155,21 @@ def count_chains(
     width = np.uint64(letters)
     covers[:] = 0
     seen[:] = 0
-    high[:] = _ZERO
-    low[:] = _ZERO
+    high[:] = ZERO
+    low[:] = ZERO
     cover_words(step, masks, letters, covers)
-    total_hi = total_lo = _ZERO
+    total_hi = total_lo = ZERO
     shortest: Int = np.int64(0)
     states = now = 0
     active = False
     for word in range(lo, hi):
         rest = start & ~masks[word]
-        if rest == _ZERO:
-            total_lo += _ONE
+        if rest == ZERO:
+            total_lo += ONE
             shortest = 1
         else:
             at = (np.uint64(step.last[word]) << width) | rest
-            low[now, at] += _ONE
+            low[now, at] += ONE
             states += seen[at] == 0
             seen[at] = 1
             active = True
@@ -182,8 +179,8 @@ def count_chains(
         words += 1
         for at in range(letters * subsets):
             done = covers[at]
-            if done > 0 and (low[now, at] | high[now, at]) != _ZERO:
-                add_hi, add_lo = wide.times(high[now, at], low[now, at], _ZERO, np.uint64(done))
+            if done > 0 and (low[now, at] | high[now, at]) != ZERO:
+                add_hi, add_lo = wide.times(high[now, at], low[now, at], ZERO, np.uint64(done))
                 total_hi, total_lo = wide.add(total_hi, total_lo, add_hi, add_lo)
                 if shortest == 0:
                     shortest = words
@@ -199,13 +196,13 @@ def count_chains(
             first, stop = step.begins[letter], step.begins[letter + 1]
             for left in range(1, subsets):
                 from_hi, from_lo = high[now, row + left], low[now, row + left]
-                if (from_hi | from_lo) == _ZERO:
+                if (from_hi | from_lo) == ZERO:
                     continue
                 nodes += stop - first
                 for word in range(first, stop):
                     rest = np.uint64(left) & ~masks[word]
                     at = (np.uint64(step.last[word]) << width) | rest
-                    if rest == _ZERO or (step.fewest and seen[at] != 0 and seen[at] != words):
+                    if rest == ZERO or (step.fewest and seen[at] != 0 and seen[at] != words):
                         continue
                     if seen[at] == 0:
                         seen[at] = min(words, SEEN_MAX)
@@ -218,8 +215,8 @@ def count_chains(
                 return OUT_OF_NODES
             if monotonic_ns(limits.timespec) > limits.deadline_ns:
                 return OUT_OF_SECONDS
-        high[now, :] = _ZERO
-        low[now, :] = _ZERO
+        high[now, :] = ZERO
+        low[now, :] = ZERO
         now = then
     out[0], out[1], out[2] = total_hi, total_lo, np.uint64(shortest)
     out[3], out[4] = np.uint64(nodes), np.uint64(states)

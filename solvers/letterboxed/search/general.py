@@ -15,6 +15,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states import ways_of_playing
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
@@ -25,8 +26,6 @@ NO_WORD = -1
 LONG_WORD = 32
 """Letters from which a last word is played by itself, with an eye on what it cannot collect."""
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _SIDE = np.uint64((1 << ways_of_playing.SIDE_BITS) - 1)
 _SIDE_BITS = np.uint64(ways_of_playing.SIDE_BITS)
 
@@ -188,10 +187,10 @@ def explore(
             known = depth
             if depth == length:
                 first, end = begins[length], begins[length + 1]
-                left = rows[first, 0] >> _SIDE_BITS if end > first else _ONE
+                left = rows[first, 0] >> _SIDE_BITS if end > first else ONE
                 for row in range(first + 1, end):
                     left = min(left, rows[row, 0] >> _SIDE_BITS)
-                if end > first and left == _ZERO:
+                if end > first and left == ZERO:
                     target = graphs.COMPLETE
                     control[graphs.FOUND] = 1
                     if step.fewest:

@@ -13,13 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, kernel
-from nightgrid.solvers.kernel.machine import popcount
+from nightgrid.solvers.kernel.machine import ONE, popcount
 from nightgrid.solvers.letterboxed.model import Model
 
 WORDS_MAX = 6
 """The article speaks of five words; its code gives up after six."""
-
-_ONE = np.uint64(1)
 
 
 def greedy_chains(
@@ -60,7 +58,7 @@ def greedy_chains(
 
 def _ordered(model: Model, *, tiles: bool) -> tuple[U64, I64]:
     sizes = np.diff(model.offsets)
-    bits = _ONE << model.letters.astype(np.uint64)
+    bits = ONE << model.letters.astype(np.uint64)
     masks = np.bitwise_or.reduceat(bits, model.offsets[:-1])
     order = np.lexsort((-np.arange(len(model)), -sizes))
     if tiles:
@@ -87,7 +85,7 @@ def run_greedy(words: _Words, starts: I64, only_first: bool, out: I64, lengths: 
     """Follow every start; row i of `out` gets its chain and `lengths[i]` its words, 0 for none."""
     following, begins, masks, last = words.following, words.begins, words.masks, words.last
     letters = words.letters
-    full = (_ONE << np.uint64(letters)) - _ONE if letters < 64 else ~np.uint64(0)
+    full = (ONE << np.uint64(letters)) - ONE if letters < 64 else ~np.uint64(0)
     for i in range(len(starts)):
         word = starts[i]
         left = full & ~masks[word]
@@ -95,7 +93,7 @@ def run_greedy(words: _Words, starts: I64, only_first: bool, out: I64, lengths: 
         out[i, 0] = word
         n = 1
         while left != np.uint64(0):
-            ended = _ONE << np.uint64(last[word])
+            ended = ONE << np.uint64(last[word])
             if used & ended != np.uint64(0) or n == out.shape[1]:
                 break
             used |= ended

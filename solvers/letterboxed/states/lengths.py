@@ -14,14 +14,13 @@ from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
 FRAMES, ENTRIES, BITS_USED, SCRATCH_USED, SLOT_BITS = range(5)
 LENGTHS_CONTROL_SIZE = 5
 """What `control` of the tables holds."""
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 NOTHING = -1
 UNKNOWN = -2
 
@@ -136,7 +135,7 @@ def begin(lengths: Lengths, state: Int, words: Int) -> None:
     lengths.frame_bits[frame] = at
     size = width(words, lengths)
     for i in range(size):
-        lengths.scratch[at + i] = _ZERO
+        lengths.scratch[at + i] = ZERO
     control[SCRATCH_USED] = at + size
 
 
@@ -175,7 +174,7 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
             letters = added(graph, state, word, step)
             if target == graphs.COMPLETE:
                 if words == 1:
-                    lengths.scratch[bits + (letters >> 6)] |= _ONE << np.uint64(letters & 63)
+                    lengths.scratch[bits + (letters >> 6)] |= ONE << np.uint64(letters & 63)
             elif words > 1:
                 at = find(lengths, target, words - 1)
                 if at == UNKNOWN:
@@ -187,19 +186,19 @@ def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
                     whole, part = letters >> 6, np.uint64(letters & 63)
                     for i in range(width(words - 1, lengths)):
                         other = lengths.bits[at + i]
-                        if other == _ZERO:
+                        if other == ZERO:
                             continue
                         lengths.scratch[bits + whole + i] |= other << part
-                        if part != _ZERO:
+                        if part != ZERO:
                             over = other >> (np.uint64(64) - part)
-                            if over != _ZERO:
+                            if over != ZERO:
                                 lengths.scratch[bits + whole + i + 1] |= over
             word += 1
         if deeper:
             continue
         at = NOTHING
         for i in range(size):
-            if lengths.scratch[bits + i] != _ZERO:
+            if lengths.scratch[bits + i] != ZERO:
                 at = control[BITS_USED]
                 break
         if at >= 0:
@@ -257,7 +256,7 @@ def list_chains(
                 if (
                     at >= 0
                     and rest >> 6 < width(more, lengths)
-                    and (lengths.bits[at + (rest >> 6)] >> np.uint64(rest & 63)) & _ONE != _ZERO
+                    and (lengths.bits[at + (rest >> 6)] >> np.uint64(rest & 63)) & ONE != ZERO
                 ):
                     down = True
                     break

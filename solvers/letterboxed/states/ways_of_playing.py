@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel
+from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.model import Model
 
 SIDE_BITS = 8
@@ -15,8 +16,6 @@ NO_FIELD = -1
 PAIRS_MAX = 192
 """Ways up to which each is compared with each; more are only told apart."""
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _SIDE = np.uint64((1 << SIDE_BITS) - 1)
 _SIDE_BITS = np.uint64(SIDE_BITS)
 
@@ -101,7 +100,7 @@ class Plays(NamedTuple):
 @inlined_kernel
 def covers(rows: U64, a: Int, b: Int, spare: U64) -> bool:
     """Tell whether row a has nothing left that row b has not, on the same side."""
-    if (rows[a, 0] ^ rows[b, 0]) & _SIDE != _ZERO:
+    if (rows[a, 0] ^ rows[b, 0]) & _SIDE != ZERO:
         return False
     for i in range(1, len(spare)):
         if ((rows[b, i] | spare[i]) - rows[a, i]) & spare[i] != spare[i]:
@@ -142,7 +141,7 @@ def keep(rows: U64, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
 def find_row(rows: U64, new: Int, size: Int, plays: Plays) -> bool:
     """Enter a row into the hash table; tell whether it is new there."""
     stamp = plays.state[0]
-    mixed = _ZERO
+    mixed = ZERO
     for i in range(size):
         mixed = (mixed ^ rows[new, i]) * np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(32)
@@ -157,7 +156,7 @@ def find_row(rows: U64, new: Int, size: Int, plays: Plays) -> bool:
                 break
         if same:
             return False
-        slot = (slot + _ONE) & mask
+        slot = (slot + ONE) & mask
     plays.stamps[slot] = stamp
     plays.slots[slot] = new
     return True
@@ -170,16 +169,16 @@ def enter(rows: U64, source: Int, new: Int, side: Int, letter: Int, fields: Fiel
         rows[new, i] = rows[source, i]
     head = rows[source, 0] & ~_SIDE
     word, shift = fields.word[side, letter], fields.shift[side, letter]
-    if (rows[new, word] >> shift) & fields.mask[side, letter] != _ZERO:
-        rows[new, word] -= _ONE << shift
-        head -= _ONE << _SIDE_BITS
+    if (rows[new, word] >> shift) & fields.mask[side, letter] != ZERO:
+        rows[new, word] -= ONE << shift
+        head -= ONE << _SIDE_BITS
     rows[new, 0] = head | np.uint64(side)
 
 
 @inlined_kernel
 def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
     """Tell whether more of a letter is left than will come."""
-    left = _ZERO
+    left = ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
         side = fields.stands[at]
         word = fields.word[side, letter]

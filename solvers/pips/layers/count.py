@@ -14,7 +14,7 @@ import numpy as np
 from nightgrid.solvers.kernel import codes
 from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, hash_row, is_crowded
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import ONE, ZERO, monotonic_ns
 from nightgrid.solvers.kernel.wide import add, over_limit, times_over
 from nightgrid.solvers.pips.layers import expand
 from nightgrid.solvers.pips.layers import space as spaces
@@ -23,8 +23,6 @@ from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, 
 
 CLOCK_STRIDE = 1024
 """States between two looks at the clock."""
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
 class Span(NamedTuple):
@@ -74,12 +72,12 @@ def _settle(
     # out of the key, so that states which differ in nothing else become one.
     laid = np.uint64(0)
     for t in range(board.types):
-        if not (keys[at, t // 64] >> np.uint64(t % 64)) & _ONE:
+        if not (keys[at, t // 64] >> np.uint64(t % 64)) & ONE:
             continue
         copies = 1 + (expand.extra_copies(board, keys, at, t) if board.copies[t] > 1 else 0)
-        double = (board.double[board.index_sum[t] // 2, t // 64] >> np.uint64(t % 64)) & _ONE
+        double = (board.double[board.index_sum[t] // 2, t // 64] >> np.uint64(t % 64)) & ONE
         for i in range(1, copies + 1):
-            laid += _ONE
+            laid += ONE
             factor = laid if double else laid * np.uint64(2)
             hi, lo = times_over(hi, lo, factor, np.uint64(i))
         if board.copies[t] > 1:
@@ -118,7 +116,7 @@ def count_board(space: Space, table: Table, children: Children, limits: Limits) 
     carried = count_layers(space, table, children, span, limits)
     code = carried.code
     if code != codes.DONE or carried.here == 0:
-        return Counted(code, _ZERO, _ZERO, carried)
+        return Counted(code, ZERO, ZERO, carried)
     at = first_row(table, carried.here, layers % 2)
     hi, lo = table.rows[at, width], table.rows[at, width + 1]
     if over_limit(hi, lo):
@@ -132,7 +130,7 @@ def begin_with_root(space: Space, table: Table, children: Children) -> None:
     width = len(space.width)
     keys, rows = children.keys, table.rows
     expand.write_root(space.board, space.width, keys, np.int64(0))
-    hi, lo = _ZERO, _ONE
+    hi, lo = ZERO, ONE
     if space.forest.nodes[0, spaces.FREE] == 0:
         hi, lo = _settle(space.board, space.width, keys, np.int64(0), hi, lo)
     for i in range(width):

@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, LESS, SUM, UNEQUAL, Board
 from nightgrid.solvers.pips.layers.layout import bit_length
 from nightgrid.solvers.pips.layers.space import Children, Space
 
-ONE = np.uint64(1)
-ZERO = np.uint64(0)
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reductions.problems.choices import SubsetSum, ThreeDMatching, Triple
 from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows
 from nightgrid.solvers.reductions.problems.formula import Assignment, Clause, Formula
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum
-from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, Triple
 
 DIGITS_MAX = 18
 ORDER, SIDES = "order", "sides"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, Int, kernel
-from nightgrid.solvers.kernel.machine import popcount
+from nightgrid.solvers.kernel.machine import ONE, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 from nightgrid.solvers.strands.pieces.words import NO_LETTER, Grid
 
@@ -22,7 +22,6 @@ NODE, AT, DIAGONALS, HEAD = range(4)
 """A walk: node of the trie, cell, number of diagonals; then its cells and diagonals, ascending."""
 Walk = I32
 
-_ONE = np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -136,11 +135,11 @@ def walk_words(
     stamp = np.int64(0)
     for start in range(len(board)):
         letter = np.uint64(board[start])
-        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
+        if board[start] == NO_LETTER or not (node_children[0] >> letter) & ONE:
             continue
         now, count, size = 0, 1, 1
         walk = walks[0]
-        walk[NODE] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
+        walk[NODE] = node_first[0] + popcount(node_children[0] & ((ONE << letter) - ONE))
         walk[AT], walk[DIAGONALS], walk[HEAD] = start, 0, start
         offsets[0, 0] = 0
         while count:
@@ -172,7 +171,7 @@ def walk_words(
                     to = near[cell, turn]
                     if to < 0:
                         break
-                    if board[to] == NO_LETTER or not (children >> np.uint64(board[to])) & _ONE:
+                    if board[to] == NO_LETTER or not (children >> np.uint64(board[to])) & ONE:
                         continue
                     if _holds(walk, at + HEAD, size, to):
                         continue
@@ -184,7 +183,7 @@ def walk_words(
                     ):
                         return TOO_MANY_WALKS, found
                     letter = np.uint64(board[to])
-                    child = node_first[node] + popcount(children & ((_ONE << letter) - _ONE))
+                    child = node_first[node] + popcount(children & ((ONE << letter) - ONE))
                     step = WalkStep(child, to, columns, crossing)
                     stop = _write_step(walk, at, size, step, longer, end)
                     h = np.uint64(0)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, U64, Int, kernel, search_kernel
-from nightgrid.solvers.kernel.machine import popcount
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid, longer
 
@@ -15,9 +15,6 @@ CODE_BITS = 6
 LETTERS_MAX = 21
 """Longest compound: its letters are kept in 126 bits, so that equal letters are found exactly."""
 FIRST_COMPONENTS = 1 << 13
-
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 
 
 class Components(NamedTuple):
@@ -60,10 +57,10 @@ def diagonal(one: Int, other: Int, columns: Int, row_of: np.ndarray) -> tuple[An
     """Name the block of a step by its lower right cell, as bits: (falling, rising)."""
     a, b = min(one, other), max(one, other)
     if b - a == columns + 1:
-        return _ONE << np.uint64(b & 63), _ZERO
+        return ONE << np.uint64(b & 63), ZERO
     if b - a == columns - 1 and row_of[a] != row_of[b]:
-        return _ZERO, _ONE << np.uint64((b + 1) & 63)
-    return _ZERO, _ZERO
+        return ZERO, ONE << np.uint64((b + 1) & 63)
+    return ZERO, ZERO
 
 
 @kernel
@@ -108,10 +105,10 @@ def find_components(
             if to >= 0 and not on_path[to] and board[to] != NO_LETTER:
                 letter = np.uint64(board[to])
                 children = node_children[at]
-                if (children >> letter) & _ONE:
-                    child = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
+                if (children >> letter) & ONE:
+                    child = node_first[at] + popcount(children & ((ONE << letter) - ONE))
                     if cheapest[child] <= room:
-                        falling, rising = _ZERO, _ZERO
+                        falling, rising = ZERO, ZERO
                         if depth >= 0:
                             falling, rising = diagonal(path[depth], to, columns, row_of)
                         depth += 1
@@ -120,7 +117,7 @@ def find_components(
                         on_path[to] = 1
                         for column in range(3):
                             masks[depth + 1, column] = masks[depth, column]
-                        masks[depth + 1, CELLS] |= _ONE << np.uint64(to & 63)
+                        masks[depth + 1, CELLS] |= ONE << np.uint64(to & 63)
                         masks[depth + 1, FALLING] |= falling
                         masks[depth + 1, RISING] |= rising
                         hi, lo = masks[depth, CODE_HI], masks[depth, CODE_LO]

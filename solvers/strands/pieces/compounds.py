@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
+from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.strands.pieces import component_paths as col
 from nightgrid.solvers.strands.pieces import compound_tables
 from nightgrid.solvers.strands.pieces.component_paths import Components, diagonal
@@ -26,8 +27,6 @@ TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 SIDES_SETS = 16
 TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
 
-_ONE = np.uint64(1)
-_ZERO = np.uint64(0)
 _UNREACHED = 1 << 30
 
 
@@ -156,10 +155,10 @@ def _blocks(
     falling = (falling >> by) | (falling << back)
     rising = (rising >> by) | (rising << back)
     # The lowest cell is no block's last: what stands there is one beyond the window.
-    if rising & _ONE and not (cells >> (np.uint64(63) - c)) & _ONE:
-        return cells, _ZERO, False
-    open_falling = falling & ~((cells << _ONE) | (cells << c))
-    open_rising = rising & ~(cells | (cells << c << _ONE))
+    if rising & ONE and not (cells >> (np.uint64(63) - c)) & ONE:
+        return cells, ZERO, False
+    open_falling = falling & ~((cells << ONE) | (cells << c))
+    open_rising = rising & ~(cells | (cells << c << ONE))
     return cells, open_falling | open_rising, True
 
 
@@ -208,7 +207,7 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
             lo = lo << bits
         else:
-            hi, lo = lo << (bits - np.uint64(64)), _ZERO
+            hi, lo = lo << (bits - np.uint64(64)), ZERO
         hi |= shapes[i, col.CODE_HI]
         lo |= shapes[i, col.CODE_LO]
         value = sums[depth, SCORE] + component_scores[fields[i, col.WORD]]
@@ -244,7 +243,7 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             if found == len(rows.masks):
                 return FULL
             rows.masks[found, col.CELLS] = shape
-            rows.masks[found, compound_tables.BLOCKS] = _ZERO if limits.crossing else blocks
+            rows.masks[found, compound_tables.BLOCKS] = ZERO if limits.crossing else blocks
             rows.masks[found, col.CODE_HI] = hi
             rows.masks[found, col.CODE_LO] = lo
             rows.numbers[found, 0] = lowest

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
-from nightgrid.solvers.kernel.machine import popcount
+from nightgrid.solvers.kernel.machine import ONE, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
@@ -27,8 +27,6 @@ more paths than anybody can walk."""
 WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
 FIRST_ROWS = 1 << 13
 NO_LETTER = 255
-
-_ONE = np.uint64(1)
 
 
 class Grid(NamedTuple):
@@ -62,7 +60,7 @@ def mask_path(
     sides = 0
     for i in range(length):
         cell = path[i]
-        cells |= _ONE << np.uint64(cell - low)
+        cells |= ONE << np.uint64(cell - low)
         if cell < columns:
             sides |= TOP
         if cell >= (rows - 1) * columns:
@@ -80,13 +78,13 @@ def mask_path(
             one, other, corner = a - 1, b + 1, b + 1
         else:
             continue
-        if one >= low and (cells >> np.uint64(one - low)) & _ONE:
+        if one >= low and (cells >> np.uint64(one - low)) & ONE:
             continue
-        if other - low < WINDOW and (cells >> np.uint64(other - low)) & _ONE:
+        if other - low < WINDOW and (cells >> np.uint64(other - low)) & ONE:
             continue
         if corner - low >= WINDOW:
             return 0, cells, blocks, sides, False
-        blocks |= _ONE << np.uint64(corner - low)
+        blocks |= ONE << np.uint64(corner - low)
     return low, cells, blocks, sides, True
 
 
@@ -126,11 +124,11 @@ def find_words(
     steps = 0
     for start in range(cells):
         letter = np.uint64(board[start])
-        if board[start] == NO_LETTER or not (node_children[0] >> letter) & _ONE:
+        if board[start] == NO_LETTER or not (node_children[0] >> letter) & ONE:
             continue
         depth = 0
         path[0] = start
-        node[0] = node_first[0] + popcount(node_children[0] & ((_ONE << letter) - _ONE))
+        node[0] = node_first[0] + popcount(node_children[0] & ((ONE << letter) - ONE))
         turn[0] = -1
         on_path[start] = 1
         while depth >= 0:
@@ -163,7 +161,7 @@ def find_words(
                         break
                     if on_path[to] or board[to] == NO_LETTER:
                         continue
-                    if (children >> np.uint64(board[to])) & _ONE:
+                    if (children >> np.uint64(board[to])) & ONE:
                         step = to
                         break
             if step < 0:
@@ -176,7 +174,7 @@ def find_words(
             letter = np.uint64(board[step])
             depth += 1
             path[depth] = step
-            node[depth] = node_first[at] + popcount(children & ((_ONE << letter) - _ONE))
+            node[depth] = node_first[at] + popcount(children & ((ONE << letter) - ONE))
             turn[depth] = -1
             on_path[step] = 1
     return found, masks[:found], numbers[:found]

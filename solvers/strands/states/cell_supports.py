@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, kernel
-from nightgrid.solvers.kernel.machine import trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, trailing_zeros
 
 WINDOW = 64
 """Cells, from the first free one on, that a state's masks hold."""
-
-_ONE = np.uint64(1)
 
 
 class Supports(NamedTuple):
@@ -66,7 +64,7 @@ def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
         left = cells[s]
         while left:
             offsets[low[s] + trailing_zeros(left) + 1] += 1
-            left &= left - _ONE
+            left &= left - ONE
     for c in range(1, len(offsets)):
         offsets[c] += offsets[c - 1]
     # Each cell's end moves forward as it is filled, and is its start then.
@@ -77,7 +75,7 @@ def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
             c = low[s] + trailing_zeros(left)
             of_cell[ends[c]] = s
             ends[c] += 1
-            left &= left - _ONE
+            left &= left - ONE
 
 
 @inlined_kernel
@@ -89,7 +87,7 @@ def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: S
     left = ~covered
     ahead = len(supports.latest) - first
     if ahead < WINDOW:
-        left &= (_ONE << np.uint64(ahead)) - _ONE
+        left &= (ONE << np.uint64(ahead)) - ONE
     start = supports.at[first]
     while left:
         cell = first + trailing_zeros(left)

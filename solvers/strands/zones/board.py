@@ -17,7 +17,7 @@ from nightgrid.solvers.kernel.compiling import (
     search_kernel,
 )
 from nightgrid.solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
-from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, popcount, trailing_zeros
 from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import Table
 
@@ -25,8 +25,6 @@ UNIT = 1 << 20
 ROUNDS = 120
 WORD_CELLS = 64
 """Cells that one word of a mask holds."""
-
-_ONE = np.uint64(1)
 
 
 @kernel
@@ -48,7 +46,7 @@ def price_cells(cells: U64, count: Int) -> I64:
         left = cells[p]
         while left:
             c = trailing_zeros(left)
-            left &= left - _ONE
+            left &= left - ONE
             longest[c] = max(longest[c], size)
     current = np.zeros(count, np.int64)
     total = 0
@@ -67,12 +65,12 @@ def price_cells(cells: U64, count: Int) -> I64:
             left = cells[p]
             while left:
                 cost += current[trailing_zeros(left)]
-                left &= left - _ONE
+                left &= left - ONE
             if cost > UNIT:
                 left = cells[p]
                 while left:
                     c = trailing_zeros(left)
-                    left &= left - _ONE
+                    left &= left - ONE
                     current[c] = current[c] * UNIT // cost
         total = 0
         for c in range(count):
@@ -215,7 +213,7 @@ def price_of(cells: np.uint64, prices: I64) -> Int:
     total: Any = np.int64(0)
     while cells:
         total += prices[trailing_zeros(cells)]
-        cells &= cells - _ONE
+        cells &= cells - ONE
     return total
 
 
@@ -227,7 +225,7 @@ def zone_of(cell: np.uint64, left: np.uint64, geometry: I64, edges: U64) -> np.u
     diagonal = geometry[DIAGONAL] != 0
     zone = cell
     while True:
-        wide = zone | ((zone & not_right) << _ONE) | ((zone & not_left) >> _ONE)
+        wide = zone | ((zone & not_right) << ONE) | ((zone & not_left) >> ONE)
         high = wide if diagonal else zone
         grown = (wide | (high << columns) | (high >> columns)) & left
         if grown == zone:
@@ -249,7 +247,7 @@ def split_into_zones(left: np.uint64, n: Int, board: ZoneBoard, depth: Int) -> I
     count, low, high = np.int64(0), np.int64(0), np.int64(0)
     rest = left
     while rest:
-        zone = zone_of(rest & (~rest + _ONE), rest, geometry, board.edges)
+        zone = zone_of(rest & (~rest + ONE), rest, geometry, board.edges)
         rest &= ~zone
         size = popcount(zone)
         fewest = fewest_words(zone, board.prices)
@@ -300,7 +298,7 @@ def largest_zones(cells: U64, full: np.uint64, geometry: I64, edges: U64) -> I64
     for p in range(len(cells)):
         rest = full & ~cells[p]
         while rest:
-            zone = zone_of(rest & (~rest + _ONE), rest, geometry, edges)
+            zone = zone_of(rest & (~rest + ONE), rest, geometry, edges)
             out[p] = max(out[p], popcount(zone))
             rest &= ~zone
     return out

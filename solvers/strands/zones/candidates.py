@@ -6,15 +6,13 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import DEAD, STATUS
 from nightgrid.solvers.strands.zones import board as boards
 from nightgrid.solvers.strands.zones.board import Words, ZoneBoard, ZoneSearch, ZoneState
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _63 = np.int64(63)
 
 
@@ -39,7 +37,7 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneB
     fewest = np.int64(2**62)
     while left:
         c = trailing_zeros(left)
-        left &= left - _ONE
+        left &= left - ONE
         count = np.int64(0)
         for i in range(size):
             count += popcount(fitting[now, i] & on_cell[c, i])
@@ -57,7 +55,7 @@ def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) 
     What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
     """
     left, support = state.left, board.support
-    sure = _ZERO if state.several else state.closed
+    sure = ZERO if state.several else state.closed
     masks, reduced, pieces = words.cell_masks, words.cell_reduced, words.cell_pieces
     rest = left
     while rest:
@@ -66,9 +64,9 @@ def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) 
         if masks[i] & ~left or reduced[i] > slack or words.every_path[pieces[i]] & sure:
             i, stop = words.cell_offsets[c], words.cell_offsets[c + 1]
             while i < stop and (
-                masks[i] & ~left or (sure != _ZERO and words.every_path[pieces[i]] & sure)
+                masks[i] & ~left or (sure != ZERO and words.every_path[pieces[i]] & sure)
             ):
-                i += _ONE
+                i += ONE
             # Behind the dear ones only cheaper ones follow.
             if i == stop or reduced[i] > slack:
                 return True
@@ -85,7 +83,7 @@ def ban_pieces(fitting: U64, now: Int, size: Int, ban: Int, words: Words, pool: 
         for j in range(words.word_offsets[word], words.word_offsets[word + 1]):
             p = words.word_pieces[j]
             if p >> 6 < size:
-                fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+                fitting[now, p >> 6] &= ~(ONE << np.uint64(p & _63))
 
 
 @search_kernel
@@ -94,7 +92,7 @@ def leave_out_ranks(fitting: U64, now: Int, size: Int, rank: Int, words: Words) 
     for i in range(len(words.spanning)):
         p = words.spanning[i]
         if words.rank[p] < rank and p >> 6 < size:
-            fitting[now, p >> 6] &= ~(_ONE << np.uint64(p & _63))
+            fitting[now, p >> 6] &= ~(ONE << np.uint64(p & _63))
 
 
 @inlined_kernel
@@ -113,16 +111,16 @@ def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: Zo
     for i in range(size):
         fitting[now, i] = fitting[before, i]
     if pieces & _63:
-        fitting[now, size - 1] &= (_ONE << np.uint64(pieces & _63)) - _ONE
+        fitting[now, size - 1] &= (ONE << np.uint64(pieces & _63)) - ONE
     while taken:
         c = trailing_zeros(taken)
-        taken &= taken - _ONE
+        taken &= taken - ONE
         for i in range(size):
             fitting[now, i] &= ~on_cell[c, i]
     if not state.several:
         while closed:
             b = trailing_zeros(closed)
-            closed &= closed - _ONE
+            closed &= closed - ONE
             for i in range(size):
                 fitting[now, i] &= ~on_block[b, i]
     if state.ban:
@@ -179,7 +177,7 @@ def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: Zone
         bits = board.fitting[now, i] & words.twins[i]
         while bits:
             p = (i << 6) + trailing_zeros(bits)
-            bits &= bits - _ONE
+            bits &= bits - ONE
             word = words.word[p]
             for z in range(count):
                 if words.cells[p] & zones[now, z]:
@@ -208,7 +206,7 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
     count = 0
     for p in range(64 * size):
         here = board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]
-        if not (here >> np.uint64(p & 63)) & _ONE:
+        if not (here >> np.uint64(p & 63)) & ONE:
             continue
         code, after = place_word(p, state, search)
         if code == -1:
@@ -234,11 +232,11 @@ def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tu
     `other`: a word that must not come again, -1: none.
     """
     closed, ban = state.closed, state.ban
-    count, best = _ZERO, np.int64(DEAD)
+    count, best = ZERO, np.int64(DEAD)
     p = boards.first_on(state.left, words)
     while p >= 0:
         q, p = p, np.int64(words.same_cells[p])
-        if closed != _ZERO and blocks.crosses(
+        if closed != ZERO and blocks.crosses(
             closed, state.several, words.blocks, words.block_offsets[q],
             words.block_offsets[q + 1], pool,
         ):  # fmt: skip
@@ -247,7 +245,7 @@ def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tu
             continue
         if ban and blocks.is_banned(words.word[q], ban, pool):
             continue
-        count += _ONE
+        count += ONE
         best = max(best, words.score[q])
     return count, best
 
@@ -258,13 +256,13 @@ def cover_with_two(
 ) -> tuple[Int, np.uint64, Int]:
     """Cover what is left with two words; return (code, count, best score), code -2 when full."""
     left, ban, rank = state.left, state.ban, state.rank
-    count, best = _ZERO, np.int64(DEAD)
+    count, best = ZERO, np.int64(DEAD)
     # The cell that the fewest pieces of the whole board cover.
     cell, fewest = 0, np.int64(2**62)
     cells = left
     while cells:
         c = trailing_zeros(cells)
-        cells &= cells - _ONE
+        cells &= cells - ONE
         on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
         if on_it < fewest:
             cell, fewest = c, on_it
@@ -292,7 +290,7 @@ def cover_with_two(
         if code == -1:
             continue
         if code == -2:
-            return -2, _ZERO, np.int64(DEAD)
+            return -2, ZERO, np.int64(DEAD)
         other = word if board.geometry[boards.REPEATS] == 0 else np.int64(-1)
         last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
         more, value = cover_with_one(last, other, words, pool)

@@ -21,7 +21,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add, times
 from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import open_blocks
@@ -33,8 +33,6 @@ SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
 """What a frame adds up: the words on one cell; the ways to share words out among zones."""
 
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _DEAD = np.int64(tables.DEAD)
 
 
@@ -55,7 +53,7 @@ def _state_of(depth: Int, rank: Int, frames: U64) -> ZoneState:
     return ZoneState(
         frames[depth, boards.F_LEFT],
         frames[depth, boards.F_CLOSED],
-        frames[depth, boards.F_SEVERAL] != _ZERO,
+        frames[depth, boards.F_SEVERAL] != ZERO,
         np.int64(frames[depth, boards.F_N]),
         np.int64(frames[depth, boards.F_BAN]),
         rank,
@@ -68,16 +66,16 @@ def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, I
 
     A budget that runs out shows in the table's status, and then the answer means nothing.
     """
-    if state.n == 0 or state.left == _ZERO:
-        whole = state.n == 0 and state.left == _ZERO
-        return _ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
+    if state.n == 0 or state.left == ZERO:
+        whole = state.n == 0 and state.left == ZERO
+        return ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
     frames, control = search.board.frames, search.table.control
     depth = np.int64(0)
     fitting = np.int64(0)
     while True:
         answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
         if control[tables.STATUS] != DONE:
-            return _ZERO, _ZERO, _DEAD
+            return ZERO, ZERO, _DEAD
         if not answered:
             depth += 1
         # Give answers down until a frame has another question.
@@ -96,7 +94,7 @@ def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, I
                 asks, state = _next_zone(depth, own, search)
             fitting = depth
             if control[tables.STATUS] != DONE:
-                return _ZERO, _ZERO, _DEAD
+                return ZERO, ZERO, _DEAD
             if asks:
                 break
             hi, lo, best = (
@@ -115,7 +113,7 @@ def _enter(
     state: ZoneState, fitting: Int, depth: Int, search: ZoneSearch
 ) -> tuple[bool, np.uint64, np.uint64, Int]:
     """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
-    dead = (True, _ZERO, _ZERO, _DEAD)
+    dead = (True, ZERO, ZERO, _DEAD)
     words, board, table = search.words, search.board, search.table
     geometry, frames = board.geometry, board.frames
     left, closed, n = state.left, state.closed, state.n
@@ -126,16 +124,16 @@ def _enter(
         return dead
     if n == 1:
         count, best = candidates.cover_with_one(state, np.int64(-1), words, search.pool)
-        return True, _ZERO, count, best
+        return True, ZERO, count, best
     if n == 2:
         code, count, best = candidates.cover_with_two(state, slack, words, board, search.pool)
         if code:
             table.control[tables.STATUS] = FIXED_TABLE_FULL
-        return True, _ZERO, count, best
+        return True, ZERO, count, best
     if candidates.has_lost_cell(state, slack, words, board):
         return dead
     zones: Int = np.int64(0)
-    if boards.zone_of(left & (~left + _ONE), left, geometry, board.edges) != left:
+    if boards.zone_of(left & (~left + ONE), left, geometry, board.edges) != left:
         zones = boards.split_into_zones(left, n, board, depth)
         if zones == 0:
             return dead
@@ -154,8 +152,8 @@ def _enter(
     frames[depth, boards.F_SEVERAL] = np.uint64(state.several)
     frames[depth, boards.F_N] = np.uint64(n)
     frames[depth, boards.F_BAN] = np.uint64(state.ban)
-    frames[depth, boards.F_HI] = _ZERO
-    frames[depth, boards.F_LO] = _ZERO
+    frames[depth, boards.F_HI] = ZERO
+    frames[depth, boards.F_LO] = ZERO
     frames[depth, boards.F_BEST] = np.uint64(_DEAD)
     if tables.spend(table.control, table.timespec):
         return dead
@@ -170,17 +168,17 @@ def _enter(
         )
     ):
         _lay_zones(zones, n, depth, board)
-        return False, _ZERO, _ZERO, _DEAD
+        return False, ZERO, ZERO, _DEAD
     cell = candidates.rarest_cell(left, depth, size, words, board)
     if cell < 0:
-        tables.keep(left, closed, rest, _ZERO, _ZERO, _DEAD, table)
+        tables.keep(left, closed, rest, ZERO, ZERO, _DEAD, table)
         return dead
     for i in range(size):
         board.chosen[depth, i] = board.fitting[depth, i] & words.on_cell[cell, i]
     frames[depth, boards.F_KIND] = np.uint64(BRANCH)
-    frames[depth, boards.F_AT] = _ZERO
+    frames[depth, boards.F_AT] = ZERO
     frames[depth, boards.F_SIZE] = np.uint64(size)
-    return False, _ZERO, _ZERO, _DEAD
+    return False, ZERO, ZERO, _DEAD
 
 
 @inlined_kernel
@@ -194,7 +192,7 @@ def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, Zo
             at += 1
             continue
         p = (at << 6) + trailing_zeros(bits)
-        chosen[depth, at] = bits & (bits - _ONE)
+        chosen[depth, at] = bits & (bits - ONE)
         code, after = candidates.place_word(p, own, search)
         if code == -1:
             continue
@@ -234,16 +232,16 @@ def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
         most += popcount(zone) // board.geometry[boards.MIN_LETTERS]
     frames[depth, boards.F_KIND] = np.uint64(PRODUCT)
     frames[depth, boards.F_ZONES] = np.uint64(zones)
-    frames[depth, boards.F_ZONE] = _ZERO
-    frames[depth, boards.F_OWN] = _ZERO
+    frames[depth, boards.F_ZONE] = ZERO
+    frames[depth, boards.F_OWN] = ZERO
     frames[depth, boards.F_FEWEST_AFTER] = np.uint64(fewest)
     frames[depth, boards.F_MOST_AFTER] = np.uint64(most)
-    frames[depth, boards.F_SIDE] = _ZERO
-    frames[depth, boards.F_SOME] = _ONE
+    frames[depth, boards.F_SIDE] = ZERO
+    frames[depth, boards.F_SOME] = ONE
     for k in range(n + 1):
-        shares[depth, 0, k, 0] = _ZERO
+        shares[depth, 0, k, 0] = ZERO
         shares[depth, 0, k, 1] = np.uint64(k == 0)
-        shares[depth, 0, k, 2] = _ZERO
+        shares[depth, 0, k, 2] = ZERO
 
 
 @inlined_kernel
@@ -296,10 +294,10 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
         frames[depth, boards.F_OWN] = np.uint64(fewest - 1)
         frames[depth, boards.F_FEWEST_AFTER] -= np.uint64(fewest)
         frames[depth, boards.F_MOST_AFTER] -= np.uint64(popcount(zone) // least)
-        frames[depth, boards.F_SOME] = _ZERO
+        frames[depth, boards.F_SOME] = ZERO
         for k in range(n + 1):
-            shares[depth, 1 - side, k, 0] = _ZERO
-            shares[depth, 1 - side, k, 1] = _ZERO
+            shares[depth, 1 - side, k, 0] = ZERO
+            shares[depth, 1 - side, k, 1] = ZERO
 
 
 @inlined_kernel
@@ -323,4 +321,4 @@ def _add_zone(
         at_hi, at_lo = add(at_hi, at_lo, more_hi, more_lo)
         shares[depth, 1 - side, k + own, 0] = at_hi
         shares[depth, 1 - side, k + own, 1] = at_lo
-        frames[depth, boards.F_SOME] = _ONE
+        frames[depth, boards.F_SOME] = ONE

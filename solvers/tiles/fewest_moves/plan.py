@@ -17,13 +17,12 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import ONE, monotonic_ns
 from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
 
 _CLOCK_STRIDE = 16
-_ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 
@@ -73,13 +72,13 @@ class PlanTry(NamedTuple):
 def _rename(alive: U64, a: Int, b: Int, old: Int, new: Int) -> None:
     """Turn a feature of two tiles into another that neither has."""
     for bit in (np.uint64(old), np.uint64(new)):
-        alive[a, bit >> _SIX] ^= _ONE << (bit & _LOW)
-        alive[b, bit >> _SIX] ^= _ONE << (bit & _LOW)
+        alive[a, bit >> _SIX] ^= ONE << (bit & _LOW)
+        alive[b, bit >> _SIX] ^= ONE << (bit & _LOW)
 
 
 @search_kernel
 def _holders(alive: U64, feature: Int) -> Int:
-    word, bit = feature >> 6, _ONE << (np.uint64(feature) & _LOW)
+    word, bit = feature >> 6, ONE << (np.uint64(feature) & _LOW)
     count = 0
     for t in range(alive.shape[0]):
         if alive[t, word] & bit:
@@ -177,7 +176,7 @@ def can_be_planned(
     fresh = features
     for f in range(features):
         if _holders(alive, f) == 2:
-            single[f >> 6] |= _ONE << (np.uint64(f) & _LOW)
+            single[f >> 6] |= ONE << (np.uint64(f) & _LOW)
     if not _fits(board, trial.limit, trial.one_trail):
         return IMPOSSIBLE
     while True:
@@ -188,7 +187,7 @@ def can_be_planned(
             counter[depth, 0] = counter[depth, 1] = 0
             open_features = False
             for f in range(features):
-                word, bit = f >> 6, _ONE << (np.uint64(f) & _LOW)
+                word, bit = f >> 6, ONE << (np.uint64(f) & _LOW)
                 if single[word] & bit or fewest < 2 or ending >= 0:
                     continue
                 if _holders(alive, f) == 0:
@@ -246,14 +245,14 @@ def can_be_planned(
 @search_kernel
 def _set_single(alive: U64, single: U64, old: Int, new: Int, to: bool) -> None:
     """Keep `single` true after a pair was made of a feature, or before it is undone."""
-    word, bit = old >> 6, _ONE << (np.uint64(old) & _LOW)
+    word, bit = old >> 6, ONE << (np.uint64(old) & _LOW)
     if to:
         if _holders(alive, old) == 2:
             single[word] |= bit
-        single[new >> 6] |= _ONE << (np.uint64(new) & _LOW)
+        single[new >> 6] |= ONE << (np.uint64(new) & _LOW)
     else:
         single[word] &= ~bit
-        single[new >> 6] &= ~(_ONE << (np.uint64(new) & _LOW))
+        single[new >> 6] &= ~(ONE << (np.uint64(new) & _LOW))
 
 
 @search_kernel

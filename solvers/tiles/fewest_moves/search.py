@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import (
     inlined_kernel,
     search_kernel,
 )
-from nightgrid.solvers.kernel.machine import monotonic_ns, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, monotonic_ns, trailing_zeros
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
 from nightgrid.solvers.tiles.model import GOLDEN, mixed
 
@@ -28,7 +28,6 @@ NEVER, FORCED, ANY = range(3)
 """When the player may teleport."""
 
 _CLOCK_STRIDE = 64
-_ONE = np.uint64(1)
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 _PLACE_BITS = np.uint64(24)
@@ -60,10 +59,10 @@ def _toggle(key: U64, place: I32, a: Int, b: Int, common: U64) -> None:
         word = common[w]
         while word:
             f = (w << 6) + trailing_zeros(word)
-            word &= word - _ONE
+            word &= word - ONE
             for t in (a, b):
                 bit = np.uint64(place[t, f])
-                key[bit >> _SIX] ^= _ONE << (bit & _LOW)
+                key[bit >> _SIX] ^= ONE << (bit & _LOW)
 
 
 @search_kernel

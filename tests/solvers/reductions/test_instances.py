@@ -9,6 +9,12 @@ import pytest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.spelling import normal_form
 from nightgrid.solvers.reductions.catalogue import REDUCTIONS, make, reduction
+from nightgrid.solvers.reductions.problems.choices import (
+    SubsetSum,
+    ThreeDMatching,
+    check_matching,
+    check_subset,
+)
 from nightgrid.solvers.reductions.problems.flow_free import FlowFree
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -24,7 +30,6 @@ from nightgrid.solvers.reductions.problems.planar import (
     embed,
     random_planar_formula,
 )
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, check_subset
 from nightgrid.solvers.reductions.problems.texts import (
     read_flow_free,
     read_formula,
@@ -34,7 +39,6 @@ from nightgrid.solvers.reductions.problems.texts import (
     write_formula,
     write_planar,
 )
-from nightgrid.solvers.reductions.problems.three_d_matching import ThreeDMatching, check_matching
 from tests.oracles.hard_instances import all_formulas
 
 

@@ -19,13 +19,13 @@ from nightgrid.solvers.reductions import (
     not_all_equal_to_letterboxed,
 )
 from nightgrid.solvers.reductions.not_all_equal_to_letterboxed import check_play
+from nightgrid.solvers.reductions.problems.choices import random_three_d_matching
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
     assignments,
     not_all_equal,
     random_formula,
 )
-from nightgrid.solvers.reductions.problems.three_d_matching import random_three_d_matching
 from nightgrid.solvers.reductions.reduced import Reduced
 from tests.oracles import certificates
 from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings

@@ -13,9 +13,9 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import MAX_PIP, Cell, Puzzle, RegionType
 from nightgrid.solvers.reductions import one_in_three_to_pips, subset_sum_to_pips
+from nightgrid.solvers.reductions.problems.choices import SubsetSum, random_subset_sum
 from nightgrid.solvers.reductions.problems.formula import assignments, exactly_one
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed, random_planar_formula
-from nightgrid.solvers.reductions.problems.subset_sum import SubsetSum, random_subset_sum
 from tests.oracles import certificates
 from tests.oracles.hard_instances import all_formulas, subsets
 
