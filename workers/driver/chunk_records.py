@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Literal
 
 import pyarrow as pa
 
@@ -70,6 +71,10 @@ TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
     }
 )
 """By the name of each transition: the state that it leads to, by the state that it begins in."""
+PlainTransition = Literal[
+    "requeue", "retry", "break_up", "poison", "skip", "land", "read_again", "reopen"
+]
+"""Transitions that change nothing but the state. A chunk that becomes ready is sent first."""
 
 
 class IllegalTransitionError(Exception):
@@ -191,6 +196,7 @@ class Counts:
     """Sums over the chunks of a run; one that was broken up counts no more, its rows do."""
 
     chunks_total: int = 0
+    """Grows when parts come back split or chunks are broken up."""
     chunks_done: int = 0
     foreseen_total: int = 0
     """Chunks of which the planner expected something ..."""
@@ -206,6 +212,12 @@ class Counts:
     """States that were kept in the chunks that were read ..."""
     kernel_ns: int = 0
     """... and the time that they took."""
+
+    @property
+    def unforeseen_left(self) -> int:
+        """Chunks not done of which the planner expected nothing."""
+        left = self.chunks_total - self.chunks_done
+        return left - (self.foreseen_total - self.foreseen_done)
 
     def add(self, chunk: Chunk, sign: int = 1) -> None:
         """Count a chunk in, or out with `sign` -1."""

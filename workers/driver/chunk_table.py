@@ -23,6 +23,7 @@ from nightgrid.workers.driver.chunk_records import (
     Flight,
     IllegalTransitionError,
     PartOf,
+    PlainTransition,
     Reading,
     State,
 )
@@ -152,7 +153,7 @@ class ChunkTable:
         origins = dict.fromkeys(segment.origins)
         if segment.kind == "broken":
             for place in origins:
-                self.break_up(place)
+                self.move("break_up", place)
             return
         numbers = with_more({place: self._chunks[place].went_on for place in origins}, went_on)
         for place in origins:
@@ -181,45 +182,17 @@ class ChunkTable:
         assert flight is not None
         flight.start, flight.seen_at = start, now
 
-    def requeue(self, place: Place) -> None:
-        """Its message was lost, or something outside of it failed: it is sent again, first."""
-        self._move("requeue", place)
-
     def fail(self, place: Place, attempts: Attempts) -> None:
         """An attempt failed; `attempts` is what the lake knows of them now."""
         self._move("fail", place, attempts=attempts)
 
-    def retry(self, place: Place) -> None:
-        """It may be tried again, first."""
-        self._move("retry", place)
-
-    def break_up(self, place: Place) -> None:
-        """Each of its rows is a chunk of its own from now on."""
-        self._move("break_up", place)
-
-    def poison(self, place: Place) -> None:
-        """Its one row failed too often, and the result says so."""
-        self._move("poison", place)
-
-    def skip(self, place: Place) -> None:
-        """It would be worked in vain, and the result says so."""
-        self._move("skip", place)
-
-    def land(self, place: Place) -> None:
-        """Its result was found in the lake."""
-        self._move("land", place)
+    def move(self, transition: PlainTransition, place: Place) -> None:
+        """Make a transition of which nothing else is to be noted."""
+        self._move(transition, place)
 
     def read(self, place: Place, reading: Reading, carried: Carried | None = None) -> None:
         """Its result was read; chunks in which rows of it go on have been added before."""
         self._move("read", place, carried, reading=reading)
-
-    def read_again(self, place: Place) -> None:
-        """Its result may have been replaced since it was read."""
-        self._move("read_again", place)
-
-    def reopen(self, place: Place) -> None:
-        """Its result or its states were lost: it is worked again, first."""
-        self._move("reopen", place)
 
     def collect(self, place: Place) -> None:
         """The collector has its answers; this changes no state."""

@@ -214,7 +214,7 @@ class _Driver:
         table = self.growing.table
         for chunk in list(table):
             if chunk.state is State.READ and (chunk.is_staged or not self.lake.is_exclusive):
-                table.read_again(chunk.place)
+                table.move("read_again", chunk.place)
 
     def _report(self) -> None:
         now = time.monotonic()

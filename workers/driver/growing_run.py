@@ -119,7 +119,7 @@ class GrowingRun:
             if not growth.part.num_rows:
                 # A worker has taken it back since, which had missed the states behind it.
                 log.warning("result lost", chunk=ref.name)
-                self.table.reopen(place)
+                self.table.move("reopen", place)
             elif growth.chunks:
                 split.append((place, growth.reading))
                 origins += [place] * len(growth.chunks)
@@ -240,7 +240,7 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
     table.sort_ready()
     for chunk in list(table.ready()):
         if chunk.place in done:
-            table.land(chunk.place)
+            table.move("land", chunk.place)
     return table
 
 

@@ -18,8 +18,9 @@ expected, may take any time: while there are such, what is left is a lower bound
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from nightgrid.workers.driver.chunk_records import Counts
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.manifest import Run
 
@@ -46,14 +47,11 @@ class Begun:
     """What the planner expected; 0 where it expected nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is."""
+@dataclass(slots=True, kw_only=True)
+class Progress(Counts):
+    """How far a run is: its counts as they stood then, and what follows from them."""
 
     run_id: str
-    chunks_done: int
-    chunks_total: int
-    """Grows when parts come back split or chunks are broken up."""
     jobs_done: int
     """Jobs whose answer is complete."""
     jobs_total: int
@@ -64,24 +62,17 @@ class Progress:
     seconds: float
     processes: int = 1
     """Processes that work chunks."""
-    states: int = 0
-    """States that solvers kept, in the chunks that are done ..."""
-    kernel_s: float = 0.0
-    """... and the seconds that they took."""
-    expected_done_s: float = 0.0
-    """What the planner expected the chunks to take that are done ..."""
-    expected_total_s: float = 0.0
-    """... and all of them, as far as it expected anything."""
-    foreseen_done: int = 0
-    """Chunks done of which the planner expected something."""
-    unforeseen_left: int = 0
-    """Chunks not done of which the planner expected nothing."""
     begun: Sequence[Begun] = ()
     """Chunks in flight that a worker works on, as far as the driver has seen it."""
     oldest_seconds: float | None = None
     """How long ago the oldest chunk in flight was sent; None: none is."""
     planned_share: float = 1.0
     """Share of the puzzles that is planned: totals are of these alone."""
+
+    @property
+    def kernel_s(self) -> float:
+        """What the chunks took that are done."""
+        return self.kernel_ns / 1e9
 
     @property
     def worked_s(self) -> float:
@@ -122,22 +113,14 @@ def progress_of(
         if flight.start is not None
     ]
     return Progress(
+        **asdict(counts),
         run_id=run.run_id,
-        chunks_done=counts.chunks_done,
-        chunks_total=counts.chunks_total,
         jobs_done=counts.answered + jobs.done,
         jobs_total=jobs_total,
         in_flight=len(flights),
         failures=table.made["fail"],
         seconds=seconds,
         processes=processes,
-        states=counts.states,
-        kernel_s=counts.kernel_ns / 1e9,
-        expected_done_s=counts.expected_done_s,
-        expected_total_s=counts.expected_total_s,
-        foreseen_done=counts.foreseen_done,
-        unforeseen_left=(counts.chunks_total - counts.foreseen_total)
-        - (counts.chunks_done - counts.foreseen_done),
         begun=begun,
         oldest_seconds=max((now - flight.submitted_at for flight in flights), default=None),
         planned_share=planned_share,

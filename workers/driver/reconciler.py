@@ -73,7 +73,7 @@ class Reconciler:
             ref = self._table.ref(chunk.place)
             if self._table.jobs.is_unrecoverable(chunk):
                 unfinished_part(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
-                self._table.skip(chunk.place)
+                self._table.move("skip", chunk.place)
                 self._transient_row = 0
                 continue
             self._executor.submit(ref)
@@ -106,12 +106,12 @@ class Reconciler:
     def _try_again(self, chunk: Chunk, why: Reason) -> None:
         """Send a chunk again that did not fail by itself, as long as anything else gets done."""
         self._transient_row += 1
-        self._table.requeue(chunk.place)
+        self._table.move("requeue", chunk.place)
         for source in self._growing.sources(chunk):
             # The worker has found that states are gone, and deleted the result that promised them.
             if source.has_result and not self._has_result(source.place):
                 log.warning("states lost", chunk=self._table.ref(source.place).name)
-                self._table.reopen(source.place)
+                self._table.move("reopen", source.place)
         if self._transient_row > self._settings.attempts_max * self._executor.window:
             raise TransientError(why.sentence)
         time.sleep(TRANSIENT_PAUSE_SECONDS)
@@ -120,7 +120,7 @@ class Reconciler:
         return self._lake.exists(self._table.ref(place).part_path)
 
     def _land(self, place: Place) -> None:
-        self._table.land(place)
+        self._table.move("land", place)
         self._transient_row = 0
 
     # -- what did not come back --------------------------------------------------------------
@@ -158,13 +158,13 @@ class Reconciler:
                 self._fail(chunk, Reason(code=ReasonCode.WORKER_LOST))
         elif status is MessageStatus.LOST_MESSAGE:
             log.info("message lost", chunk=flight.ref.name)
-            self._table.requeue(place)
+            self._table.move("requeue", place)
         elif flight.start is not None:
             if now - flight.seen_at > overdue_s:
                 late = f"nothing heard for {overdue_s:g} s after it began"
                 self._fail(chunk, Reason(code=ReasonCode.OVERDUE, sentence=late))
         elif now - max(flight.submitted_at, self._heard_at) > overdue_s:
-            self._table.requeue(place)
+            self._table.move("requeue", place)
 
     def _has_begun(self, chunk: Chunk) -> bool:
         """Look for the note of a worker that began a chunk; tell whether it is a new one."""
@@ -191,14 +191,14 @@ class Reconciler:
         """Try what failed again, or break it up, or call its row poison."""
         for chunk in list(self._table.chunks_in(State.FAILED)):
             if not self._limits.are_reached(chunk.attempts):
-                self._table.retry(chunk.place)
+                self._table.move("retry", chunk.place)
             elif chunk.rows_left > 1:
                 self._growing.break_up(chunk)
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
                 ref = self._table.ref(chunk.place)
                 unfinished_part(self._lake, ref, Status.POISON, reason)
-                self._table.poison(chunk.place)
+                self._table.move("poison", chunk.place)
                 self._transient_row = 0
 
 

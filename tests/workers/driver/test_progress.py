@@ -17,8 +17,8 @@ from nightgrid.workers.driver.progress import (
 
 AT = Progress(
     run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,
-    failures=0, seconds=60.0, processes=2, states=3_000_000, kernel_s=30.0,
-    expected_done_s=10.0, expected_total_s=50.0, foreseen_done=10,
+    failures=0, seconds=60.0, processes=2, states=3_000_000, kernel_ns=30 * 10**9,
+    expected_done_s=10.0, expected_total_s=50.0, foreseen_total=30, foreseen_done=10,
 )  # fmt: skip
 
 
@@ -32,11 +32,11 @@ def test_states_a_second_are_those_of_what_was_worked():
     assert states_per_s(waiting) == states_per_s(AT), "though nothing has ended for nine minutes"
     assert states_per_s(replace(AT, in_flight=1)) == 100_000, "one of them is at work"
     assert states_per_s(replace(AT, in_flight=0)) == 200_000
-    assert states_per_s(replace(AT, kernel_s=0.0, states=0)) is None
+    assert states_per_s(replace(AT, kernel_ns=0, states=0)) is None
 
 
 def test_the_rest_takes_as_much_longer_as_what_was_worked():
-    many = replace(AT, foreseen_done=10**9)
+    many = replace(AT, foreseen_done=10**9, foreseen_total=10**9 + 20)
     left = left_of(many)
     assert left is not None
     assert (left.core_s, left.wall_s) == (pytest.approx(120.0), pytest.approx(60.0))
@@ -59,7 +59,7 @@ def test_few_chunks_say_little():
 
 
 def test_a_chunk_in_flight_counts_as_worked_as_far_as_it_was_expected():
-    exact = replace(AT, kernel_s=10.0)
+    exact = replace(AT, kernel_ns=10 * 10**9)
     begun = left_of(replace(exact, begun=[Begun(elapsed_s=4.0, expected_s=5.0)]))
     assert begun is not None
     assert (begun.core_s, begun.at_least) == (36.0, False)
@@ -83,7 +83,7 @@ def test_of_a_chunk_that_takes_a_multiple_nobody_knows_the_end():
 
 
 def test_what_nobody_expected_comes_on_top():
-    split = replace(AT, unforeseen_left=4)
+    split = replace(AT, foreseen_total=26)
     assert "at least" in told_of(split)
     assert "about" not in told_of(split)
     assert "left" not in told_of(replace(split, expected_total_s=10.0)), (
@@ -93,7 +93,7 @@ def test_what_nobody_expected_comes_on_top():
 
 
 def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
-    early = replace(AT, kernel_s=0.5)
+    early = replace(AT, kernel_ns=5 * 10**8)
     assert left_of(early) is not None, "a dry run tells it"
     assert "left" not in told_of(early)
     assert "left" not in told_of(replace(AT, jobs_done=300, chunks_done=30))
