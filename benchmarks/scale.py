@@ -43,6 +43,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.job_keys import ids_of
 from nightgrid.workers.runs.manifest import count_segments
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.settings import Settings
 
@@ -142,8 +143,9 @@ def _plan(boards: Boards, lake_url: str, processes: int) -> tuple[float, int, fl
     """Plan in a process of its own; returns when it ended, its peak of memory, and its CPU time."""
     lake, pips, budget = Lake.open(lake_url), game("pips"), Settings(lake=lake_url).budget
     busy = time.process_time()
-    begin_run(lake, pips, COUNT, budget, RUN_ID, puzzle_count=boards.count)
-    extend_run(lake, pips, boards.tables, COUNT, budget, RUN_ID, worker_count=processes)
+    asking = Asking(lake, pips, COUNT, budget, processes)
+    begin_run(asking, RUN_ID, puzzle_count=boards.count)
+    extend_run(asking, boards.tables, RUN_ID)
     return time.time(), peak_bytes(os.getpid()), time.process_time() - busy
 
 

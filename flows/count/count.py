@@ -18,7 +18,7 @@ from nightgrid.flows.count.planner import (
     planner_of,
 )
 from nightgrid.flows.count.report import CountReport, figures_of_puzzles, figures_of_run
-from nightgrid.flows.count.settings import CountSettings, count_game, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
 from nightgrid.workers.driver.growing_run import run_status
 from nightgrid.workers.driver.progress import Left, Progress, left_of
@@ -92,7 +92,7 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
 
     What is not planned of it is what the estimate of the whole corpus says.
     """
-    lake, run_id = settings.lake, run_name(settings, corpus, count_game(settings, corpus))
+    lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
     if not has_run(lake, run_id) or (remains := remains_of(lake, run_id)).finished:
         return None
     progress = run_status(lake, run_id, settings.processes)
@@ -118,14 +118,7 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
 
 def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
     """Look what planning and solving would come to; no run is written."""
-    return estimate_run(
-        settings.lake,
-        count_game(settings, corpus),
-        corpus.tables,
-        settings.ask,
-        settings.workers.budget,
-        worker_count=settings.workers.batch_processes,
-    )
+    return estimate_run(asked_of(settings, corpus), corpus.tables)
 
 
 def solve_count(

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers
-from nightgrid.flows.count.settings import CountSettings, count_game, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
@@ -160,31 +160,22 @@ def _load() -> None:
 
 
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
-    lake = settings.lake
-    game = count_game(settings, corpus)
-    run_id = run_name(settings, corpus, game)
-    known, budget = has_run(lake, run_id), settings.workers.budget
-    begin_run(lake, game, settings.ask, budget, run_id, puzzle_count=corpus.row_count)
+    asking = asked_of(settings, corpus)
+    lake, run_id = asking.lake, run_name(asking, corpus)
+    known = has_run(lake, run_id)
+    begin_run(asking, run_id, puzzle_count=corpus.row_count)
     finished = known and remains_of(lake, run_id).finished
     return PlannedCount(run_id=run_id, resumed=known, finished=finished)
 
 
 def _plan(settings: CountSettings, corpus: Corpus) -> None:
     """Plan to the end; a lake that fails is borne with as long as a driver bears with it."""
-    game = count_game(settings, corpus)
+    asking = asked_of(settings, corpus)
     failing_since = None
     while True:
         begun = time.monotonic()
         try:
-            extend_run(
-                settings.lake,
-                game,
-                corpus.tables,
-                settings.ask,
-                settings.workers.budget,
-                run_name(settings, corpus, game),
-                worker_count=settings.workers.batch_processes,
-            )
+            extend_run(asking, corpus.tables, run_name(asking, corpus))
         except TransientError:
             now = time.monotonic()
             if failing_since is None or now - begun > LAKE_CAME_BACK_S:

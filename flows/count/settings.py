@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.runs import RunSettings
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
+
+if TYPE_CHECKING:
+    # Settings are read before there is anything to plan.
+    from nightgrid.workers.runs.plan.plan_pass import Asking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,21 +66,24 @@ class CountSettings(RunSettings):
         return f"the same command {'with --resume ' if cancelled else ''}goes on"
 
 
-def count_game(settings: CountSettings, corpus: Corpus) -> Game[Any, Any]:
-    """Bind the corpus's game to the rules and words of the count."""
+def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
+    """Say what a count asks of a corpus: its game is bound to the rules and words of the count."""
+    from nightgrid.workers.runs.plan.plan_pass import Asking
+
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
         # Generated boards bring no words of their own.
         from nightgrid.archive.words.lexicons import default_lexicon
 
         words = default_lexicon()
-    return bind_game(corpus.game, settings.rules, words, settings.lake)
+    game = bind_game(corpus.game, settings.rules, words, settings.lake)
+    workers = settings.workers
+    return Asking(settings.lake, game, settings.ask, workers.budget, workers.batch_processes)
 
 
-def run_name(settings: CountSettings, corpus: Corpus, game: Game[Any, Any]) -> str:
+def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
     The same command finds it again, however far it is, without planning a million jobs anew.
     """
-    question = question_of(game, settings.ask)
-    return question.corpus_run_id(settings.workers.budget, corpus.corpus_id)
+    return asking.question.corpus_run_id(asking.budget, corpus.corpus_id)

@@ -20,7 +20,7 @@ from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.planner import planner_of
 from nightgrid.flows.count.report import CountReport
-from nightgrid.flows.count.settings import CountSettings, count_game
+from nightgrid.flows.count.settings import CountSettings, asked_of
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
@@ -215,7 +215,7 @@ def test_generated_boards_of_letters_take_the_default_words():
 
     spec = "letterboxed:n=2,seed=1"
     settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
-    game = count_game(settings, SimpleNamespace(name=spec, game="letterboxed"))
+    game = asked_of(settings, SimpleNamespace(name=spec, game="letterboxed")).game
     assert game.lexicon_id == default_lexicon().lexicon_id
 
 

@@ -32,7 +32,13 @@ from nightgrid.workers.runs.manifest import (
 from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from nightgrid.workers.runs.plan.plan_pass import (
+    CHUNK_MIN_S,
+    SHARES_PER_WORKER,
+    Asking,
+    chunk_s,
+    cut,
+)
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.workers.pending import pending_chunks
 
@@ -176,7 +182,7 @@ def test_an_estimate_says_what_a_plan_would_be_and_writes_nothing(lake):
     work(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
     finish_run(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
     before = lake.list()
-    said = estimate_run(lake, GAME, pa.concat_tables([table, table]), COUNT, BUDGET)
+    said = estimate_run(Asking(lake, GAME, COUNT, BUDGET), pa.concat_tables([table, table]))
     assert (said.job_count, said.answered_count, said.repeated_count) == (30, 20, 50)
     assert lake.list() == before
     run = open_run(lake, plan_run(lake, GAME, table, COUNT, BUDGET))

@@ -99,6 +99,24 @@ class _Jobs:
     cost_s: npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of puzzles: in which lake, by which game, within which budget of each job."""
+
+    lake: Lake
+    game: Game[Any, Any]
+    """Bound to its rules and lexicon."""
+    ask: Ask
+    budget: Budget
+    worker_count: int = 2
+    """Processes that chunks are cut for."""
+
+    @property
+    def question(self) -> Question:
+        """What the answers depend on."""
+        return question_of(self.game, self.ask)
+
+
 class OpenJobs:
     """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
 
@@ -139,12 +157,8 @@ class PlanPass(OpenJobs):
 
     def __init__(
         self,
-        lake: Lake,
-        game: Game[Any, Any],
+        asking: Asking,
         tables: Iterable[pa.Table],
-        ask: Ask,
-        budget: Budget,
-        worker_count: int,
         first_rows: int,
         answers: Answers | None = None,
     ) -> None:
@@ -152,18 +166,17 @@ class PlanPass(OpenJobs):
 
         `answers` is what the lake has answered, if it was read before.
         """
-        question = question_of(game, ask)
-        super().__init__(question, answers or read_answers(lake, question, budget))
-        self._lake, self._game, self._budget = lake, game, budget
-        self._worker_count = worker_count
+        question, budget = asking.question, asking.budget
+        super().__init__(question, answers or read_answers(asking.lake, question, budget))
+        self._asking = asking
         self._tables = batches(tables, first_rows)
-        self.estimator = Estimator(lake, game, ask)
+        self.estimator = Estimator(asking.lake, asking.game, asking.ask)
         self._cut_s = 0.0
         self.largest: list[LargeJob] = []
 
     def take_over(self, run_id: str, segment: Segment) -> None:
         """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
-        rows = self._lake.read_table(segment_path(run_id, segment.number), _HEAD)
+        rows = self._asking.lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
         self.seen.add(keys_of(rows.column("job_id")))
         self.job_count = max(self.job_count, int(numbers.max()) + 1)
@@ -237,7 +250,7 @@ class PlanPass(OpenJobs):
         rows = jobs.rows
         if divided or (np.diff(order) < 0).any():
             rows = rows.take(pa.array(order[divided:]))
-        bounds = cut(cost_s[divided:], left_s, self._worker_count, self.chunk_count)
+        bounds = cut(cost_s[divided:], left_s, self._asking.worker_count, self.chunk_count)
         for start, stop in bounds:
             numbers = np.arange(self.job_count, self.job_count + stop - start)
             self.job_count += stop - start
@@ -260,10 +273,10 @@ class PlanPass(OpenJobs):
         self.job_count += 1
         into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
         try:
-            puzzle = self._game.from_arrays(arrays_of(job), 0)
-            ask = self.question.ask
-            stage = ask.kind == "count" and first_stage(self._game, puzzle, self._budget)
-            parts = stage or self._game.split(puzzle, ask, None, into)
+            game, ask = self._asking.game, self._asking.ask
+            puzzle = game.from_arrays(arrays_of(job), 0)
+            stage = ask.kind == "count" and first_stage(game, puzzle, self._asking.budget)
+            parts = stage or game.split(puzzle, ask, None, into)
         except PermanentError:
             # Whatever is wrong with the board, solving it says so in its result.
             stage, parts = None, []

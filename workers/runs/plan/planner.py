@@ -17,7 +17,6 @@ from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game
-from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.job_keys import Answers, KeySet, keys_of, read_answers
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
@@ -29,7 +28,7 @@ from nightgrid.workers.runs.manifest import (
     segment_metadata,
     segment_path,
 )
-from nightgrid.workers.runs.plan.plan_pass import LargeJob, OpenJobs, Piece, PlanPass
+from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 
 SEGMENT_ROWS = 2_048
@@ -76,54 +75,35 @@ def plan_run(
     over once more: the same jobs are the same run, planned once and found again, with all the work
     done for it. Expensive jobs come first, as far as they are held together.
     """
-    question = question_of(game, ask)
-    answers = read_answers(lake, question, budget)
-    jobs = OpenJobs(question, answers)
+    asking = Asking(lake, game, ask, budget, worker_count)
+    answers = read_answers(lake, asking.question, budget)
+    jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
     run_id = jobs.run_id(budget)
     if jobs.open_count:
-        begin_run(lake, game, ask, budget, run_id, puzzle_count=jobs.open_count)
-        extend_run(
-            lake, game, puzzles, ask, budget, run_id, worker_count=worker_count, answers=answers
-        )
+        begin_run(asking, run_id, puzzle_count=jobs.open_count)
+        extend_run(asking, puzzles, run_id, answers)
     else:
         # All runs without jobs have one name: what is answered may be other puzzles each time.
-        _write_plan(lake, _asked(run_id, question, budget, 0), jobs)
+        _write_plan(asking, run_id, 0, jobs)
     return run_id
 
 
-def begin_run(
-    lake: Lake,
-    game: Game[Any, Any],
-    ask: Ask,
-    budget: Budget,
-    run_id: str,
-    *,
-    puzzle_count: int,
-) -> None:
+def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
     """Let a run be worked that is not planned yet, under a name that its caller vouches for.
 
     The same name has to mean the same question about the same puzzles, of which there are
     `puzzle_count`. `extend_run` plans it. What is begun or planned stays as it is.
     """
-    if has_run(lake, run_id):
+    if has_run(asking.lake, run_id):
         return
-    keep_game(lake, game)
-    asked = _asked(run_id, question_of(game, ask), budget, puzzle_count)
-    write_json(lake, asked_path(run_id), asked)
+    keep_game(asking.lake, asking.game)
+    write_json(asking.lake, asked_path(run_id), _asked(asking, run_id, puzzle_count))
 
 
 def extend_run(
-    lake: Lake,
-    game: Game[Any, Any],
-    puzzles: Puzzles,
-    ask: Ask,
-    budget: Budget,
-    run_id: str,
-    *,
-    worker_count: int = 2,
-    answers: Answers | None = None,
+    asking: Asking, puzzles: Puzzles, run_id: str, answers: Answers | None = None
 ) -> None:
     """Plan what is missing of a run that was begun, while drivers may be at it, to the end.
 
@@ -131,34 +111,25 @@ def extend_run(
     what is in the manifest stands, and nothing is planned twice. `answers` is what the lake has
     answered, if it was read before.
     """
+    lake = asking.lake
     while not has_plan(lake, run_id):
-        tables = _tables(puzzles)
-        plan = PlanPass(lake, game, tables, ask, budget, worker_count, SEGMENT_ROWS, answers)
+        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, answers)
         try:
             _add_missing(lake, plan, run_id)
         except SegmentTakenError:
             continue
         plan.estimator.keep_sample(run_id)
         begun = read_json(lake, asked_path(run_id)) or {}
-        asked = _asked(run_id, plan.question, budget, begun.get("puzzle_count", 0))
-        _write_plan(lake, asked, plan)
+        _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan)
 
 
 def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
     return [puzzles] if isinstance(puzzles, pa.Table) else puzzles()
 
 
-def estimate_run(
-    lake: Lake,
-    game: Game[Any, Any],
-    puzzles: Puzzles,
-    ask: Ask,
-    budget: Budget,
-    *,
-    worker_count: int = 2,
-) -> Estimate:
+def estimate_run(asking: Asking, puzzles: Puzzles) -> Estimate:
     """Say what `extend_run` would plan, and write nothing."""
-    plan = PlanPass(lake, game, _tables(puzzles), ask, budget, worker_count, SEGMENT_ROWS)
+    plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS)
     for _ in plan.pieces():
         pass
     return Estimate(**{name.name: getattr(plan, name.name) for name in fields(Estimate)})
@@ -242,21 +213,22 @@ def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
             return
 
 
-def _asked(run_id: str, question: Question, budget: Budget, puzzle_count: int) -> dict[str, Any]:
+def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
     return {
         "run_id": run_id,
-        **question.to_json(),
-        "budget": asdict(budget),
+        **asking.question.to_json(),
+        "budget": asdict(asking.budget),
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def _write_plan(lake: Lake, asked: dict[str, Any], plan: OpenJobs) -> None:
+def _write_plan(asking: Asking, run_id: str, puzzle_count: int, plan: OpenJobs) -> None:
     planned = {
         "job_count": plan.job_count,
         "answered_count": plan.answered_count,
         "divided_count": plan.divided_count,
         "cost_s": round(plan.cost_s, 3),
     }
-    write_json(lake, f"{folder(asked['run_id'])}/plan.json", asked | planned)
+    about = _asked(asking, run_id, puzzle_count) | planned
+    write_json(asking.lake, f"{folder(run_id)}/plan.json", about)

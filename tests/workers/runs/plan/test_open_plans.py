@@ -26,6 +26,7 @@ from nightgrid.workers.runs.manifest import (
 )
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
 from tests.workers.conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
 
@@ -46,12 +47,16 @@ def _many_segments(monkeypatch):
     monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 40)
 
 
+def asking(lake):
+    return Asking(lake, toy.TOY, COUNT, BUDGET)
+
+
 def begin(lake):
-    begin_run(lake, toy.TOY, COUNT, BUDGET, RUN_ID, puzzle_count=len(BOARDS))
+    begin_run(asking(lake), RUN_ID, puzzle_count=len(BOARDS))
 
 
 def extend(lake, boards=BOARDS):
-    extend_run(lake, toy.TOY, lambda: [boards], COUNT, BUDGET, RUN_ID)
+    extend_run(asking(lake), lambda: [boards], RUN_ID)
 
 
 def before_segments(patch, act):
@@ -73,7 +78,7 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     begin(lake)
     # Tables that no batch ends with.
     tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
-    extend_run(lake, toy.TOY, lambda: tables, COUNT, BUDGET, RUN_ID)
+    extend_run(asking(lake), lambda: tables, RUN_ID)
     sizes = [sum(s.chunk_rows) for s in open_run(lake, RUN_ID).segments if s.kind == "plan"]
     assert sizes[:4] == [4, 12, 16, 32]
     whole = [row["puzzle_id"] for row in planned_jobs(lake) if not row["part_path"]]
@@ -105,7 +110,7 @@ def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monke
 
 
 def test_an_estimate_cuts_as_the_plan_of_a_count_does(lake):
-    estimate = estimate_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
+    estimate = estimate_run(asking(lake), BOARDS)
     begin(lake)
     extend(lake)
     assert estimate.chunk_count == len(open_run(lake, RUN_ID).chunks())
@@ -163,7 +168,7 @@ def test_a_plan_that_is_made_in_segments_has_every_job_once(lake):
 
 def test_puzzles_that_stand_twice_or_are_answered_are_left_out(lake, settings):
     first = BOARDS.slice(0, 40)
-    extend_run(lake, toy.TOY, lambda: [first], COUNT, BUDGET, "aa" * 16)
+    extend_run(asking(lake), lambda: [first], "aa" * 16)
     executor = InlineExecutor(lake, settings)
     assert drive(lake, "aa" * 16, executor, settings=settings).finished
     begin(lake)
@@ -286,7 +291,7 @@ def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
             for job in rows.column("job_no").to_pylist():
                 homes.setdefault(job, set()).add(segment.number)
     assert all(len(home) == 1 for home in homes.values())
-    estimate = estimate_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
+    estimate = estimate_run(asking(lake), BOARDS)
     assert estimate.divided_count == run.divided_count
 
 
