@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -101,14 +102,7 @@ def _tables(
         for row in batch
     ]
     broken = [
-        {
-            "source": row.source,
-            "source_row": row.source_row,
-            "level": row.item.level,
-            "rule": row.item.rule,
-            "place": row.item.place,
-            "message": row.item.message,
-        }
+        {"source": row.source, "source_row": row.source_row, **asdict(row.item)}
         for row in batch
         if isinstance(row.item, Fault)
     ]

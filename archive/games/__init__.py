@@ -7,23 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, Remark
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
-
-__all__ = [
-    "ArchivePlug",
-    "PayloadReader",
-    "Remark",
-    "archive_plug",
-    "game_found_in",
-    "game_of",
-    "has_plug",
-    "reader",
-]
 
 PLUGS: Plugs[ArchivePlug] = Plugs(__name__, "nightgrid.archive")
 

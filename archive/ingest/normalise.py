@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.games import PayloadReader, reader
+from nightgrid.archive.games import reader
+from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.ingest.editions import editions_path, write_observations
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
@@ -208,13 +209,10 @@ def _quarantine_rows(found: Iterator[_Found]) -> list[dict[str, Any]]:
         row = {
             "game": sighting.game,
             "date": sighting.date,
-            "level": fault.level,
             "raw_sha256": sighting.sha256,
             "url": sighting.url,
             "seen_at": sighting.fetched_at,
-            "rule": fault.rule,
-            "place": fault.place,
-            "message": fault.message,
+            **asdict(fault),
         }
         rows.setdefault(tuple(row[name] for name in _QUARANTINE_KEY), row)
     return list(rows.values())

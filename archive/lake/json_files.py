@@ -30,7 +30,4 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
 def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool = True) -> None:
     """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`."""
     data = (canonical_json(value) + "\n").encode("ascii")
-    if durable:
-        lake.write_bytes(path, data)
-    else:
-        lake.write_spill(path, lambda sink: sink.write(data))
+    lake.write_bytes(path, data, durable=durable)

@@ -186,9 +186,9 @@ class Lake:
         """
         self._commit(path, fill, durable=False)
 
-    def write_bytes(self, path: str, data: bytes) -> None:
-        """Write a file of bytes."""
-        self._commit(path, lambda sink: sink.write(data))
+    def write_bytes(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write a file of bytes; what is not `durable` as `write_spill`."""
+        self._commit(path, lambda sink: sink.write(data), durable=durable)
 
     def read_bytes(self, path: str) -> bytes:
         """Read a whole file.

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 from nightgrid.archive.payloads.envelopes import iso_date
-from nightgrid.archive.sources import (
-    MAX_BODY_BYTES,
-    Answer,
-    AnswerKind,
-    Validators,
-    failed,
-)
+from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.solvers.errors import PermanentError
 
 
@@ -63,13 +58,9 @@ class FolderSource:
         except OSError as error:
             return failed(url, "unreadable", f"{path.name} cannot be read: {error.strerror}")
         if len(body) > self._max_body_bytes:
-            return Answer(
-                kind=AnswerKind.FAILED,
-                url=url,
-                body=body[: self._max_body_bytes],
-                rule="body-too-large",
-                message=f"expected at most {self._max_body_bytes} bytes; the rest was not read",
-            )
+            most = self._max_body_bytes
+            message = f"expected at most {most} bytes; the rest was not read"
+            return replace(failed(url, "body-too-large", message), body=body[:most])
         return Answer(kind=AnswerKind.BODY, url=url, body=body)
 
     def close(self) -> None:

@@ -14,13 +14,7 @@ import tenacity
 
 from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
 from nightgrid.archive.payloads.strict_json import members_by_key
-from nightgrid.archive.sources import (
-    MAX_BODY_BYTES,
-    Answer,
-    AnswerKind,
-    Validators,
-    failed,
-)
+from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)

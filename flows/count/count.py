@@ -11,12 +11,7 @@ from dataclasses import dataclass, replace
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.flows.cluster import work_run
-from nightgrid.flows.count.planner import (
-    PlannedCount,
-    Planner,
-    plan_count,
-    planner_of,
-)
+from nightgrid.flows.count.planner import PlannedCount, Planner, plan_count, planner_of
 from nightgrid.flows.count.report import CountReport, figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped

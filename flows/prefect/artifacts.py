@@ -80,25 +80,20 @@ class ShareBar:
             get_run_logger().warning("progress could not be shown: %s", error)
 
 
-class ProgressBar:
-    """Shows how far a run is, how fast it goes and when it will have ended."""
-
-    def __init__(
-        self, key: str = PROGRESS_KEY, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._bar = ShareBar(key, clock=clock)
-
-    def __call__(self, progress: Progress) -> None:
-        """Show the jobs done of all jobs."""
-        self._bar(progress.jobs_done, progress.jobs_total, lambda: told_of(progress))
+def progress_bar(
+    key: str = PROGRESS_KEY, clock: Callable[[], float] = time.monotonic
+) -> Callable[[Progress], None]:
+    """Show the jobs done of a run's, how fast it goes and when it will have ended."""
+    bar = ShareBar(key, clock=clock)
+    return lambda progress: bar(progress.jobs_done, progress.jobs_total, lambda: told_of(progress))
 
 
 def shown_night(watch: Watch) -> Watch:
     """Show what a watch of a night is told, with a progress bar for each run."""
-    bars: dict[str, ProgressBar] = {}
+    bars: dict[str, Callable[[Progress], None]] = {}
 
     def show(progress: Progress) -> None:
-        bars.setdefault(progress.run_id, ProgressBar())(progress)
+        bars.setdefault(progress.run_id, progress_bar())(progress)
 
     return replace(
         watch,
@@ -112,7 +107,7 @@ def shown_count(watch: Watch) -> Watch:
     return replace(
         watch,
         on_slices=_both(ShareBar(CORPUS_KEY, "slices of the corpus"), watch.on_slices),
-        on_progress=_both(ProgressBar(COUNT_PROGRESS_KEY), watch.on_progress),
+        on_progress=_both(progress_bar(COUNT_PROGRESS_KEY), watch.on_progress),
         on_report=_both(show_count, watch.on_report),
     )
 

@@ -1,6 +1,4 @@
-"""Serve the nightly flow on a schedule: `python -m nightgrid.flows.prefect.deploy --source …
---cron "15 3 *
-* *"`.
+"""Serve the night on a schedule: `python -m nightgrid.flows.prefect.deploy --source … --cron …`.
 
 `--source GAME=FOLDER|URL`, given several times, makes one night over several games.
 """

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -94,19 +93,15 @@ def went_on(
         elif row["children"] == AGAIN:
             chunks.append(rows.slice(index, 1))
         else:
-            chunks += _children(rows.slice(index, 1), row)
+            chunks += [
+                manifest_row(rows.slice(index, 1), part, child_path(row["part_path"], i))
+                for i, part in enumerate(json.loads(row["children"]))
+            ]
     worked = part.num_rows - len(deferred)
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
         chunks.append(rows.take(pa.array(deferred[start : start + size])))
     return Growth(part=part, chunks=chunks, reading=reading)
-
-
-def _children(row: pa.Table, split: dict[str, Any]) -> list[pa.Table]:
-    return [
-        manifest_row(row, part, child_path(split["part_path"], i))
-        for i, part in enumerate(json.loads(split["children"]))
-    ]
 
 
 def single_rows(lake: Lake, ref: ChunkRef, known: pa.Array) -> list[pa.Table]:

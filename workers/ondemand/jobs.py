@@ -141,25 +141,22 @@ def status(lake: Lake, job_id: str) -> JobStatus:
     if record is None or lake.exists(_result_path(job_id)):
         known = find_row(lake, job_id) is not None
         return JobStatus(job_id=job_id, state="done" if known else "unknown")
-    age_s = max(0.0, time.time() - record["submitted_at"])
-    run_id = record["run_id"]
-    if run_id is not None and read_done(lake, run_id) is not None:
-        return JobStatus(job_id=job_id, state="done", age_s=age_s, run_id=run_id)
-    if run_id is not None:
-        return JobStatus(
-            job_id=job_id,
-            state="run",
-            age_s=age_s,
-            attempts=record["attempts"],
-            run_id=run_id,
-            chunks_done=len(done_places(lake, run_id)),
-            chunks_total=len(open_run(lake, run_id).chunks()),
-        )
-    return JobStatus(
+    found = JobStatus(
         job_id=job_id,
         state="working" if record["worker"] else "queued",
-        age_s=age_s,
+        age_s=max(0.0, time.time() - record["submitted_at"]),
         attempts=record["attempts"],
+        run_id=record["run_id"],
+    )
+    if found.run_id is None:
+        return found
+    if read_done(lake, found.run_id) is not None:
+        return replace(found, state="done", attempts=0)
+    return replace(
+        found,
+        state="run",
+        chunks_done=len(done_places(lake, found.run_id)),
+        chunks_total=len(open_run(lake, found.run_id).chunks()),
     )
 
 

@@ -140,13 +140,9 @@ class Run:
     puzzle_count: int = 0
     """Puzzles that it is planned from, where the planner knew how many."""
 
-    def expanded(self, kind: SegmentKind) -> frozenset[Place]:
-        """Chunks that a segment of this kind continues."""
-        return frozenset(o for s in self.segments if s.kind == kind for o in s.origins)
-
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: broken ones are replaced by their rows."""
-        broken = self.expanded("broken")
+        broken = {place for s in self.segments if s.kind == "broken" for place in s.origins}
         return [
             ChunkRef(run_id=self.run_id, segment=s.number, chunk=i)
             for s in self.segments
@@ -298,14 +294,9 @@ def done_places(lake: Lake, run_id: str) -> set[Place]:
 
 
 def places(paths: Iterable[str]) -> list[Place]:
-    """Tell to which chunks files belong, by their names."""
-    return [place for path in paths if (place := place_of(path)) is not None]
-
-
-def place_of(path: str) -> Place | None:
-    """Tell to which chunk a file belongs by its name; None: it is of no chunk."""
-    match = _NAME.search(path)
-    return None if match is None else (int(match[1]), int(match[2]))
+    """Tell to which chunks files belong, by their names; files of no chunk are left out."""
+    named = filter(None, map(_NAME.search, paths))
+    return [(int(name[1]), int(name[2])) for name in named]
 
 
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:

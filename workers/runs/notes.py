@@ -17,7 +17,7 @@ from nightgrid.workers.runs.manifest import (
     done_places,
     folder,
     open_run,
-    place_of,
+    places,
     read_done,
 )
 
@@ -56,11 +56,9 @@ def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
 def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
     """Read what has happened to every chunk to which something has."""
     found = {}
-    for name in lake.list(f"{folder(run_id)}/attempts"):
-        place = place_of(name)
-        if place is not None:
-            ref = ChunkRef(run_id=run_id, segment=place[0], chunk=place[1])
-            found[place] = read_attempts(lake, ref)
+    for place in places(lake.list(f"{folder(run_id)}/attempts")):
+        ref = ChunkRef(run_id=run_id, segment=place[0], chunk=place[1])
+        found[place] = read_attempts(lake, ref)
     return found
 
 

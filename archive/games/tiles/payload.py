@@ -12,13 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import (
-    MAX_TEXT,
-    fault_of,
-    in_input,
-    text,
-    values_of,
-)
+from nightgrid.archive.payloads.envelopes import MAX_TEXT, fault_of, in_input, text, values_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind

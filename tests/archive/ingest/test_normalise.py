@@ -248,11 +248,11 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
     write = Lake._commit
     left = [10**9]
 
-    def failing(self: Lake, path: str, fill: Any) -> None:
+    def failing(self: Lake, path: str, fill: Any, **how: bool) -> bool:
         if left[0] == 0:
             raise Killed
         left[0] -= 1
-        write(self, path, fill)
+        return write(self, path, fill, **how)
 
     monkeypatch.setattr(Lake, "_commit", failing)
     whole = Lake.open(str(tmp_path / "whole"))

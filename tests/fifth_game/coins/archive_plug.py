@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from nightgrid.archive.games import ArchivePlug
 from nightgrid.archive.games.generator_spec import Board, Generated, Make, read_number
+from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
 
 from .puzzle import Puzzle, check_choice

@@ -50,7 +50,7 @@ def shown(monkeypatch) -> list[float]:
 
 def test_progress_is_shown_at_most_every_two_seconds(shown):
     now_s = 100.0
-    bar = artifacts.ProgressBar(clock=lambda: now_s)
+    bar = artifacts.progress_bar(clock=lambda: now_s)
 
     for done, at in [(0, 100.0), (1, 100.5), (2, 101.9), (3, 102.0), (4, 103.9), (5, 104.1)]:
         now_s = at
@@ -62,7 +62,7 @@ def test_progress_is_shown_at_most_every_two_seconds(shown):
 
 def test_what_takes_hours_is_shown_less_often_but_twice_a_minute(shown):
     now_s = 0.0
-    bar = artifacts.ProgressBar(clock=lambda: now_s)
+    bar = artifacts.progress_bar(clock=lambda: now_s)
 
     bar(progress(0))
     times = []
@@ -78,7 +78,7 @@ def test_what_takes_hours_is_shown_less_often_but_twice_a_minute(shown):
 
 
 def test_the_end_is_always_shown(shown):
-    bar = artifacts.ProgressBar(clock=lambda: 0.0)
+    bar = artifacts.progress_bar(clock=lambda: 0.0)
 
     bar(progress(9))
     bar(progress(10))
@@ -94,7 +94,7 @@ def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(monkeypatch, 
         monkeypatch.setattr(artifacts, name, gone)
     monkeypatch.setattr(artifacts, "get_run_logger", lambda: logging.getLogger("night"))
 
-    artifacts.ProgressBar()(progress(1))
+    artifacts.progress_bar()(progress(1))
     artifacts.show_summary(GameReport(game="pips", ask="count"))
 
     assert [record.getMessage() for record in caplog.records] == [
