@@ -11,7 +11,6 @@ TEST_PROCESSES ?= 3
 CHAOS_ARGS ?=
 
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test lint format docs bench chaos lock clean
@@ -20,17 +19,37 @@ help: ## print this list
 	@echo "nightgrid: make TARGET"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# One stamp: the environment is made again when what it is made of changes.
+# Stamps: an environment is made again when what it is made of changes. uv installs side by side
+# and keeps what it fetched; where it cannot reach an index, pip does it, which knows other ways.
+# What is installed is compiled to bytecode here, and tests start hundreds of processes that want
+# that of the source as well: an environment that forbids it would cost each of them a second.
+READY := $(VENV)/.ready
+DEV := $(VENV)/.dev
+INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
+unexport PYTHONDONTWRITEBYTECODE
+
+define install
+@$(BIN)/uv pip install --quiet --python $(BIN)/python --system-certs $(INDEX) --compile-bytecode \
+  --constraint constraints.txt --editable "$(1)" \
+  || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+    --constraint constraints.txt --editable "$(1)"
+endef
+
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
 	  || { echo "nightgrid needs Python 3.11, 3.12 or 3.13; $(PYTHON) is" \
 	       "$$($(PYTHON) --version 2>&1). Choose another: make PYTHON=python3.12" >&2; exit 1; }
-	@echo "installing into $(VENV): a minute or two, depending on the network"
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable ".[flows,query,bench,dev]"
-	@echo "compiling kernels: about a minute, this once"
-	$(BIN)/nightgrid warmup
+	@echo "installing into $(VENV): half a minute or more, depending on the network"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt uv
+	$(call install,.[flows,query])
+	@$(BIN)/nightgrid warmup
+	@touch $@
+
+$(DEV): $(READY)
+	@echo "installing what checks and tests need"
+	$(call install,.[flows,query,bench,dev])
 	@touch $@
 
 demo: $(READY) ## install, run the nightly job over the bundled archive, show where the results lie
@@ -40,24 +59,24 @@ check: lint ## lint, and the quick tests of solvers and archive, in less than a 
 	$(BIN)/python -m pytest tests/solvers tests/archive -m "not slow" --numprocesses 2 \
 	  --dist loadscope $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
-test: $(READY) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
+test: $(DEV) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
 	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadscope \
 	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
-lint: $(READY) ## check style, types and the floors of the house
+lint: $(DEV) ## check style, types and the floors of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(READY) ## rewrite the source in house style
+format: $(DEV) ## rewrite the source in house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## write what docs/ takes from the source
+docs: $(DEV) ## write what docs/ takes from the source
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 
-bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.md
+bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.published --write
 	$(BIN)/python -m benchmarks.loose_layers --write
 	$(BIN)/python -m benchmarks.night --write
@@ -72,12 +91,12 @@ bench: $(READY) ## measure everything anew and write it into benchmarks/RESULTS.
 	$(BIN)/python -m benchmarks.hard --write
 	$(BIN)/python -m benchmarks.hard --exhaustive --write
 
-chaos: $(READY) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
+chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.
-lock: $(READY) ## choose the versions in constraints.txt anew
+lock: $(DEV) ## choose the versions in constraints.txt anew
 	$(BIN)/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --all-extras \
 	  --no-annotate --no-header --upgrade --quiet --output-file constraints.new pyproject.toml
 	sed 's/ ;.*//' constraints.new > constraints.txt

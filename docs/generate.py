@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 import nightgrid
-from nightgrid.service.cli.app import COMMANDS, app
+from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
 
@@ -138,11 +138,11 @@ def commands() -> str:
     """List what the exit codes mean, and the help of every command."""
     parts = ["| exit code | meaning |", "|---|---|"]
     parts += [f"| {code.value} | {code.meaning} |" for code in sorted(Exit)]
-    for words in ([], *([command.__name__] for command, _, _ in COMMANDS)):
+    for words in ([], *([command.name] for command in COMMANDS)):
         out = io.StringIO()
         # The help is as wide as the terminal, and a page is not written for one terminal.
         with patch.dict(os.environ, COLUMNS=str(HELP_CHARS)), contextlib.redirect_stdout(out):
-            app([*words, "--help"], prog_name="nightgrid", standalone_mode=False)
+            make_app()([*words, "--help"], prog_name="nightgrid", standalone_mode=False)
         name = " ".join(["nightgrid", *words])
         parts += ["", f"## {name}", "", f"```\n{out.getvalue().strip()}\n```"]
     return "\n".join([*parts, ""])

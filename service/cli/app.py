@@ -6,91 +6,88 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
-from nightgrid.service.cli import count as counting
-from nightgrid.service.cli import doctor, ondemand
-from nightgrid.service.cli import generate as generating
-from nightgrid.service.cli import night as nights
-from nightgrid.service.cli import reduce as reducing
-from nightgrid.service.cli import solve as solving
-from nightgrid.service.cli import worker as working
 from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
 
-app = typer.Typer(
-    name="nightgrid",
-    no_args_is_help=False,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
 
-COMMANDS: tuple[tuple[Callable[..., int], str, str], ...] = (
-    (nights.demo, "See everything at work on the bundled sample archive.", "nightgrid demo"),
-    (
-        nights.nightly,
+class Command(NamedTuple):
+    """A command: the module that has it, its line in the list of commands, and an example."""
+
+    module: str
+    name: str
+    line: str
+    example: str
+
+    def load(self) -> Callable[..., int]:
+        """Import the function that is the command."""
+        module = import_module(f"nightgrid.service.cli.{self.module}")
+        return cast(Callable[..., int], getattr(module, self.name))
+
+
+COMMANDS = (
+    Command("night", "demo", "See everything at work on the bundled sample archive.", "demo"),
+    Command(
+        "night",
+        "nightly",
         "Fetch an archive and solve what is new.",
-        "nightgrid nightly --source archive/pips --lake lake",
+        "nightly --source archive/pips --lake lake",
     ),
-    (
-        counting.count,
+    Command(
+        "count",
+        "count",
         "Count a corpus of puzzles, from a hundred to a million.",
-        "nightgrid count pips:n=10000,seed=7 --lake lake",
+        "count pips:n=10000,seed=7 --lake lake",
     ),
-    (
-        solving.solve,
-        "Solve puzzles here and now.",
-        "nightgrid solve board.json --best 5 --words 6",
-    ),
-    (
-        solving.show,
+    Command("solve", "solve", "Solve puzzles here and now.", "solve board.json --best 5 --words 6"),
+    Command(
+        "solve",
+        "show",
         "Draw puzzles without solving them.",
-        "nightgrid show 2026-01-05.json --level easy --solution",
+        "show 2026-01-05.json --level easy --solution",
     ),
-    (
-        ondemand.submit,
+    Command(
+        "ondemand",
+        "submit",
         "Queue puzzles to be solved soon.",
-        "nightgrid submit 2026-01-05.json --ask count",
+        "submit 2026-01-05.json --ask count",
     ),
-    (
-        ondemand.status,
-        "Show where on-demand jobs are.",
-        "nightgrid status --watch",
-    ),
-    (
-        ondemand.result,
+    Command("ondemand", "status", "Show where on-demand jobs are.", "status --watch"),
+    Command(
+        "ondemand",
+        "result",
         "Print what became of a job.",
-        "nightgrid result 0123456789abcdef0123456789abcdef --wait 10",
+        "result 0123456789abcdef0123456789abcdef --wait 10",
     ),
-    (
-        generating.generate,
+    Command(
+        "generate",
+        "generate",
         "Generate payloads of random solvable boards.",
-        "nightgrid generate --out sample --days 30 --seed 2026",
+        "generate --out sample --days 30 --seed 2026",
     ),
-    (
-        reducing.reduce,
+    Command(
+        "reduce",
+        "reduce",
         "Turn hard problems into boards.",
-        "nightgrid reduce planar-strands --random 5 --solve",
+        "reduce planar-strands --random 5 --solve",
     ),
-    (
-        working.worker,
+    Command(
+        "worker",
+        "worker",
         "Run supervised workers until stopped.",
-        "nightgrid worker --lake lake --processes 4",
+        "worker --lake lake --processes 4",
     ),
-    (working.warmup, "Compile the kernels.", "nightgrid warmup"),
-    (doctor.doctor, "Check that everything needed is here.", "nightgrid doctor --lake lake"),
+    Command("worker", "warmup", "Compile the kernels.", "warmup"),
+    Command("doctor", "doctor", "Check that everything needed is here.", "doctor --lake lake"),
 )
-"""Every command with its line in the list of commands and an example of its use."""
-
-for _command, _line, _example in COMMANDS:
-    app.command(_command.__name__, short_help=_line, epilog=f"Example: {_example}")(_command)
+"""Every command, in the order of the list of commands."""
 
 
 def _say_version(wanted: bool) -> None:
@@ -101,7 +98,6 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog="Example: nightgrid demo")
 def _root(
     context: typer.Context,
     _version: Annotated[
@@ -119,6 +115,31 @@ def _root(
     if context.invoked_subcommand is None:
         print(context.get_help())
     return Exit.OK
+
+
+def make_app(name: str | None = None) -> typer.Typer:
+    """Make the command line with one command, or with all of them where `name` is none of theirs.
+
+    A command loads what it needs: with one alone, a solve does not wait for what nights import.
+    """
+    app = typer.Typer(
+        name="nightgrid",
+        no_args_is_help=False,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback(invoke_without_command=True, epilog="Example: nightgrid demo")(_root)
+    named = [command for command in COMMANDS if command.name == name]
+    for command in named or COMMANDS:
+        decorate = app.command(
+            command.name,
+            short_help=command.line,
+            epilog=f"Example: nightgrid {command.example}",
+        )
+        decorate(command.load())
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -139,8 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
     try:
-        result: Any = app(
-            args=None if arguments is None else list(arguments),
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        result: Any = make_app(words[0] if words else None)(
+            args=words,
             prog_name="nightgrid",
             standalone_mode=False,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Annotated
 
@@ -9,8 +10,8 @@ import typer
 
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
-from nightgrid.service.terminal.progress import warm
-from nightgrid.solvers.registry import GAMES, game
+from nightgrid.service.terminal.progress import activity, warm
+from nightgrid.solvers.registry import GAMES
 
 
 def worker(
@@ -51,14 +52,23 @@ def worker(
 def warmup(json: Json = False) -> int:
     """Compile every kernel, so that the first solve pays for nothing.
 
-    Compiled kernels are kept on disk: the next process loads them in well under a second.
+    Games are compiled side by side. Compiled kernels are kept on disk: the next process loads
+    those that it needs in well under a second.
     """
-    for name in GAMES:
-        start = time.perf_counter_ns()
-        game(name).warm()
-        took_ns = time.perf_counter_ns() - start
-        if json:
-            emit({"game": name, "warm_ns": took_ns})
-        else:
-            say(f"{name}: kernels ready after {duration(took_ns)}")
+    from nightgrid.solvers.warming import kernels_on_disk, warm_side_by_side
+
+    begun, before, ready = time.monotonic(), kernels_on_disk(), 0
+
+    def how_far() -> tuple[int, int, str]:
+        kernels, seconds = kernels_on_disk() - before, time.monotonic() - begun
+        games = f"{ready} of {len(GAMES)} games are ready"
+        return ready, len(GAMES), f"{kernels} kernels compiled, {games}, {seconds:.0f} s"
+
+    with activity(how_far):
+        for name, seconds in warm_side_by_side(GAMES, os.cpu_count() or 1):
+            ready += 1
+            if json:
+                emit({"game": name, "warm_ns": round(seconds * 1e9)})
+            else:
+                say(f"{name}: kernels ready after {duration(round(seconds * 1e9))}")
     return Exit.OK

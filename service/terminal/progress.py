@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.terminal.console import note
-from nightgrid.solvers.registry import game
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -183,15 +182,40 @@ def describe(progress: Progress) -> str:
 
 
 def warm(name: str) -> None:
-    """Compile or load a game's kernels; say so if it takes long, which it does once a machine.
+    """Compile a game's kernels unless they are compiled; say so if it takes long.
 
-    Before workers are started this saves them from compiling the same kernels side by side.
+    It does once a machine and after an update. Before workers are started this saves them from
+    compiling the same kernels side by side.
     """
+    from nightgrid.solvers import warming
+
+    if warming.is_compiled(name):
+        return
     with patient(
         f"loading or compiling the kernels of {name}: compiling happens once, and after an update",
         WARM_PATIENCE_S,
     ):
-        game(name).warm()
+        warming.warm(name)
+
+
+@contextmanager
+def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
+    """Show twice a second how far something is (done, total and a text), until the body ends."""
+    line, ended = MovingLine(transient=True), threading.Event()
+
+    def show() -> None:
+        while not ended.wait(0.5):
+            done, total, text = how_far()
+            line.show(done, total, text.__str__)
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        shown.join()
+        line.close()
 
 
 @contextmanager

@@ -176,15 +176,15 @@ class GrowingLengths:
         """Ask for the lengths of the chains of so many words from a state."""
         control = self.tables.control
         control[chain_lengths.FRAMES] = control[chain_lengths.SCRATCH_USED] = 0
-        size = int(chain_lengths.width(words, self.tables))
+        size = int(chain_lengths.width_of(words, self.tables))
         if size > len(self.tables.scratch):
             self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
-        chain_lengths.begin(self.tables, state, words)
+        chain_lengths.begin_first(self.tables, state, words)
 
     def of(self, state: int, words: int) -> Iterator[int]:
         """Yield the lengths of the chains of so many words from a state, ascending."""
-        at = chain_lengths.find(self.tables, state, words)
-        for i in range(chain_lengths.width(words, self.tables) if at >= 0 else 0):
+        at = chain_lengths.look_up(self.tables, state, words)
+        for i in range(chain_lengths.width_of(words, self.tables) if at >= 0 else 0):
             bits = int(self.tables.bits[at + i])
             while bits:
                 yield 64 * i + (bits & -bits).bit_length() - 1
@@ -194,7 +194,7 @@ class GrowingLengths:
         """Enlarge the tables; False when the budget does not allow it."""
         lengths, control = self.tables, self.tables.control
         frame = int(control[chain_lengths.FRAMES]) - 1
-        size = int(chain_lengths.width(lengths.frame_words[frame], lengths))
+        size = int(chain_lengths.width_of(lengths.frame_words[frame], lengths))
         new: dict[str, Any] = {}
         if frame + 2 > len(lengths.frame_state):
             for name in ("frame_state", "frame_words", "frame_at", "frame_bits"):

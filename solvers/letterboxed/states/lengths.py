@@ -64,6 +64,12 @@ def width(words: Int, lengths: Lengths) -> Int:
     return (words * lengths.longest + 64) >> 6
 
 
+@search_kernel
+def width_of(words: Int, lengths: Lengths) -> Int:
+    """Do for Python what `width` does for kernels."""
+    return width(words, lengths)
+
+
 @inlined_kernel
 def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
     """Tell whether an edge may belong to a chain that counts."""
@@ -99,6 +105,12 @@ def find(lengths: Lengths, state: Int, words: Int) -> Int:
         if np.uint64(lengths.entry_key[entry]) == key:
             return lengths.entry_at[entry]
         slot = hash_table.next_slot(slot, bits)
+
+
+@search_kernel
+def look_up(lengths: Lengths, state: Int, words: Int) -> Int:
+    """Look up for Python what `find` does for kernels."""
+    return find(lengths, state, words)
 
 
 @inlined_kernel
@@ -137,6 +149,12 @@ def begin(lengths: Lengths, state: Int, words: Int) -> None:
     for i in range(size):
         lengths.scratch[at + i] = ZERO
     control[SCRATCH_USED] = at + size
+
+
+@search_kernel
+def begin_first(lengths: Lengths, state: Int, words: Int) -> None:
+    """Do for Python what `begin` does for kernels."""
+    begin(lengths, state, words)
 
 
 @search_kernel

@@ -254,8 +254,9 @@ class GroupSearch:
         padded[:size] = bits
         scratch.covered[:] = np.packbits(padded, bitorder="little").view(np.uint64)
         taken = np.flatnonzero(bits)
+        free = np.flatnonzero(padded == 0)
         frame = scratch.frames[0]
-        frame[searches.F_FIRST] = searches.first_free(scratch.covered, 0)
+        frame[searches.F_FIRST] = free[0] if len(free) else len(padded)
         frame[searches.F_N], frame[searches.F_FLAG] = n, flag
         frame[searches.F_LAST] = taken[-1] if len(taken) else 0
         frame[searches.F_LEFT] = size - len(taken)

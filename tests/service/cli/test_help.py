@@ -16,7 +16,7 @@ from tests.service.scenes import environment
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 
-NAMES = [command.__name__ for command, _, _ in COMMANDS]
+NAMES = [command.name for command in COMMANDS]
 HEAVY = ("numba", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich")
 
 

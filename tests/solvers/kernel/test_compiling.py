@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from nightgrid.solvers.kernel import compiling
 from nightgrid.solvers.kernel.compiling import SourceCacheLocator
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,7 +40,22 @@ def test_a_kernel_lies_under_its_path_inside_the_solvers():
     assert re.fullmatch(r"pips-layers-count-[0-9a-f]{16}", name)
 
 
-@pytest.mark.slow
+@pytest.fixture
+def digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """Name the kernels of a module of a copy of the solvers, as a process would that begins now."""
+    solvers = copied(tmp_path)
+    monkeypatch.setattr(compiling, "_SOURCE", solvers)
+
+    def name(module: str) -> str:
+        compiling._read.cache_clear()
+        compiling.source_digest.cache_clear()
+        return SourceCacheLocator.get_suitable_cache_subpath(str(solvers / module))
+
+    yield name
+    compiling._read.cache_clear()
+    compiling.source_digest.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("changed", "stays"),
     [
@@ -49,29 +67,26 @@ def test_a_kernel_lies_under_its_path_inside_the_solvers():
     ],
 )
 def test_a_kernel_is_valid_until_something_that_it_imports_changes(
-    changed: str, stays: bool, tmp_path: Path
+    changed: str, stays: bool, tmp_path: Path, digest: Callable[[str], str]
 ):
-    script = (
-        "import sys; from nightgrid.solvers.kernel.compiling import SourceCacheLocator as locator; "
-        "print(locator.get_suitable_cache_subpath(sys.argv[1]))"
-    )
-    solvers = copied(tmp_path)
-    command = [sys.executable, "-c", script, solvers / "pips" / "layers" / "count.py"]
-
-    def name() -> str:
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": "."},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-
-    before = name()
-    with (solvers / changed).open("a") as file:
+    before = digest("pips/layers/count.py")
+    with (tmp_path / "nightgrid" / "solvers" / changed).open("a") as file:
         file.write("# changed\n")
-    assert (name() == before) is stays
+    assert (digest("pips/layers/count.py") == before) is stays
+
+
+def test_the_mark_of_a_compiled_game_goes_with_any_of_its_sources(
+    tmp_path: Path, digest: Callable[[str], str]
+):
+    solvers = tmp_path / "nightgrid" / "solvers"
+    digest("pips/layers/count.py")
+    before = compiling.compiled_mark(solvers / "pips")
+    assert before.name.startswith("pips-")
+    assert before == compiling.compiled_mark(solvers / "pips")
+    with (solvers / "kernel" / "machine.py").open("a") as file:
+        file.write("# changed\n")
+    digest("pips/layers/count.py")
+    assert compiling.compiled_mark(solvers / "pips") != before
 
 
 def test_functions_from_elsewhere_lie_under_their_whole_path(tmp_path: Path):
@@ -96,3 +111,73 @@ def test_a_second_copy_of_the_source_compiles_nothing(tmp_path: Path):
         copied(tmp_path / copy)
     assert hits_and_misses(tmp_path / "first") == "0 1"
     assert hits_and_misses(tmp_path / "second") == "1 0"
+
+
+KERNELS = {"kernel", "search_kernel", "inlined_kernel"}
+"""The decorators that compile a function."""
+
+
+def decorators(node: ast.AST) -> set[str]:
+    found = getattr(node, "decorator_list", [])
+    return {decorator.id for decorator in found if isinstance(decorator, ast.Name)}
+
+
+def parsed(*folders: str) -> dict[str, ast.Module]:
+    return {
+        str(path.relative_to(ROOT).with_suffix("")).replace(os.sep, "."): ast.parse(
+            path.read_text()
+        )
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
+
+
+def called_from_python(tree: ast.Module, inlined: dict[str, set[str]], module: str) -> list[str]:
+    """List calls of inlined kernels outside of kernels, as `name:line`."""
+    known = set(inlined.get(module, ()))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            source = (node.module or "").removeprefix("nightgrid.")
+            for name in node.names:
+                here = name.asname or name.name
+                if name.name in inlined.get(source, ()):
+                    known.add(here)
+                known |= {f"{here}.{kernel}" for kernel in inlined.get(f"{source}.{name.name}", ())}
+    found = []
+
+    def visit(node: ast.AST, *, compiled: bool) -> None:
+        compiled = compiled or bool(decorators(node) & KERNELS)
+        if isinstance(node, ast.Call) and not compiled and ast.unparse(node.func) in known:
+            found.append(f"{ast.unparse(node.func)}:{node.lineno}")
+        for child in ast.iter_child_nodes(node):
+            visit(child, compiled=compiled)
+
+    visit(tree, compiled=False)
+    return found
+
+
+def test_python_calls_no_kernel_that_is_only_inlined():
+    # A call would end the process: there is no machine code for it.
+    trees = parsed("solvers", "tests", "benchmarks")
+    inlined = {
+        module: {
+            node.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and "inlined_kernel" in decorators(node)
+        }
+        for module, tree in trees.items()
+    }
+    assert sum(map(len, inlined.values())) > 50
+    calls = {module: called_from_python(tree, inlined, module) for module, tree in trees.items()}
+    assert {module: found for module, found in calls.items() if found} == {}
+
+
+def test_a_call_of_an_inlined_kernel_from_python_is_found():
+    tree = ast.parse(
+        "from nightgrid.solvers.a import step as s\n"
+        "from nightgrid.solvers import a as steps\n"
+        "@kernel\ndef inside():\n    return s(1) + steps.step(2)\n"
+        "def outside():\n    return s(1) + steps.step(2)\n"
+    )
+    found = called_from_python(tree, {"solvers.a": {"step"}}, "solvers.b")
+    assert sorted(found) == ["s:7", "steps.step:7"]

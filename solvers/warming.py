@@ -1,0 +1,63 @@
+"""Compile the kernels of games ahead: once a machine, several games side by side."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from nightgrid.solvers.kernel.compiling import cache_dir, compiled_mark
+from nightgrid.solvers.registry import game
+
+
+def warm(name: str) -> float:
+    """Compile or load every kernel of a game, and leave a mark for `is_compiled`.
+
+    Returns the seconds it took. Raises PermanentError for an unknown game.
+    """
+    begun = time.monotonic()
+    game(name).warm()
+    mark = _mark(name)
+    if mark is not None:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    return time.monotonic() - begun
+
+
+def is_compiled(name: str) -> bool:
+    """Tell whether a process needs only to load the kernels of a game, a few at a time."""
+    mark = _mark(name)
+    return mark is not None and mark.exists()
+
+
+def warm_side_by_side(names: Sequence[str], processes: int) -> Iterator[tuple[str, float]]:
+    """Compile the kernels of games in processes of their own, and yield each with its seconds.
+
+    The game with the most source comes first: it takes longest, and the others fit beside it.
+    """
+    size = {
+        name: sum(len(file.read_bytes()) for file in _package(name).rglob("*.py")) for name in names
+    }
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        begun = {pool.submit(warm, name): name for name in sorted(names, key=lambda n: -size[n])}
+        for done in as_completed(begun):
+            yield begun[done], done.result()
+
+
+def kernels_on_disk() -> int:
+    """Count the compiled kernels of every version on this machine, to show how many are new."""
+    return sum(1 for _ in cache_dir().rglob("*.nbc"))
+
+
+def _package(name: str) -> Path:
+    """Find the folder of a game's solver."""
+    return Path(inspect.getfile(type(game(name)))).resolve().parent
+
+
+def _mark(name: str) -> Path | None:
+    """Name a game's mark; None for a game from elsewhere, whose sources we do not follow."""
+    package = _package(name)
+    return compiled_mark(package) if package.parent == Path(__file__).resolve().parent else None
