@@ -17,7 +17,11 @@ def test_a_game_is_compiled_once_it_was_warmed(
 ) -> None:
     monkeypatch.setattr(compiling, "cache_dir", lambda: tmp_path)
     warmed = []
-    monkeypatch.setattr(TilesGame, "warm", lambda self: warmed.append(self))
+
+    def note(self: TilesGame) -> None:
+        warmed.append(self)
+
+    monkeypatch.setattr(TilesGame, "warm", note)
     assert not warming.is_compiled("tiles")
     assert warming.warm("tiles") >= 0
     assert len(warmed) == 1

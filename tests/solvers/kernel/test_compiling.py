@@ -152,7 +152,8 @@ def called_from_python(tree: ast.Module, inlined: dict[str, set[str]], module: s
         for child in ast.iter_child_nodes(node):
             visit(child, compiled=compiled)
 
-    visit(tree, compiled=False)
+    if known:
+        visit(tree, compiled=False)
     return found
 
 
