@@ -25,6 +25,8 @@ help: ## print this list
 # that of the source as well: an environment that forbids it would cost each of them a second.
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
+TO_RUN := .[flows,query]
+TO_TEST := .[flows,query,bench,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -43,13 +45,13 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt uv
-	$(call install,.[flows,query])
+	$(call install,$(TO_RUN))
 	@$(BIN)/nightgrid warmup
 	@touch $@
 
 $(DEV): $(READY)
 	@echo "installing what checks and tests need"
-	$(call install,.[flows,query,bench,dev])
+	$(call install,$(TO_TEST))
 	@touch $@
 
 demo: $(READY) ## install, run the nightly job over the bundled archive, show where the results lie
