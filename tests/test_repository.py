@@ -96,6 +96,18 @@ def test_no_tracked_file_names_a_place_on_one_machine():
     assert found == []
 
 
+def test_every_link_to_a_file_leads_to_one():
+    link = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+    gone = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in tracked()
+        if page.suffix == ".md"
+        for target in link.findall(page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert gone == []
+
+
 def test_the_pages_say_of_the_source_what_the_source_says_of_itself():
     generate = runpy.run_path(str(ROOT / "docs/generate.py"))
     behind = [path.name for path in generate["PAGES"] if path.read_text() != generate["page"](path)]

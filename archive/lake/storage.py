@@ -110,6 +110,10 @@ class Lake:
     def __repr__(self) -> str:
         return f"Lake({self.url!r})"
 
+    def place(self, path: str) -> str:
+        """Write where a file lies, for people: under the URL without its options."""
+        return f"{self.url.partition('?')[0].rstrip('/')}/{path}"
+
     @classmethod
     def open(cls, url: str) -> Lake:
         """Open a lake: "lake", "/abs/lake", "file:///abs/lake" or "s3://bucket/prefix?OPTIONS".

@@ -203,5 +203,5 @@ def report_count(
         already_known=run.answered_count,
         wall_seconds=time.monotonic() - begun_s,
         figures=figures,
-        paths={name: f"{lake.url.rstrip('/')}/{path}" for name, path in paths.items()},
+        paths={name: lake.place(path) for name, path in paths.items()},
     )

@@ -282,8 +282,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         "quarantine": normalising.quarantine_path(game.game),
         "observations": observations_path(game.game),
     }
-    base = lake.url.split("?")[0].rstrip("/")
-    paths = {name: f"{base}/{path}" for name, path in places.items() if lake.exists(path)}
+    paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
     return replace(report, paths=paths)
 
 

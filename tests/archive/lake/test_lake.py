@@ -260,6 +260,15 @@ def test_a_file_url_is_the_folder_it_names(tmp_path: Path) -> None:
     assert lake.url == str(tmp_path / "with space")
 
 
+def test_the_place_of_a_file_is_told_without_the_options_of_the_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = object_store(monkeypatch)
+    store.url = "s3://bucket/lake/?region=here"
+    assert store.place("gold/counts.parquet") == "s3://bucket/lake/gold/counts.parquet"
+    assert Lake.open(str(tmp_path)).place("gold") == str(tmp_path / "gold")
+
+
 def test_a_table_without_a_declared_schema_is_refused(lake: Lake) -> None:
     with pytest.raises(PermanentError, match=r"not one of nightgrid\.archive\.lake\.tables"):
         lake.write_table("other/x.parquet", pa.table({"a": [1]}))
