@@ -16,6 +16,7 @@ from celery import Task, signals
 from celery.exceptions import TimeLimitExceeded
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
@@ -151,6 +152,7 @@ def _set_up_logging(**_: Any) -> None:
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
+    keep_pandas_out()
     # Before the fork: every child inherits the compiled kernels and the mapped words.
     for name in _settings.game_names:
         begun = time.monotonic()

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
@@ -145,6 +146,8 @@ def make_app(name: str | None = None) -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. No error leaves as a traceback."""
     prepare_streams()
+    if arguments is None:
+        keep_pandas_out()
     try:
         code = run(arguments)
         if code != Exit.BROKEN_PIPE:

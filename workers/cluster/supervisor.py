@@ -26,6 +26,7 @@ from typing import Any
 
 import redis
 
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, living, mark_gone
@@ -362,6 +363,7 @@ def is_supervised(settings: Settings) -> bool:
 
 def main() -> None:
     """Supervise, as a program."""
+    keep_pandas_out()
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.supervisor")
     parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
     parser.add_argument(

@@ -16,6 +16,7 @@ from typing import Any
 import redis
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.queues import INTERACTIVE, URGENT, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
@@ -146,6 +147,7 @@ class Keeper:
 def main() -> None:
     """Keep, as a program, until SIGTERM."""
     die_with_parent()
+    keep_pandas_out()
     settings = Settings()
     keeper = Keeper(Lake.open(settings.lake), settings)
     stop = threading.Event()

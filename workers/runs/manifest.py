@@ -39,7 +39,7 @@ _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
-NO_JOBS = pa.array([], pa.int64())
+NO_JOBS = pa.nulls(0, pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "broken", "stage"]
