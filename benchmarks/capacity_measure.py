@@ -135,7 +135,7 @@ def _run(table: pa.Table, processes: int, planned_for: int) -> Run:
             executor.close()
         assert summary.finished
         refs = open_run(lake, run_id).chunks()
-        ends = [_mtime(lake, ref.part_path) for ref in refs]
+        ends = [_mtime(lake, ref.result_path) for ref in refs]
         starts = [_started_at(lake, ref) for ref in refs]
         gaps = np.array(sorted(starts)[1:]) - np.array(sorted(ends)[:-1])
         return Run(
@@ -238,7 +238,7 @@ def _inline(table: pa.Table, folder: Path) -> dict[str, Any]:
     with _counted() as calls:
         for ref in refs[1:]:
             solve_chunk(lake, ref, settings, "w")
-    part = lake.read_table(refs[1].part_path, PARTS)
+    part = lake.read_table(refs[1].result_path, PARTS)
     put_s = []
     for number in range(100):
         begun = time.perf_counter()
@@ -247,7 +247,7 @@ def _inline(table: pa.Table, folder: Path) -> dict[str, Any]:
     nobody = [ChunkRef(run_id=run_id, segment=99, chunk=number) for number in range(LOOKED_AT)]
     begun = time.perf_counter()
     for ref in nobody:
-        assert not lake.exists(ref.part_path)
+        assert not lake.exists(ref.result_path)
         assert read_start(lake, ref) is None
     return {
         "look_s": (time.perf_counter() - begun) / LOOKED_AT,

@@ -171,7 +171,7 @@ def _stages(lake: Lake, run_id: str) -> list[dict[str, Any]]:
         lambda: {"parts": 0, "states": 0, "written": 0, "kernel": 0, "begun": [], "ended": []}
     )
     for ref in open_run(lake, run_id).chunks():
-        (row,) = lake.read_table(ref.part_path, PARTS).to_pylist()
+        (row,) = lake.read_table(ref.result_path, PARTS).to_pylist()
         if not row["part_path"] or row["status"] == "split":
             continue
         stage = stages[int(row["part_path"].split(".")[0])]
@@ -184,7 +184,7 @@ def _stages(lake: Lake, run_id: str) -> list[dict[str, Any]]:
             stage["written"] += sum(json.loads(row["children"])["rows"])
         start = read_start(lake, ChunkRef(run_id=run_id, segment=ref.segment, chunk=ref.chunk))
         stage["begun"].append(start.started_at if start else 0.0)
-        stage["ended"].append((Path(lake.url) / ref.part_path).stat().st_mtime)
+        stage["ended"].append((Path(lake.url) / ref.result_path).stat().st_mtime)
     return [stages[number] for number in sorted(stages)]
 
 

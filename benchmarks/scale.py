@@ -29,11 +29,11 @@ import pyarrow as pa
 from benchmarks.processes import children_of, cpu_seconds, peak_bytes
 from benchmarks.report import add_write, finish
 from benchmarks.scale_figures import Figures, tell
-from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask, Budget, digest
+from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.local import local_cluster

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import as_completed
 from pathlib import Path
 
+from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.kernel.compiling import cache_dir, compiled_mark
 from nightgrid.solvers.registry import game
 
@@ -41,7 +41,7 @@ def warm_side_by_side(names: Sequence[str], processes: int) -> Iterator[tuple[st
     size = {
         name: sum(len(file.read_bytes()) for file in _package(name).rglob("*.py")) for name in names
     }
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with pool_of(processes) as pool:
         begun = {pool.submit(warm, name): name for name in sorted(names, key=lambda n: -size[n])}
         for done in as_completed(begun):
             yield begun[done], done.result()

@@ -1,1 +1,1 @@
-"""Celery: the app, its tasks and queues, executors and the embedded server."""
+"""Runs planned, driven and finished; on-demand jobs; Celery's tasks; the cluster here."""

@@ -19,7 +19,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
 from nightgrid.archive.corpus.slices import folder, make_slice, slice_path
 from nightgrid.archive.games import archive_plug
@@ -28,6 +27,7 @@ from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 

@@ -21,13 +21,13 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
-"""Of each kind of inputs, raised whenever the same ones would give other tables."""
+"""Version of each kind's layout; raise it when the same inputs would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
 SLICE_PAYLOADS = 1_024
 """Files of one slice of a folder of payloads."""
 MAX_PAYLOAD_BYTES = 16 * 1024**2
-"""Of a larger file no more is read, and it goes to quarantine."""
+"""Bytes that are read of a file at most; a larger one goes to quarantine."""
 SAMPLED_PAYLOADS = 16
 """Files of a folder, at most, that are looked into to tell its game."""
 PAYLOAD_SUFFIXES = frozenset({".json", ".html"})

@@ -26,7 +26,7 @@ def archive_plug(game: str) -> ArchivePlug:
     """Look up what the archive knows of a game. Raises PermanentError for a game without a plug."""
     if not has_plug(game):
         known = ", ".join(filter(PLUGS.has, GAMES))
-        raise PermanentError(f"nobody reads payloads of {game!r:.40}; expected one of {known}")
+        raise PermanentError(f"no reader for payloads of {game!r:.40}; expected one of {known}")
     return PLUGS.plug(game)
 
 

@@ -109,7 +109,7 @@ def open_source(
         if plug.endpoint is None:
             # The address is left out: it may hold a password.
             raise PermanentError(
-                f"nobody publishes {game} day by day; expected a folder, not a URL"
+                f"{game} is not published day by day; expected a folder, not a URL"
             )
         if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + plug.endpoint

@@ -10,10 +10,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from nightgrid.archive.corpus.child_processes import pool_of
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
+from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run

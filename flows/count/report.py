@@ -50,8 +50,8 @@ class Figures:
         if not rows.num_rows:
             return
         self.jobs += rows.num_rows
-        self.statuses.update(_tally(rows.column("status")))
-        self.values.update(_tally(rows.column("value").drop_null()))
+        self.statuses.update(_value_counts(rows.column("status")))
+        self.values.update(_value_counts(rows.column("value").drop_null()))
         self.states += pc.sum(rows.column("states")).as_py()
         self.kernel_ns += pc.sum(rows.column("kernel_ns")).as_py()
         self._add_counts(rows)
@@ -66,7 +66,7 @@ class Figures:
         if not len(told):
             return
         texts = told.cast(pa.string())
-        lengths = _tally(pc.utf8_length(texts))
+        lengths = _value_counts(pc.utf8_length(texts))
         zeros = pc.sum(pc.equal(texts, "0")).as_py()
         ones = pc.sum(pc.equal(texts, "1")).as_py()
         self.unique += ones
@@ -114,7 +114,7 @@ def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> 
     return figures
 
 
-def _tally(values: pa.Array | pa.ChunkedArray) -> dict[Any, int]:
+def _value_counts(values: pa.Array | pa.ChunkedArray) -> dict[Any, int]:
     return {row["values"]: row["counts"] for row in pc.value_counts(values).to_pylist()}
 
 

@@ -1,1 +1,1 @@
-"""The command line: one module a command."""
+"""The command line: its commands, and what several of them print."""

@@ -32,7 +32,7 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
             [game.solution_to_json(solution) for solution in outcome.solutions],
             separators=(",", ":"),
         )
-    return part_row(
+    return result_row(
         head,
         str(outcome.status),
         outcome_reason(outcome),
@@ -63,7 +63,7 @@ def poison_reason(failure: Reason, attempts: int) -> Reason:
     return Reason(code=failure.code, sentence=f"{failure.sentence} ({attempts} attempts)")
 
 
-def part_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
+def result_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
     """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
     why = {
         "reason_code": None if reason is None else str(reason.code),

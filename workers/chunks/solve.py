@@ -30,7 +30,7 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import HEAD, NOTHING, heads_of, outcome_row, part_row
+from nightgrid.workers.chunks.result_rows import HEAD, NOTHING, heads_of, outcome_row, result_row
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
@@ -80,7 +80,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
         part = carry(lake, ref, run, _planned_for(game, run), rows, stage)
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
-    created = lake.create_table(ref.part_path, part)
+    created = lake.create_table(ref.result_path, part)
     if not created and stage is not None and read_done(lake, ref.run_id) is not None:
         # Too late for anybody to take these states on, or away.
         drop_frontiers(lake, ref.run_id, [ref.place])
@@ -89,7 +89,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
     """Tell why a chunk needs no work: a message may come twice, or long after its time."""
-    if lake.exists(ref.part_path) or read_done(lake, ref.run_id) is not None:
+    if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"
     if read_attempts(lake, ref).attempt > ref.attempt or is_cancelled(lake, ref.run_id):
         return "stale"
@@ -240,7 +240,7 @@ def invalid_outcome(error: PermanentError) -> Outcome[Any]:
 
 def _unworked(rows: pa.Table) -> pa.Table:
     deferred = Reason(code=ReasonCode.DEFERRED)
-    found = [part_row(head, SPLIT, deferred, children=AGAIN) for head in heads_of(rows)]
+    found = [result_row(head, SPLIT, deferred, children=AGAIN) for head in heads_of(rows)]
     return pa.Table.from_pylist(found, PARTS)
 
 

@@ -26,7 +26,7 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, part_row
+from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
 from nightgrid.workers.runs.frontier import (
     LostFrontierError,
@@ -102,7 +102,7 @@ def _carried(
             came=came,
             kept=kept,
         )
-        row = part_row(head, CARRIED, None, children=carried.to_json())
+        row = result_row(head, CARRIED, None, children=carried.to_json())
     else:
         whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
         # The game knows which counts a result cannot hold.
@@ -136,7 +136,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 if not count.hold(states, begins):
                     return -1
         except LostFrontierError as error:
-            if lake.exists(ref.part_path):
+            if lake.exists(ref.result_path):
                 # This is an old message: what it needs has been taken on and deleted.
                 return None
             gone = [s for s in before if s == source or not lake.exists(frontier_path(s))]
@@ -145,7 +145,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 # Who worked it before is not at it any more.
                 attempt = read_attempts(lake, chunk).attempt
                 lake.delete(replace(chunk, attempt=attempt).started_path)
-                lake.delete(chunk.part_path)
+                lake.delete(chunk.result_path)
                 lake.delete(frontier_path(chunk))
             raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
     return came if count.gather_held() else -1
@@ -154,9 +154,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
 def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
     halves, reason = part.halves(reached), Reason(code=code)
     if not code.is_budget or len(halves) == 1:
-        return part_row(head, str(Status.OVER_BUDGET), reason)
+        return result_row(head, str(Status.OVER_BUDGET), reason)
     children = canonical_json([half.to_json() for half in halves])
-    return part_row(head, SPLIT, reason, children=children)
+    return result_row(head, SPLIT, reason, children=children)
 
 
 class KeptTables:

@@ -69,7 +69,7 @@ class Child:
     restarts: int = 0
 
 
-class Silence:
+class SilentWorkers:
     """Notices workers that have said that they live, and have not for `silent_seconds`.
 
     Silence counts only while the server answers: without it no worker can say anything. A worker
@@ -111,7 +111,7 @@ class Supervisor:
         self._roles = [role for role in ROLES if role in roles]
         self._children = self._wanted()
         self._stopping = self._abandoned = False
-        self._silence = Silence(settings)
+        self._silence = SilentWorkers(settings)
 
     def run(self, leash: int | None = None, *, standby: bool = False) -> None:
         """Start everything and look after it until a signal comes or the leash is let go.

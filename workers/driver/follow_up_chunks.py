@@ -14,13 +14,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import heads_of, part_row
+from nightgrid.workers.chunks.result_rows import heads_of, result_row
 from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
-from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, segment_path
-from nightgrid.workers.runs.manifest import part_row as manifest_row
+from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, manifest_row, segment_path
 from nightgrid.workers.runs.stages import CARRIED, Carried, stage_part
 
 GROWTH_COLUMNS = (
@@ -55,7 +54,7 @@ def went_on(
     have gone on before. Parts, and rows that were over the small budget, get a chunk each; rows
     that the chunk had no time for share smaller ones.
     """
-    part = lake.read_table(ref.part_path, PARTS, columns)
+    part = lake.read_table(ref.result_path, PARTS, columns)
     status = part.column("status")
     whole = pc.and_(
         pc.equal(part.column("part_path"), ""),
@@ -133,5 +132,5 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
 def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
     """Write the result of a chunk that is not worked any more, unless it has one."""
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
-    part = [part_row(head, str(status), reason) for head in heads_of(rows)]
-    lake.create_table(ref.part_path, pa.Table.from_pylist(part, PARTS))
+    part = [result_row(head, str(status), reason) for head in heads_of(rows)]
+    lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))

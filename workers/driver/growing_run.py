@@ -37,8 +37,8 @@ from nightgrid.workers.runs.manifest import (
     add_segment,
     done_places,
     has_plan,
+    manifest_row,
     open_run,
-    part_row,
     read_expanded,
     read_segments,
 )
@@ -143,7 +143,7 @@ class GrowingRun:
             row = self._lake.read_row_group(first.manifest_path, first.chunk)
             number = (job.stage or 0) + 1
             rows = [
-                (size, part_row(row, part.to_json(), f"{number}.{i}"))
+                (size, manifest_row(row, part.to_json(), f"{number}.{i}"))
                 for i, (part, size) in enumerate(parts)
             ]
             rows.sort(key=lambda sized: -sized[0])
@@ -211,7 +211,7 @@ def _check_planned(run: Run, check_planner: Callable[[], None] | None) -> None:
     if run.planned:
         return
     if check_planner is None:
-        raise PermanentError(f"run {run.run_id} is not planned to its end, and nobody is at it")
+        raise PermanentError(f"run {run.run_id} is not planned to its end, and no process plans it")
     check_planner()
 
 

@@ -117,7 +117,7 @@ class Reconciler:
         time.sleep(TRANSIENT_PAUSE_SECONDS)
 
     def _has_result(self, place: Place) -> bool:
-        return self._lake.exists(self._table.ref(place).part_path)
+        return self._lake.exists(self._table.ref(place).result_path)
 
     def _land(self, place: Place) -> None:
         self._table.move("land", place)

@@ -97,7 +97,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         for ref in refs:
             if ref.place not in self.places:
                 part = (parts or {}).get(ref.place)
-                part = self._lake.read_table(ref.part_path, PARTS) if part is None else part
+                part = self._lake.read_table(ref.result_path, PARTS) if part is None else part
                 if _is_whole(part):
                     whole[ref.segment][ref] = part
         for same in whole.values():
@@ -182,7 +182,7 @@ def _leaves(
     expanded = read_expanded(lake, run.run_id, run.segments)
     left = [ref for ref in refs if ref.place not in taken]
     for batch in _batches(run, left):
-        parts = {ref: lake.read_table(ref.part_path, PARTS) for ref in batch}
+        parts = {ref: lake.read_table(ref.result_path, PARTS) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
         went_on = [
             pc.is_in(part.column("job_no"), value_set=expanded.get(ref.place, NO_JOBS))

@@ -87,7 +87,7 @@ class ChunkRef:
         return segment_path(self.run_id, self.segment)
 
     @property
-    def part_path(self) -> str:
+    def result_path(self) -> str:
         """Where the outcomes go, of whichever worker, however often it is worked."""
         return f"{folder(self.run_id)}/parts/{self.name}.parquet"
 
@@ -271,7 +271,7 @@ def add_segment(
     metadata = {name.encode(): text for name, text in about.items()}
     schema = schema.with_metadata({**(schema.metadata or {}), **metadata})
     if not lake.write_row_groups(path, chunks, schema, new=True):
-        raise SegmentTakenError(f"run {run_id}: somebody else has added segment {number}")
+        raise SegmentTakenError(f"run {run_id}: another process has added segment {number}")
     return Segment(
         number=number,
         kind=kind,
@@ -280,7 +280,7 @@ def add_segment(
     )
 
 
-def part_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
+def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
     """Make the manifest row of a part from that of its job or of the part it belongs to."""
     for name, text in (("part", canonical_json(part)), ("part_path", part_path)):
         at = row.schema.get_field_index(name)

@@ -99,7 +99,7 @@ def first_stage(
         layer=0,
         buckets=(0, count.buckets),
         until=None,
-        carry_rows=max(1, min(carry_rows, _room(budget, count.row_words))),
+        carry_rows=max(1, min(carry_rows, _fitting_rows(budget, count.row_words))),
     )
     return [part.to_json()]
 
@@ -158,15 +158,15 @@ def next_stage(
     total = sum(rows)
     kept = sum(c.kept for c in carried)
     # What a stage makes more, the next is likely to make more as well.
-    room = _room(budget, one.row_words, total / kept if one.step and kept else 1.0)
-    if total <= min(sizes.carry_rows, room):
-        carry_rows = max(1, min(sizes.carry_rows, room))
+    fitting = _fitting_rows(budget, one.row_words, total / kept if one.step and kept else 1.0)
+    if total <= min(sizes.carry_rows, fitting):
+        carry_rows = max(1, min(sizes.carry_rows, fitting))
         whole = StagePart(
             layer=one.layer, buckets=(0, len(rows)), until=None, carry_rows=carry_rows
         )
         return [(whole, total)]
     until = min(one.layer + _layers(carried, sizes.layers), one.layers)
-    into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, room)))
+    into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, fitting)))
     before = [0, *accumulate(rows)]
     shares = [i * total // into for i in range(into + 1)]
     if into > 1 and total // into > sizes.carry_rows:
@@ -193,7 +193,7 @@ def _layers(carried: Sequence[Carried], most: int) -> int:
     return min(max(step, 1), most)
 
 
-def _room(budget: Budget, row_words: int, growth: float = 1.0) -> int:
+def _fitting_rows(budget: Budget, row_words: int, growth: float = 1.0) -> int:
     """Say how many states a part may take over, if they become `growth` times as many."""
     layers = 1 + max(growth, 1.0)
     return max(1, int(budget.table_bytes / (ROOM_FACTOR * layers * WORD_BYTES * row_words)))

@@ -365,7 +365,7 @@ def test_an_address_that_is_no_base_url_is_refused(address: str) -> None:
 
 
 def test_a_game_that_nobody_publishes_is_asked_of_no_server() -> None:
-    with pytest.raises(PermanentError, match="nobody publishes tiles") as refusal:
+    with pytest.raises(PermanentError, match="tiles is not published") as refusal:
         open_source("https://user:secret@example.org", game="tiles")
     assert "secret" not in str(refusal.value)
 

@@ -180,7 +180,7 @@ def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         solve_chunk(lake, ref, settings, "worker-7")
     assert b'"worker":"worker-7"' in lake.read_bytes(ref.started_path)
-    assert not lake.exists(ref.part_path)
+    assert not lake.exists(ref.result_path)
 
 
 def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, settings, monkeypatch):
@@ -188,12 +188,12 @@ def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, set
     solve = toy.TOY.solve_batch
 
     def overtaken(*arguments):
-        lake.write_bytes(ref.part_path, b"the faster one")
+        lake.write_bytes(ref.result_path, b"the faster one")
         return solve(*arguments)
 
     monkeypatch.setattr(toy.TOY, "solve_batch", overtaken, raising=False)
     assert solve_chunk(lake, ref, settings, "slower").state == "done"
-    assert lake.read_bytes(ref.part_path) == b"the faster one"
+    assert lake.read_bytes(ref.result_path) == b"the faster one"
 
 
 def test_limits_must_nest():

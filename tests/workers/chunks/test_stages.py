@@ -205,7 +205,7 @@ def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbe
     def twice(executor, ref):
         solve_chunk(executor._lake, ref, executor._settings, "one")
         once = frontier_bytes(executor._lake, ref)
-        executor._lake.delete(ref.part_path)
+        executor._lake.delete(ref.result_path)
         solve_chunk(executor._lake, ref, executor._settings, "two")
         assert frontier_bytes(executor._lake, ref) == once
 
@@ -225,7 +225,7 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
             return None
         died.add(ref.place)
         solve_chunk(executor._lake, ref, executor._settings, "one")
-        executor._lake.delete(ref.part_path)
+        executor._lake.delete(ref.result_path)
         return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
 
     lake, run_id = count_in(tmp_path, layered(2), executor=meddling(die))
@@ -237,7 +237,7 @@ def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_
 
     def come_late(executor, ref):
         for before in old:
-            part = executor._lake.read_bytes(before.part_path)
+            part = executor._lake.read_bytes(before.result_path)
             rows = executor._lake.read_row_group(before.manifest_path, before.chunk)
             stage = stage_part(rows.column("part")[0].as_py())
             run = open_run(executor._lake, before.run_id)
@@ -245,7 +245,7 @@ def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_
                 # As if it had looked for its part before that was written.
                 made = carry(executor._lake, before, run, toy.TOY, rows, stage)
                 late.append(made is None)
-            assert executor._lake.read_bytes(before.part_path) == part
+            assert executor._lake.read_bytes(before.result_path) == part
         old.append(ref)
         del old[:-12]
 
@@ -378,9 +378,9 @@ def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
         lake = executor._lake
         if stage_of(lake, ref) == 6 and not deleted:
             # As a worker would that stood still since it missed the states of that chunk.
-            done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.part_path)]
+            done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.result_path)]
             deleted.append(next(r for r in done if stage_of(lake, r) == 3))
-            lake.delete(deleted[0].part_path)
+            lake.delete(deleted[0].result_path)
 
     lake, run_id = count_in(tmp_path, layered(2), executor=meddling(delete))
     assert deleted

@@ -291,11 +291,11 @@ def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
     run_id = plan(lake, boards)
     for ref in pending_chunks(lake, open_run(lake, run_id)):
         solve_chunk(lake, ref, settings, "one")
-        once = lake.read_bytes(ref.part_path)
+        once = lake.read_bytes(ref.result_path)
         assert solve_chunk(lake, ref, settings, "two").state == "done"
-        lake.delete(ref.part_path)
+        lake.delete(ref.result_path)
         assert solve_chunk(lake, ref, settings, "three").state == "solved"
-        assert lake.read_bytes(ref.part_path) == once
+        assert lake.read_bytes(ref.result_path) == once
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
@@ -307,10 +307,10 @@ def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, set
     with pytest.raises(Killed):
         drive(lake, run_id, DyingExecutor(lake, settings, chunks=2), settings=settings)
     (ref,) = [r for r in open_run(lake, run_id).chunks() if r.place == (0, 0)]
-    part = lake.read_table(ref.part_path, PARTS)
+    part = lake.read_table(ref.result_path, PARTS)
     status = ["solved" if s == "split" else s for s in part.column("status").to_pylist()]
     at = PARTS.get_field_index("status")
-    lake.write_table(ref.part_path, part.set_column(at, PARTS.field(at), [status]))
+    lake.write_table(ref.result_path, part.set_column(at, PARTS.field(at), [status]))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
@@ -335,7 +335,7 @@ def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on
             events = super().poll(run_id, timeout_s)
             for event in events:
                 if event.ref.segment < 2:
-                    mark(ref.part_path, event.ref.segment)
+                    mark(ref.result_path, event.ref.segment)
             return events
 
     run = open_run(lake, run_id)
@@ -459,16 +459,16 @@ def test_messages_of_earlier_attempts_are_stale(lake, settings):
     with pytest.raises(Killed):
         drive(lake, run_id, FailsThenDies(lake, settings), settings=settings)
     assert solve_chunk(lake, old, settings, "late").state == "stale"
-    assert not lake.exists(old.part_path)
+    assert not lake.exists(old.result_path)
 
 
 def test_messages_of_finished_runs_do_nothing(lake, settings):
     run_id = plan(lake, toy.boards(10))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
-    lake.delete(ref.part_path)
+    lake.delete(ref.result_path)
     assert solve_chunk(lake, ref, settings, "late").state == "done"
-    assert not lake.exists(ref.part_path)
+    assert not lake.exists(ref.result_path)
 
 
 def test_a_lake_that_fails_stops_the_run_and_poisons_nothing(tmp_path):

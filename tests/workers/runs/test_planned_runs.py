@@ -114,7 +114,7 @@ def part_of(rows, status="solved", count=1):
 def work(lake, run_id, status="solved"):
     for ref in pending_chunks(lake, open_run(lake, run_id)):
         rows = lake.read_row_group(ref.manifest_path, ref.chunk)
-        lake.write_table(ref.part_path, part_of(rows, status))
+        lake.write_table(ref.result_path, part_of(rows, status))
 
 
 def test_every_puzzle_stands_in_exactly_one_chunk(lake):
@@ -229,7 +229,7 @@ def test_planning_again_leaves_the_work_done_as_it_is(lake):
     run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     first = pending_chunks(lake, open_run(lake, run_id))
     rows = lake.read_row_group(first[0].manifest_path, first[0].chunk)
-    lake.write_table(first[0].part_path, part_of(rows))
+    lake.write_table(first[0].result_path, part_of(rows))
     before = {name: lake.read_bytes(name) for name in lake.list()}
     plan_run(lake, GAME, table, COUNT, BUDGET)
     assert {name: lake.read_bytes(name) for name in lake.list()} == before
@@ -317,7 +317,7 @@ def test_a_segment_is_never_written_over(lake):
     chunks = [rows.slice(i, 1) for i in range(10)]
     add_segment(lake, run_id, 1, "broken", [(0, 0)] * 10, chunks)
     run = open_run(lake, run_id)
-    with pytest.raises(SegmentTakenError, match="somebody else has added segment 1"):
+    with pytest.raises(SegmentTakenError, match="another process has added segment 1"):
         add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1])
     assert open_run(lake, run_id) == run
     places = [ref.place for ref in pending_chunks(lake, run)]

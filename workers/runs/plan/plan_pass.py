@@ -38,7 +38,7 @@ from nightgrid.workers.runs.job_keys import (
     name_jobs,
     read_answers,
 )
-from nightgrid.workers.runs.manifest import Segment, part_row, segment_path
+from nightgrid.workers.runs.manifest import Segment, manifest_row, segment_path
 from nightgrid.workers.runs.plan.costs import Estimator
 from nightgrid.workers.runs.stages import first_stage
 
@@ -283,7 +283,7 @@ class PlanPass(OpenJobs):
         if len(parts) <= 1 and not stage:
             return Piece([job], [cost_s])
         self.divided_count += 1
-        chunks = [part_row(job, part, str(i)) for i, part in enumerate(parts)]
+        chunks = [manifest_row(job, part, str(i)) for i, part in enumerate(parts)]
         return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
 
 

@@ -57,7 +57,7 @@ def run_of(lake, table, status="solved", budget=None, slower=1.0):
             | {"kernel_ns": int(ns)}
             for row, ns in zip(part, took_ns, strict=True)
         ]
-        lake.write_table(ref.part_path, pa.Table.from_pylist(part, PARTS))
+        lake.write_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
     finish_run(lake, run_id)
     return run_id
 

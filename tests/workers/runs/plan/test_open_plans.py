@@ -340,7 +340,7 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
     executor = InlineExecutor(lake, settings)
     with pytest.raises(TransientError, match="was killed"):
         drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
-    with pytest.raises(PermanentError, match="not planned to its end, and nobody is at it"):
+    with pytest.raises(PermanentError, match="not planned to its end, and no process plans it"):
         drive(lake, RUN_ID, executor, settings=settings)
     extend(lake)
     assert drive(lake, RUN_ID, executor, settings=settings).finished
@@ -390,7 +390,7 @@ def test_a_driver_reads_every_part_once(lake, settings, monkeypatch):
 
     monkeypatch.setattr(Lake, "read_table", counted)
     assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-    parts = [ref.part_path for ref in open_run(lake, RUN_ID).chunks()]
+    parts = [ref.result_path for ref in open_run(lake, RUN_ID).chunks()]
     assert len(parts) > 10
     assert {path: reads[path] for path in parts if reads[path] != 1} == {}
 
@@ -403,10 +403,10 @@ def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lak
     for ref in run.chunks():
         solve_chunk(lake, ref, settings, "w")
     wrong = next(r for r in same[1:] if SPLIT not in statuses(lake, r))
-    part = lake.read_table(wrong.part_path, PARTS)
+    part = lake.read_table(wrong.result_path, PARTS)
     at = part.schema.get_field_index("job_id")
     others = pa.array(["0" * 32] * len(part))
-    lake.write_table(wrong.part_path, part.set_column(at, part.schema.field(at), others))
+    lake.write_table(wrong.result_path, part.set_column(at, part.schema.field(at), others))
     with (
         Gathering(lake, run) as gathered,
         pytest.raises(PermanentError, match=f"{wrong.name} answers other jobs"),
@@ -437,7 +437,7 @@ def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
 
 
 def statuses(lake, ref):
-    return lake.read_table(ref.part_path, PARTS).column("status").to_pylist()
+    return lake.read_table(ref.result_path, PARTS).column("status").to_pylist()
 
 
 def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_complete(

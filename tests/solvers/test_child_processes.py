@@ -8,7 +8,7 @@ from pathlib import Path
 
 CODE = """
 import os, signal
-from nightgrid.archive.corpus.child_processes import pool_of
+from nightgrid.solvers.child_processes import pool_of
 
 if __name__ == "__main__":
     with pool_of(1) as pool:
@@ -24,7 +24,7 @@ def test_a_process_that_is_killed_leaves_no_words_on_the_terminal(tmp_path: Path
     # Standard error ends when the last process that has it does.
     done = subprocess.run(
         [sys.executable, str(program)],
-        env={"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        env={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
         stderr=subprocess.PIPE,
         timeout=60,
         check=False,
