@@ -29,10 +29,16 @@ def list_column(
     name: str, lists: Iterable[Sequence[int]], dtype: type[np.generic] = np.int32
 ) -> dict[str, npt.NDArray[Any]]:
     """Lay lists of whole numbers out as NAME.values and NAME.offsets (int32, rows + 1)."""
-    rows = list(lists)
-    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int32)
-    values = np.array([value for row in rows for value in row], dtype)
-    return {f"{name}.values": values, f"{name}.offsets": offsets}
+    # Not NumPy's sums: a single board is laid out for every solve, and its lists are short.
+    values: list[int] = []
+    offsets = [0]
+    for row in lists:
+        values += row
+        offsets.append(len(values))
+    return {
+        f"{name}.values": np.array(values, dtype),
+        f"{name}.offsets": np.array(offsets, np.int32),
+    }
 
 
 def list_of(arrays: Arrays, name: str, row: int) -> list[int]:
