@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
@@ -53,11 +52,11 @@ def kernels_on_disk() -> int:
 
 
 def _package(name: str) -> Path:
-    """Find the folder of a game's solver."""
-    return Path(inspect.getfile(type(game(name)))).resolve().parent
+    """Name the folder of a game's solver; a game of another distribution has none here."""
+    return Path(__file__).resolve().parent / name
 
 
 def _mark(name: str) -> Path | None:
     """Name a game's mark; None for a game from elsewhere, whose sources we do not follow."""
     package = _package(name)
-    return compiled_mark(package) if package.parent == Path(__file__).resolve().parent else None
+    return compiled_mark(package) if package.is_dir() else None

@@ -204,11 +204,14 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
     line, ended = MovingLine(transient=True), threading.Event()
 
     def show() -> None:
-        while not ended.wait(0.5):
-            done, total, text = how_far()
-            line.show(done, total, text.__str__)
+        done, total, text = how_far()
+        line.show(done, total, lambda: text)
 
-    shown = threading.Thread(target=show, daemon=True)
+    def go_on() -> None:
+        while not ended.wait(0.5):
+            show()
+
+    shown = threading.Thread(target=go_on, daemon=True)
     shown.start()
     try:
         yield
