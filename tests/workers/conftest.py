@@ -1,7 +1,8 @@
 import os
 import sys
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.driver import drive  # noqa: E402
 from nightgrid.workers.driver.executors import InlineExecutor  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
+from nightgrid.workers.runs.plan import planner  # noqa: E402
 from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402
 
@@ -148,3 +150,39 @@ def children_of(pid):
             if int(stat.rsplit(")", 1)[1].split()[1]) == pid:
                 found.append(int(entry.name))
     return sorted(found)
+
+
+@pytest.fixture
+def mailbox(monkeypatch):
+    """Messages that would have gone to the queue `interactive`."""
+    sent = []
+    monkeypatch.setattr(
+        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+    )
+    return sent
+
+
+class KilledError(BaseException):
+    """What no program catches, as it catches no kill."""
+
+
+@contextmanager
+def planner_killed(monkeypatch: pytest.MonkeyPatch, when: int | str) -> Iterator[None]:
+    """Kill the planner in the body: after so many segments, or "before the plan"."""
+    written = []
+    stream_plan = planner.stream_plan
+
+    def stream(*arguments):
+        if len(written) == when:
+            raise KilledError
+        written.append(stream_plan(*arguments))
+
+    def die(*_):
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(planner, "stream_plan", stream)
+        if when == "before the plan":
+            patch.setattr(planner, "_write_plan", die)
+        with pytest.raises(KilledError):
+            yield

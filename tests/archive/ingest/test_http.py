@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -18,60 +17,48 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.web import HttpSource, Politeness
+from tests.loopback import LoopbackServer
 
 NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
 
 
-class Endpoint:
+class Endpoint(LoopbackServer):
     """Serves payloads with ETags, answers 304 and 404, and fails once where it is told to."""
+
+    path = "/pips"
 
     def __init__(self) -> None:
         self.bodies: dict[str, bytes] = {}
         self.fails_once: set[str] = set()
         self.statuses: list[int] = []
-        outer = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = outer.bodies.get(self.path)
-                etag = f'"{hashlib.sha256(body or b"").hexdigest()[:8]}"'
-                if self.path in outer.fails_once:
-                    outer.fails_once.remove(self.path)
-                    status, body = 503, b"busy"
-                elif body is None:
-                    status, body = 404, b"<Error/>"
-                elif self.headers["If-None-Match"] == etag:
-                    status, body = 304, b""
-                else:
-                    status = 200
-                outer.statuses.append(status)
-                self.send_response(status)
-                if status == 200:
-                    self.send_header("ETag", etag)
-                if status != 304:
-                    self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/pips"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        body = self.bodies.get(request.path)
+        etag = f'"{hashlib.sha256(body or b"").hexdigest()[:8]}"'
+        if request.path in self.fails_once:
+            self.fails_once.remove(request.path)
+            status, body = 503, b"busy"
+        elif body is None:
+            status, body = 404, b"<Error/>"
+        elif request.headers["If-None-Match"] == etag:
+            status, body = 304, b""
+        else:
+            status = 200
+        self.statuses.append(status)
+        request.send_response(status)
+        if status == 200:
+            request.send_header("ETag", etag)
+        if status != 304:
+            request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    endpoint = Endpoint()
-    yield endpoint
-    endpoint.close()
+    with Endpoint() as endpoint:
+        yield endpoint
 
 
 def test_three_nights_of_a_mutable_endpoint(

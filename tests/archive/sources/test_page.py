@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -17,42 +16,33 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.sources import AnswerKind, open_source
 from nightgrid.archive.sources.web import PageSource, Politeness
 from tests.archive.games.letterboxed.letter_days import FIRST, letter_day
+from tests.loopback import LoopbackServer
 
 ASKED_AT = dt.datetime(2026, 1, 2, 6, tzinfo=dt.UTC)
 """In UTC the next day has begun, on the page it has not."""
 
 
-class Site:
+class Site(LoopbackServer):
+    path = "/puzzles/letter-boxed"
+
     def __init__(self) -> None:
         self.page: bytes | None = None
         self.paths: list[str] = []
-        outer = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.paths.append(self.path)
-                body = outer.page or b"gone"
-                self.send_response(200 if outer.page else 403)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/puzzles/letter-boxed"
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        self.paths.append(request.path)
+        body = self.page or b"gone"
+        request.send_response(200 if self.page else 403)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    site = Site()
-    thread = threading.Thread(target=site.server.serve_forever, args=(0.02,))
-    thread.start()
-    yield site
-    site.server.shutdown()
-    site.server.server_close()
-    thread.join()
+    with Site() as site:
+        yield site
 
 
 def opened(site: Site) -> PageSource:

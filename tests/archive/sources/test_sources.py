@@ -5,7 +5,6 @@ import email.utils
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from nightgrid.archive.sources import AnswerKind, Validators, open_source
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
+from tests.loopback import LoopbackServer
 
 ROOT = Path(__file__).resolve().parents[3]
 DATE = dt.date(2026, 1, 2)
@@ -32,54 +32,43 @@ class Reply:
     act: Callable[[BaseHTTPRequestHandler], None] | None = None
 
 
-class Server:
-    """A real HTTP server on loopback that gives its replies one after the other."""
+class Quiet(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """A client that hangs up in the middle is what some tests are about."""
+
+
+class Server(LoopbackServer):
+    """Gives its replies one after the other."""
+
+    path = "/svc/pips/v1"
+    server_class = Quiet
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self.requests: list[tuple[str, dict[str, str]]] = []
-        outer = self
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.requests.append((self.path, dict(self.headers)))
-                reply = outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
-                if reply.act:
-                    reply.act(self)
-                    return
-                self.send_response(reply.status)
-                for name, value in reply.headers.items():
-                    self.send_header(name, value)
-                if "Content-Length" not in reply.headers:
-                    self.send_header("Content-Length", str(len(reply.body)))
-                self.end_headers()
-                self.wfile.write(reply.body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: object) -> None:
-                """A client that hangs up in the middle is what some tests are about."""
-
-        self._server = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/svc/pips/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        self.requests.append((request.path, dict(request.headers)))
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if reply.act:
+            reply.act(request)
+            return
+        request.send_response(reply.status)
+        for name, value in reply.headers.items():
+            request.send_header(name, value)
+        if "Content-Length" not in reply.headers:
+            request.send_header("Content-Length", str(len(reply.body)))
+        request.end_headers()
+        request.wfile.write(reply.body)
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.close()
+    with Server() as server:
+        yield server
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.driver.progress import Progress
 from tests.archive.games.letterboxed.letter_days import write_days
 from tests.flows.nights import results, run_one
+from tests.loopback import LoopbackServer
 
 Night = Callable[..., NightSettings]
 Three = Callable[[str], NightSettings]
@@ -57,22 +57,16 @@ def three(night: Night, source: Callable[[int], Path], tmp_path: Path) -> Three:
 def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that answers 500 to everything."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_error(500)
-
-        def log_message(self, *_: object) -> None:
-            pass
+    class Refusing(LoopbackServer):
+        def answer(self, request: BaseHTTPRequestHandler) -> None:
+            request.send_error(500)
 
     monkeypatch.setattr(
         "nightgrid.archive.sources.web.Politeness",
         lambda: Politeness(interval_s=0.0, backoff_s=0.001),
     )
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with Refusing() as server:
+        yield server.url
 
 
 @pytest.fixture

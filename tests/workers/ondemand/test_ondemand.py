@@ -35,16 +35,6 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 PLAIN = toy.ToyPuzzle(number=1, behaviour=toy.PLAIN)
 
 
-@pytest.fixture
-def mailbox(monkeypatch):
-    """Messages that would have gone to the queue `interactive`."""
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
-    )
-    return sent
-
-
 def puzzle(number, behaviour=toy.PLAIN):
     return toy.ToyPuzzle(number=number, behaviour=behaviour)
 

@@ -33,16 +33,6 @@ def real_games(toy_in_place_of_pips, monkeypatch):
     monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
-@pytest.fixture
-def mailbox(monkeypatch):
-    """Messages that would have gone to the queue `interactive`."""
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
-    )
-    return sent
-
-
 def days():
     return [
         Puzzle(

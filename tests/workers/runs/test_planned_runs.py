@@ -40,6 +40,7 @@ from nightgrid.workers.runs.plan.plan_pass import (
     cut,
 )
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks
 
 PIPS_PUZZLES = archive_plug("pips").puzzles()
@@ -333,10 +334,6 @@ def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeyp
     assert open_run(lake, run_id).segments == run.segments
 
 
-class KilledError(BaseException):
-    """Stands for the end of the process."""
-
-
 @pytest.fixture
 def small_segments(monkeypatch):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
@@ -361,23 +358,8 @@ def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
 ):
     monkeypatch.setattr(Lake, "is_exclusive", storage == "exclusive")
     table = puzzles([8] * 150)
-    written = []
-
-    def stream(*arguments):
-        if len(written) == when:
-            raise KilledError
-        written.append(stream_plan(*arguments))
-
-    def die(*_):
-        raise KilledError
-
-    stream_plan = planning.stream_plan
-    with monkeypatch.context() as patch:
-        patch.setattr(planning, "stream_plan", stream)
-        if when == "before the plan":
-            patch.setattr(planning, "_write_plan", die)
-        with pytest.raises(KilledError):
-            plan_run(lake, GAME, table, COUNT, BUDGET)
+    with planner_killed(monkeypatch, when):
+        plan_run(lake, GAME, table, COUNT, BUDGET)
     (asked,) = [name for name in lake.list("runs") if name.endswith("/asked.json")]
     run_id = plan_run(lake, GAME, table.take(pa.array(range(149, -1, -1))), COUNT, BUDGET)
     assert asked == f"runs/run={run_id}/asked.json"

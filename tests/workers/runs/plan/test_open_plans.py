@@ -28,16 +28,20 @@ from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
-from tests.workers.conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
+from tests.workers.conftest import (
+    BUDGET,
+    COUNT,
+    KilledError,
+    planner_killed,
+    quick_settings,
+    result_rows,
+    undisturbed_rows,
+)
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 RUN_ID = "c0" * 16
 BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})
-
-
-class KilledError(BaseException):
-    """Stands for the end of the process."""
 
 
 @pytest.fixture(autouse=True)
@@ -181,23 +185,8 @@ def test_puzzles_that_stand_twice_or_are_answered_are_left_out(lake, settings):
 @pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
 def test_a_planner_that_was_killed_is_followed_up(lake, monkeypatch, when):
     begin(lake)
-    written = []
-
-    def stream(*arguments):
-        if len(written) == when:
-            raise KilledError
-        written.append(stream_plan(*arguments))
-
-    def die(*_):
-        raise KilledError
-
-    stream_plan = planning.stream_plan
-    with monkeypatch.context() as patch:
-        patch.setattr(planning, "stream_plan", stream)
-        if when == "before the plan":
-            patch.setattr(planning, "_write_plan", die)
-        with pytest.raises(KilledError):
-            extend(lake)
+    with planner_killed(monkeypatch, when):
+        extend(lake)
     assert not has_plan(lake, RUN_ID)
     extend(lake)
     check_plan(lake)
