@@ -2,8 +2,9 @@
 
 `python -m benchmarks.capacity --measure [--boards 120000]` measures runs of generated boards with
 one and two processes and keeps what it found in benchmarks/capacity.json.
-`python -m benchmarks.capacity [--write]` prints the figures of docs/capacity.md from that file:
-costs of a million jobs, the model against the measured runs, and how many workers keep busy.
+`python -m benchmarks.capacity [--write]` prints the figures of docs/explanation/capacity.md from
+that file: costs of a million jobs, the model against the measured runs, and how many workers keep
+busy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Write the parts of the pages that the source knows better than a person: `make docs`.
 
-The tree of docs/architecture.md comes from the first sentence of every module, the settings of
-docs/operations.md from `nightgrid.workers.settings`, the commands of docs/cli.md from their own
-help. A test fails when a page is behind.
+The tree of explanation/architecture.md comes from the first sentence of every module, the
+settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
+reference/cli.md from their own help. A test fails when a page is behind.
 """
 
 from __future__ import annotations
@@ -149,10 +149,10 @@ def commands() -> str:
 
 
 PAGES = {
-    DOCS / "cli.md": commands,
-    DOCS / "architecture.md": tree,
-    DOCS / "operations.md": settings,
-    DOCS / "python.md": public_names,
+    DOCS / "reference/cli.md": commands,
+    DOCS / "explanation/architecture.md": tree,
+    DOCS / "reference/settings.md": settings,
+    DOCS / "reference/python.md": public_names,
 }
 
 

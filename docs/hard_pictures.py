@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/hard.md: `python docs/hard_pictures.py [NAME ...]`.
+"""Draw the pictures of docs/explanation/hard.md: `python docs/hard_pictures.py [NAME ...]`.
 
 Each is a small instance, reduced, solved and drawn by nightgrid itself.
 """

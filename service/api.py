@@ -127,7 +127,7 @@ def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
 
 
 class Lake:
-    """The tables of a lake, as Arrow tables with explicit schemas (docs/lake.md).
+    """The tables of a lake, as Arrow tables with explicit schemas (docs/reference/lake.md).
 
     `url` is a folder or s3://BUCKET/PREFIX. Reading creates nothing. Raises PermanentError for
     another URL and for a table that is damaged, TransientError when the storage does not answer.

@@ -65,7 +65,9 @@ def test_every_declared_dependency_is_constrained():
 
 
 def test_every_declared_dependency_is_explained():
-    rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "docs/dependencies.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (`.*?`) \|", (ROOT / "docs/reference/dependencies.md").read_text(), re.MULTILINE
+    )
     explained = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     assert declared() - explained == set()
     gone = {name for name in explained - declared() if not name.startswith("nightgrid")}
@@ -114,7 +116,9 @@ def test_the_pages_say_of_the_source_what_the_source_says_of_itself():
     assert behind == [], "run `make docs`"
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/lake.md"])
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "docs/explanation/architecture.md", "docs/reference/lake.md"]
+)
 def test_every_path_that_a_page_names_is_there(page: str):
     text = (ROOT / page).read_text().split("## Tree", maxsplit=1)[0]
     floors = "|".join(ROOMS)
@@ -143,7 +147,7 @@ def test_modules_are_short_enough_to_hold_one_idea():
 
 
 def test_every_setting_is_documented():
-    text = (ROOT / "docs/operations.md").read_text()
+    text = (ROOT / "docs/reference/settings.md").read_text()
     documented = set(re.findall(r"^\| `NIGHTGRID_([A-Z_]+)` \|", text, re.MULTILINE))
     assert documented == {name.upper() for name in Settings.model_fields}
 

@@ -218,7 +218,7 @@ def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     if game is None:
         raise PermanentError(
             f"{path.name} has the columns {', '.join(schema.names)!r:.120}, which are no game's; "
-            "expected those of a table of puzzles, as docs/lake.md lists them"
+            "expected those of a table of puzzles, as docs/reference/lake.md lists them"
         )
     missing = ", ".join(name for name in needed_columns(game) if name not in has)
     raise PermanentError(f"{path.name} lacks {missing}; expected a table of puzzles of {game}")

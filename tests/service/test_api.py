@@ -1,4 +1,4 @@
-"""The public Python API: what README and docs/python.md say of it."""
+"""The public Python API: what README and docs/reference/python.md say of it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_importing_the_package_loads_no_floor():
 
 
 def test_every_public_name_is_there_and_documented():
-    page = (ROOT / "docs" / "python.md").read_text()
+    page = (ROOT / "docs" / "reference" / "python.md").read_text()
     for name in nightgrid.__all__:
         assert getattr(nightgrid, name).__doc__
         assert f"### `nightgrid.{name}`" in page

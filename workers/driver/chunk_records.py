@@ -1,7 +1,7 @@
 """The records of a run's chunks: states, which transition leads where, and what they add up to.
 
-docs/architecture.md draws the states. What is in the lake decides, so most transitions tell what
-the driver has found there.
+docs/explanation/architecture.md draws the states. What is in the lake decides, so most transitions
+tell what the driver has found there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/lake.md shows every table as it is."""
+"""docs/reference/lake.md shows every table as it is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nightgrid.archive.lake import tables
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.registry import GAMES
 
-PAGE = (Path(__file__).parents[3] / "docs/lake.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/lake.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\*\*([\w.]+)\*\*.*?```json\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE))
 SCHEMAS = {
     value.metadata[b"nightgrid.table"].decode(): value

@@ -1,4 +1,4 @@
-"""docs/protocol.md says what the code does: its examples are read as the code reads them."""
+"""The protocol page says what the code does: its examples are read as the code reads them."""
 
 import json
 import re
@@ -27,7 +27,9 @@ from tests.workers.conftest import COUNT, plan
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
-PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "protocol.md").read_text(
+    encoding="utf-8"
+)
 EXAMPLES = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 
 

@@ -58,7 +58,7 @@ BROKE, OTHER, WORKER_LOST, INTERRUPTED = (
     )
 )
 CARRIED = Carried(layer=1, layers=9, row_words=1, rows=(1, 2))
-ARCHITECTURE = Path(__file__).parents[3] / "docs" / "architecture.md"
+ARCHITECTURE = Path(__file__).parents[3] / "docs" / "explanation" / "architecture.md"
 
 
 def segment(number, kind="plan", rows=(1,), origins=(), cost_s=()):

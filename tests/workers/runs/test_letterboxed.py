@@ -116,7 +116,9 @@ def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path, mailbo
         "sides": list(SIDES),
         "dictionary_id": OWN.dictionary_id,
     }
-    page = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "protocol.md").read_text(
+        encoding="utf-8"
+    )
     shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
     assert message["puzzle"].keys() in [example.keys() for example in shown]
     assert lake.list(SINGLES)
