@@ -200,6 +200,23 @@ def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
         subprocess.run(["sh", "-n", script], check=True)
 
 
+FRAGMENT = re.compile(r"\+[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md")
+
+
+def test_every_changelog_fragment_has_a_slug_and_a_type():
+    names = [path.name for path in (ROOT / "changelog.d").iterdir() if path.name != ".gitkeep"]
+    wrong = [name for name in names if not FRAGMENT.fullmatch(name)]
+    assert wrong == [], "a fragment is changelog.d/+SLUG.TYPE.md, as CONTRIBUTING.md says"
+
+
+def test_every_changelog_fragment_is_one_or_a_few_plain_sentences():
+    for path in (ROOT / "changelog.d").glob("*.md"):
+        text = path.read_text()
+        assert text == text.strip() + "\n", path.name
+        assert text.strip()[-1] in ".`)", f"{path.name} ends without a full stop"
+        assert not text.startswith(("- ", "#")), f"{path.name}: towncrier makes it a list"
+
+
 def test_make_explains_every_target():
     text = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
