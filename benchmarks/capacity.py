@@ -273,7 +273,7 @@ def _cell(curve: Curve, workers: int) -> str:
 
 
 def _draw(found: Mapping[str, Any], curves: Mapping[tuple[str, float], Curve]) -> None:
-    from benchmarks.plots import picture
+    from benchmarks.plots import picture, say_curves
 
     names = list(dict.fromkeys(name for name, _ in curves))
     with picture("capacity", 1, len(CHUNK_S), width=11.0) as axes:
@@ -286,7 +286,7 @@ def _draw(found: Mapping[str, Any], curves: Mapping[tuple[str, float], Curve]) -
             axis.set_title(f"chunks of {chunk_s:g} s")
             axis.set_xlabel("worker processes")
         axes[0][0].set_ylabel("% of their time solving")
-        axes[0][0].legend(loc="lower left")
+        say_curves(axes[0][0], 3)
     with picture("capacity-tasks", 1, 2) as axes:
         for name, run in found["usual"].items():
             values = np.sort(run["task_s"])
@@ -294,7 +294,7 @@ def _draw(found: Mapping[str, Any], curves: Mapping[tuple[str, float], Curve]) -
         axes[0][0].set_title("chunks, from note to part")
         axes[0][0].set_xlabel("s")
         axes[0][0].set_ylabel("% that took at most so long")
-        axes[0][0].legend()
+        say_curves(axes[0][0], 2)
         values = 1e3 * np.array(found["put_s"])
         axes[0][1].plot(values, np.linspace(0, 100, len(values)))
         axes[0][1].set_title("writing a part, synced")

@@ -13,6 +13,7 @@ mpl.use("svg")
 
 import matplotlib.pyplot as plt
 
+LEGEND_LINE_INCHES = 0.2
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 
@@ -41,3 +42,12 @@ def picture(name: str, rows: int, columns: int, *, width: float = 9.0) -> Iterat
             PICTURES / f"{name}.svg", format="svg", metadata={"Date": None, "Creator": None}
         )
         plt.close(figure)
+
+
+def say_curves(axis: Any, columns: int) -> None:
+    """Name the curves of a plot in a line or more below the whole picture, where none runs."""
+    figure = axis.figure
+    handles, labels = axis.get_legend_handles_labels()
+    rows = -(-len(labels) // columns)
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE_INCHES * rows)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)

@@ -329,19 +329,27 @@ def _ms(seconds: list[float], percentile: float) -> str:
 
 
 def _draw(times: list[float], samples: list[Sample]) -> None:
-    from benchmarks.plots import picture
+    from benchmarks.plots import picture, say_curves
 
-    shown = ((RSS, "memory, MiB"), (FILES, "open files"), (KEYS, "keys in Redis"), (DATABASE, ""))
+    shown = (
+        (RSS, "memory, MiB"),
+        (FILES, "open files"),
+        (KEYS, "keys in Redis"),
+        (DATABASE, "Prefect's database (grey: its file), MiB"),
+    )
     minutes = np.array(times) / 60.0
     with picture("soak", 2, 2) as axes:
         for axis, (kind, title) in zip(axes.flat, shown, strict=True):
             names = sorted({name for sample in samples for name, of in sample if of is kind})
+            if kind in (KEYS, DATABASE):
+                # The colours of processes are those of the legend.
+                axis.set_prop_cycle(color=["#222222", "#999999"])
             for name in names:
                 axis.plot(minutes, [s.get((name, kind), np.nan) for s in samples], label=name)
-            axis.set_title(title or "Prefect's database, MiB")
+            axis.set_title(title)
             axis.set_xlabel("minutes")
             axis.set_ylim(bottom=0)
-        axes[0][0].legend(loc="center left", bbox_to_anchor=(0.0, 0.62))
+        say_curves(axes[0][0], 5)
 
 
 if __name__ == "__main__":

@@ -18,13 +18,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.style import Style
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from nightgrid.service.drawing.svg import Page
+
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-FONT_FACE = re.compile(r"@font-face \{.*?\}\n?", re.DOTALL)
+FONT = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
+FONT_PX = 20
+CHAR_PX = 12.0
+LINE_PX = 23
+"""No more than a font of that size has for a line: lines of box characters touch."""
+BASE_PX = 18
+"""From the top of a line to the base line."""
+EDGE_PX = 20
+GROUND = "#16161a"
+THEME = MONOKAI
 LAST_LINE = re.compile(r"letterboxed jobs worked")
 """Of the demo's output everything up to here is shown."""
 PLACES = re.compile(r"^(The Parquet lies in:|  [a-z ]+  \S*/)")
@@ -69,17 +82,54 @@ def run(arguments: list[str]) -> list[str]:
 
 
 def draw(name: str, arguments: list[str]) -> None:
-    """Write one picture."""
-    command = " ".join(["nightgrid", *arguments])
-    lines = [Text.from_ansi(line) for line in (f"$ {command}", "", *run(arguments))]
-    console = Console(record=True, width=max(map(len, lines)) + 1, file=io.StringIO())
-    for line in lines:
-        console.print(line, soft_wrap=True)
-    svg = console.export_svg(title="nightgrid", theme=MONOKAI)
-    svg = FONT_FACE.sub("", svg).replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
-    # Some viewers drop the no-break spaces that a line begins with; preserved ones stay.
-    svg = svg.replace("&#160;", " ").replace("<svg ", '<svg xml:space="preserve" ', 1)
-    (DOCS / name).write_text(svg)
+    """Write one picture of a terminal."""
+    lines = [f"$ {' '.join(['nightgrid', *arguments])}", "", *run(arguments)]
+    (DOCS / name).write_text(terminal_svg(lines))
+
+
+def terminal_svg(lines: list[str]) -> str:
+    """Draw what a terminal shows as the text of an SVG file.
+
+    Every word has a place of its own: viewers differ in what they make of blanks, and Chromium
+    keeps none. The width of each word is given, so that columns stand whatever the font.
+    """
+    console = Console(color_system="truecolor", force_terminal=True, file=io.StringIO())
+    texts = [Text.from_ansi(line) for line in lines]
+    wide = CHAR_PX * max(text.cell_len for text in texts) + 2 * EDGE_PX
+    high = LINE_PX * len(texts) + 2 * EDGE_PX
+    look = {"font_family": FONT, "font_size": FONT_PX, "fill": THEME.foreground_color.hex}
+    picture = Page("What a terminal shows", wide, high, GROUND, **look)
+    for row, text in enumerate(texts):
+        column = 0
+        for run, style, _ in text.render(console):
+            _draw_run(picture, row, column, run, style or Style.null())
+            column += cell_len(run)
+    return picture.text()
+
+
+def _draw_run(picture: Page, row: int, column: int, run: str, style: Style) -> None:
+    """Draw a text of one style: its ground, and then its words."""
+    x, y = EDGE_PX + CHAR_PX * column, EDGE_PX + LINE_PX * row
+    if style.bgcolor is not None:
+        ground = style.bgcolor.get_truecolor(THEME, foreground=False).hex
+        # A little more than a character: edges that only touch show a line between them.
+        picture.add(
+            "rect", x=x, y=y, width=CHAR_PX * cell_len(run) + 0.5, height=LINE_PX + 0.5, fill=ground
+        )
+    ink = None if style.color is None else style.color.get_truecolor(THEME).hex
+    weight, opacity = "700" if style.bold else None, 0.6 if style.dim else None
+    for word in re.finditer(r"\S+", run):
+        before = cell_len(run[: word.start()])
+        picture.add(
+            "text",
+            word[0],
+            x=x + CHAR_PX * before,
+            y=y + BASE_PX,
+            textLength=CHAR_PX * cell_len(word[0]),
+            fill=ink,
+            font_weight=weight,
+            opacity=opacity,
+        )
 
 
 def draw_strands(date: str) -> None:

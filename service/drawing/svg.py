@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from nightgrid.service.drawing.colours import GROUND, INK
+
 TEXT_PX = 16
 CHAR_PX = 10
 """Width of a capital letter in TEXT_PX, about: fonts differ."""
@@ -18,21 +20,47 @@ SPACE_PX = 6
 LINE_PX = 24
 MARGIN_PX = 24
 
-GROUND = "#fbfaf6"
-INK = "#16161a"
-
-TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
-"""Light fills for black letters, taken in turn."""
-PLAIN = "#e9e6dc"
-"""Fill of what has no tint."""
-
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 Caption = Sequence[tuple[str, str, bool]]
 """A line of text below a board: texts with their colour, and whether they are bold."""
 
 
-class Picture:
+class Page:
+    """A picture of a size, with its ground; elements are added to it."""
+
+    def __init__(self, spoken: str, width: float, height: float, ground: str, **look: Any) -> None:
+        """Begin a picture; `spoken` says what is shown to those who do not see it."""
+        wide, high = _written(width), _written(height)
+        self._svg = _element(
+            None,
+            "svg",
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {wide} {high}",
+            width=wide,
+            height=high,
+            role="img",
+            **look,
+        )
+        self.add("title", spoken)
+        self.add("rect", width=wide, height=high, rx=16, fill=ground)
+
+    def add(self, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
+        """Add an element, as `_element` makes it."""
+        return _element(self._svg, tag, text, **attributes)
+
+    def text(self) -> str:
+        """Write the picture as the text of an SVG file."""
+        # Only between the elements of the picture: between the runs of a line, a space would be
+        # seen.
+        self._svg.text = "\n "
+        for element in self._svg:
+            element.tail = "\n "
+        self._svg[-1].tail = "\n"
+        return ET.tostring(self._svg, encoding="unicode") + "\n"
+
+
+class Picture(Page):
     """A picture with its title above a board and captions below. The board is added to it."""
 
     def __init__(
@@ -51,27 +79,10 @@ class Picture:
         """Where the board begins, below the title if there is one."""
         self._captions = captions
         self._foot = self.top + math.ceil(high) + MARGIN_PX
-        width, height = str(self.width), str(self._foot + LINE_PX * len(captions))
-        self._svg = ET.Element(
-            "svg",
-            {
-                "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": f"0 0 {width} {height}",
-                "width": width,
-                "height": height,
-                "role": "img",
-                "font-family": _FONT,
-                "fill": INK,
-            },
-        )
-        self.add("title", spoken)
-        self.add("rect", width=width, height=height, rx=16, fill=GROUND)
+        height = self._foot + LINE_PX * len(captions)
+        super().__init__(spoken, self.width, height, GROUND, font_family=_FONT, fill=INK)
         if title:
             self._line(MARGIN_PX + 2, [(title, INK, True)])
-
-    def add(self, tag: str, text: str | None = None, **attributes: object) -> None:
-        """Add an element, as `_element` makes it."""
-        _element(self._svg, tag, text, **attributes)
 
     def middle(self, x: float, y: float, text: str, size: int, **look: Any) -> None:
         """Write a text around a point, bold and in the ink of the picture unless `look` differs."""
@@ -82,13 +93,7 @@ class Picture:
         """Write the captions, and then the picture as the text of an SVG file."""
         for i, runs in enumerate(self._captions):
             self._line(self._foot + i * LINE_PX + 6, runs)
-        # Only between the elements of the picture: between the runs of a line, a space would be
-        # seen.
-        self._svg.text = "\n "
-        for element in self._svg:
-            element.tail = "\n "
-        self._svg[-1].tail = "\n"
-        return ET.tostring(self._svg, encoding="unicode") + "\n"
+        return super().text()
 
     def _line(self, y: int, runs: Caption) -> None:
         """Write a line of text, with a space between two of its runs."""
@@ -99,23 +104,24 @@ class Picture:
         if len(runs) == 1:
             self.add("text", runs[0][0], **place, **looks[0])
             return
-        line = _element(self._svg, "text", **place)
+        line = self.add("text", **place)
         for i, ((text, _, _), look) in enumerate(zip(runs, looks, strict=True)):
             # Viewers differ in which spaces at the ends of runs they keep.
             _element(line, "tspan", text, **look, dx=SPACE_PX if i else 0)
 
 
 def _element(
-    parent: ET.Element, tag: str, text: str | None = None, **attributes: object
+    parent: ET.Element | None, tag: str, text: str | None = None, **attributes: object
 ) -> ET.Element:
-    """Add an element; `stroke_width=2` is the attribute stroke-width, None leaves one out.
+    """Add an element to its parent, if it has one.
+
+    `stroke_width=2` is the attribute stroke-width, None leaves one out.
 
     Numbers are rounded, and points are written as coordinates of a line.
     """
     given = {name: value for name, value in attributes.items() if value is not None}
-    element = ET.SubElement(
-        parent, tag, {name.replace("_", "-"): _written(value) for name, value in given.items()}
-    )
+    written = {name.replace("_", "-"): _written(value) for name, value in given.items()}
+    element = ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
     # No XML document may hold the other characters, escaped or not.
     element.text = text and "".join(c if c.isprintable() else "\ufffd" for c in text)
     return element

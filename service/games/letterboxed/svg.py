@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nightgrid.service.drawing.svg import CHAR_PX, INK, Caption, Picture
+from nightgrid.service.drawing.colours import INK
+from nightgrid.service.drawing.svg import CHAR_PX, Caption, Picture
 from nightgrid.service.games.letterboxed.view import (
     STROKES_MAX,
     Place,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from nightgrid.service.drawing.svg import GROUND, INK, MARGIN_PX, PLAIN, TINTS, Picture
+from nightgrid.service.drawing.colours import GROUND, INK, PLAIN, TINTS
+from nightgrid.service.drawing.svg import MARGIN_PX, Picture
 from nightgrid.service.games.pips.view import mark
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
 from nightgrid.solvers.pips.solution import Solution

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import textwrap
 
-from nightgrid.service.drawing.svg import CHAR_PX, INK, MARGIN_PX, PLAIN, TINTS, Caption, Picture
+from nightgrid.service.drawing.colours import INK, PLAIN, TINTS
+from nightgrid.service.drawing.svg import CHAR_PX, MARGIN_PX, Caption, Picture
 from nightgrid.service.games.strands.view import spell
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import Cover

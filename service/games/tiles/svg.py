@@ -11,7 +11,8 @@ import colorsys
 import textwrap
 from collections.abc import Sequence
 
-from nightgrid.service.drawing.svg import INK, PLAIN, Picture
+from nightgrid.service.drawing.colours import INK, PLAIN
+from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.games.tiles.view import TELEPORT, Layout, layout
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle

@@ -1,0 +1,92 @@
+"""Colours of what stands side by side: the same in terminals and in pictures.
+
+A colour is never all there is: what has one is told apart by its letters or walls as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import TypeVar
+
+Thing = TypeVar("Thing", bound=Hashable)
+
+GROUND = "#fbfaf6"
+INK = "#16161a"
+PLAIN = "#e9e6dc"
+"""Fill of what has no tint."""
+TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
+"""Light fills for black letters, taken in turn."""
+
+_CHROMA = 0.09
+"""Of tints, in the OKLCH space: what every hue has where it is light."""
+_CHROMA_STEP = 0.92
+"""A hue that is not to be had so strong is made weaker by and by."""
+_TO_LMS = (
+    (0.3963377774, 0.2158037573),
+    (-0.1055613458, -0.0638541728),
+    (-0.0894841775, -1.291485548),
+)
+_TO_RGB = (
+    (4.0767416621, -3.3077115913, 0.2309699292),
+    (-1.2684380046, 2.6097574011, -0.3413193965),
+    (-0.0041960863, -0.7034186147, 1.7076147010),
+)
+"""From OKLab to linear sRGB: Björn Ottosson, "A perceptual color space for image processing"."""
+
+
+def on(tint: str) -> str:
+    """Write the style of ink on a ground of a tint, as rich names it."""
+    return f"{INK} on {tint}"
+
+
+def tint(turn: float, light: float) -> str:
+    """Give the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1.
+
+    Equal turns look about equally far apart, which they do not on a circle of RGB.
+    """
+    angle = 2 * math.pi * turn
+    chroma = _CHROMA
+    while True:
+        rgb = _rgb(light, chroma * math.cos(angle), chroma * math.sin(angle))
+        if all(0 <= part <= 1 for part in rgb):
+            return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
+        chroma *= _CHROMA_STEP
+
+
+def _rgb(light: float, a: float, b: float) -> tuple[float, ...]:
+    """Turn a colour of OKLab into sRGB; parts below 0 or above 1 are colours that it lacks."""
+    lms = [(light + x * a + y * b) ** 3 for x, y in _TO_LMS]
+    linear = [sum(w * part for w, part in zip(row, lms, strict=True)) for row in _TO_RGB]
+    return tuple(
+        12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in linear
+    )
+
+
+def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:
+    """Give every thing of some groups a turn of its own on the circle of hues.
+
+    Those of one group stand as far apart as can be; those of others fill the gaps between them.
+    """
+    spread = [
+        ((j + (i + 0.5) / len(groups)) / len(group), i, thing)
+        for i, group in enumerate(groups)
+        for j, thing in enumerate(group)
+    ]
+    spread.sort(key=lambda place: place[:2])
+    return {thing: k / len(spread) for k, (_, _, thing) in enumerate(spread)}
+
+
+def told_apart(neighbours: Mapping[Thing, Collection[Thing]], colours: int) -> dict[Thing, int]:
+    """Number the colours of things so that neighbours differ, where there are enough colours.
+
+    Things are coloured in the order given, each with the colour that it meets least often among its
+    neighbours, and of several the one that was used least.
+    """
+    used = [0] * colours
+    chosen: dict[Thing, int] = {}
+    for thing, beside in neighbours.items():
+        met = [chosen[other] for other in beside if other in chosen]
+        chosen[thing] = min(range(colours), key=lambda c: (met.count(c), used[c], c))
+        used[chosen[thing]] += 1
+    return chosen
