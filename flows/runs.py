@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
@@ -33,10 +36,74 @@ def ignore(*_: object) -> None:
     """Take what a watch is told, and do nothing."""
 
 
+class StepsAhead:
+    """Steps that are worked before a flow run begins, which takes over what they came to.
+
+    An idle night or count is worked to its end this way, so that no flow engine is loaded for it.
+    """
+
+    def __init__(self) -> None:
+        self.begun_s = time.monotonic()
+        self.slices: tuple[int, int] | None = None
+        """Slices of a count's corpus: made, in all; None when none had to be made."""
+        self._ended: dict[tuple[str, str], Callable[[], Any]] = {}
+        self._seconds: dict[str, float] = {}
+
+    def work(self, name: str, step: Callable[P, R]) -> Callable[P, R]:
+        """Make a step one that is worked at once, and whose outcome is kept, errors included."""
+
+        def worked(*args: P.args, **kwargs: P.kwargs) -> R:
+            game = _game_of(step, *args, **kwargs)
+            begun = time.monotonic()
+            try:
+                found = step(*args, **kwargs)
+            except NightgridError as error:
+                self._ended[name, game] = functools.partial(_raise, error)
+                raise
+            finally:
+                spent = self._seconds.get(game, 0.0) + time.monotonic() - begun
+                self._seconds[game] = spent
+            self._ended[name, game] = lambda: found
+            return found
+
+        return worked
+
+    def taken_over_by(self, as_step: AsStep) -> AsStep:
+        """Let steps give what they came to ahead; what was not worked, or is tried again, works."""
+
+        def made(name: str, step: Callable[P, R]) -> Callable[P, R]:
+            @functools.wraps(step)
+            def once(*args: P.args, **kwargs: P.kwargs) -> R:
+                ended = self._ended.pop((name, _game_of(step, *args, **kwargs)), None)
+                return step(*args, **kwargs) if ended is None else ended()
+
+            return as_step(name, once)
+
+        return made
+
+    def seconds(self, game: str) -> float:
+        """Tell how long the steps of a game took."""
+        return self._seconds.get(game, 0.0)
+
+
+def _game_of(step: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """Name the game that a step is called for; empty for a step that takes none."""
+    given = inspect.signature(step).bind(*args, **kwargs).arguments.get("game")
+    return "" if given is None else given.game
+
+
+def _raise(error: NightgridError) -> None:
+    raise error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """Who is told how a night or a count goes."""
 
+    on_trouble: Callable[[str, str], None] = ignore
+    """When a source turns out to be none, before anything is fetched: game, sentence."""
+    on_work: Callable[[Sequence[str]], None] = ignore
+    """Before games (their names) are planned or solved of which there is something to do."""
     on_slices: Callable[[int, int], None] = ignore
     """While a corpus is made: slices done, slices in all."""
     on_corpus: Callable[[Any], None] = ignore

@@ -1,11 +1,20 @@
-"""Run a night or a count: under Prefect where it is installed, and just the same without it."""
+"""Run a night or a count: under Prefect where it is installed, and just the same without it.
+
+Prefect is loaded, and its temporary server started, once there is work, and not before: a night or
+a count with nothing to do ends without either (ADR 21).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.flows.prefect import environment
-from nightgrid.flows.runs import SILENT, Watch
+from nightgrid.flows.prefect.arriving import Arriving
+from nightgrid.flows.runs import SILENT, StepsAhead, StoppedError, Watch, plain
 
 if TYPE_CHECKING:
     from nightgrid.flows.count.report import CountReport
@@ -20,15 +29,24 @@ def run_night(
     """Run a night to its end (`nightgrid.flows.night.night.work_night`).
 
     `prefect` None means under Prefect if it is installed: in a flow run on the server of
-    PREFECT_API_URL, or on a temporary one of its own.
+    PREFECT_API_URL, or on a temporary one of its own, as soon as there is something to do. An idle
+    night is no flow run. One that failed for want of a source is one where there is a server to
+    tell of it.
     """
-    if environment.enter(prefect):
-        from nightgrid.flows.prefect.tasks import run_night_flow
+    from nightgrid.flows.night.night import night_alone, work_ahead, work_night, work_steps
 
-        return run_night_flow(night, watch)
-    from nightgrid.flows.night.night import work_night
+    with _sigterm_stops():
+        if not environment.enter(prefect):
+            return work_night(night, watch)
+        ahead = StepsAhead()
+        with night_alone(night), Arriving() as arriving:
+            found = work_ahead(night, ahead, watch, arriving.begin)
+            if not (found.work or (found.trouble and environment.names_server())):
+                return work_steps(night, watch, plain, ahead)
+            arriving.ready()
+            from nightgrid.flows.prefect.tasks import run_night_flow
 
-    return work_night(night, watch)
+            return run_night_flow(night, watch, ahead)
 
 
 def run_count(
@@ -37,10 +55,38 @@ def run_count(
     """Run a count to its end (`nightgrid.flows.count.count.work_count`), under Prefect or not as a
     night.
     """
-    if environment.enter(prefect):
-        from nightgrid.flows.prefect.tasks import run_count_flow
+    from nightgrid.flows.count.count import count_steps, work_ahead, work_count
+    from nightgrid.flows.count.planner import planner_of
 
-        return run_count_flow(settings, watch)
-    from nightgrid.flows.count.count import work_count
+    with _sigterm_stops():
+        if not environment.enter(prefect):
+            return work_count(settings, watch)
+        ahead = StepsAhead()
+        with planner_of(settings) as planner, Arriving() as arriving:
+            if not work_ahead(settings, ahead, watch, planner, arriving.begin):
+                return count_steps(settings, watch, plain, planner, ahead)
+            arriving.ready()
+            from nightgrid.flows.prefect.tasks import run_count_flow
 
-    return work_count(settings, watch)
+            return run_count_flow(settings, watch, planner, ahead)
+
+
+@contextmanager
+def _sigterm_stops() -> Iterator[None]:
+    """Let SIGTERM end what is under way as StoppedError, unless the caller has its own way.
+
+    The driver and Prefect take the signal over while they are at work.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def stop(*_: Any) -> None:
+        raise StoppedError("stopped; the same command goes on")
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -63,6 +63,7 @@ def fetch(
     first: dt.date | None = None,
     last: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,
+    on_new: Callable[[], None] = lambda: None,
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
 ) -> FetchReport:
     """Ask a source for the dates of a range and store every payload that is new for its date.
@@ -70,7 +71,8 @@ def fetch(
     The range begins with the first published puzzle and ends today unless given; a folder has
     the dates it has. Known dates are asked for again when the source is local, when they lie
     within the last `refresh_days` or in the future, or when their last payload is in quarantine or
-    was a draft: a payload seen before its date may differ from what was published.
+    was a draft: a payload seen before its date may differ from what was published. `on_new` is
+    called at the first payload that is new.
 
     Raises TransientError and PermanentError of the lake only; a source's failures are reported.
     """
@@ -97,6 +99,8 @@ def fetch(
         report.asked.append(date)
         answer = source.fetch(date, _validators(raw, date, source.url(date)))
         _store(raw, date, answer, now(), report)
+        if len(report.new) == 1 and report.new[0] == date:
+            on_new()
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES
         elif answer.kind == AnswerKind.FAILED and answer.transient:

@@ -7,14 +7,22 @@ same call.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.flows.cluster import work_run
-from nightgrid.flows.count.planner import PlannedCount, Planner, plan_count, planner_of
+from nightgrid.flows.count.planner import (
+    PlannedCount,
+    Planner,
+    finished_count,
+    plan_count,
+    planner_of,
+)
 from nightgrid.flows.count.report import CountReport, figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
-from nightgrid.flows.runs import SILENT, AsStep, Watch, plain, stopped
+from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growing_run import run_status
 from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
@@ -56,15 +64,64 @@ def work_count(
     Raises TransientError when a later call may succeed, PermanentError when it will not, and
     StoppedError when a signal asked this process to stop or the run is cancelled.
     """
-    begun = time.monotonic()
     with planner_of(settings) as planner:
-        corpus = as_step("corpus", bring_corpus)(settings, watch)
-        watch.on_corpus(corpus)
-        planned = as_step("plan", plan_count)(settings, corpus, planner)
-        report = as_step("solve", solve_count)(settings, corpus, planned, planner, watch)
-    report = as_step("report", report_count)(settings, corpus, planned, report, begun)
+        return count_steps(settings, watch, as_step, planner, StepsAhead())
+
+
+def work_ahead(
+    settings: CountSettings,
+    ahead: StepsAhead,
+    watch: Watch,
+    planner: Planner,
+    on_work: Callable[[], None],
+) -> bool:
+    """Bring the corpus and begin to plan; tell whether there is anything to work.
+
+    Calls `on_work` as soon as there is some: a corpus that has to be made, a run that is not at its
+    end. A lake that fails counts as work: a flow engine may try again. Raises PermanentError for
+    what no count can be.
+    """
+
+    def on_slices(done: int, total: int) -> None:
+        on_work()
+        ahead.slices = (done, total)
+        watch.on_slices(done, total)
+
+    try:
+        corpus = ahead.work("corpus", bring_corpus)(
+            settings, _loading(planner, replace(watch, on_slices=on_slices))
+        )
+        if corpus.is_new or finished_count(settings, corpus) is None:
+            on_work()
+        planned = ahead.work("plan", plan_count)(settings, corpus, planner)
+    except TransientError:
+        on_work()
+        return True
+    return not planned.finished
+
+
+def count_steps(
+    settings: CountSettings, watch: Watch, as_step: AsStep, planner: Planner, ahead: StepsAhead
+) -> CountReport:
+    """Do what `work_count` does with this planner, beginning with what was done ahead."""
+    do = ahead.taken_over_by(as_step)
+    corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
+    watch.on_corpus(corpus)
+    planned = do("plan", plan_count)(settings, corpus, planner)
+    report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
+    report = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
     watch.on_report(report)
     return report
+
+
+def _loading(planner: Planner, watch: Watch) -> Watch:
+    """Let the planner load what it takes while a corpus is made."""
+
+    def on_slices(done: int, total: int) -> None:
+        planner.load()
+        watch.on_slices(done, total)
+
+    return replace(watch, on_slices=on_slices)
 
 
 def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:

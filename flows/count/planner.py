@@ -51,9 +51,6 @@ class Planner:
         self._ending = ending
         self._workers: OwnWorkers | None = None
         self._pool: ProcessPoolExecutor | None = None
-        if settings.executor != "inline":
-            # It begins to load what planning takes while the corpus is brought.
-            self._submit(_load)
         self._planning: Future[None] | None = None
         self.corpus: Corpus
         """What is counted, once it is there."""
@@ -65,6 +62,11 @@ class Planner:
             ours = OwnWorkers(self._settings, [self.corpus.game])
             self._workers = self._ending.enter_context(ours)
         return self._workers
+
+    def load(self) -> None:
+        """Begin to load what planning takes, while the corpus is brought."""
+        if self._settings.executor != "inline" and self._pool is None:
+            self._submit(_load)
 
     def begin(self, corpus: Corpus) -> PlannedCount:
         """Take up the run that an earlier call has begun over this corpus, or begin it."""
@@ -136,6 +138,10 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
 
     Workers start meanwhile.
     """
+    finished = None if corpus.is_new else finished_count(settings, corpus)
+    if finished is not None:
+        # No process that plans is needed to see that.
+        return finished
     planned = planner.begin(corpus)
     lake, run_id = settings.lake, planned.run_id
     if planned.finished or (is_cancelled(lake, run_id) and not settings.resume):
@@ -157,6 +163,14 @@ def _load() -> None:
 
     # The process ends with its plan: until then its memory is used again and again.
     keep_freed()
+
+
+def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | None:
+    """Look for the run of this very count; None unless it has ended."""
+    lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
+    if not has_run(lake, run_id) or not remains_of(lake, run_id).finished:
+        return None
+    return PlannedCount(run_id=run_id, resumed=True, finished=True)
 
 
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,9 +25,17 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.cluster import OwnWorkers, work_run
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.runs import SILENT, AsStep, StoppedError, Watch, plain
+from nightgrid.flows.runs import (
+    SILENT,
+    AsStep,
+    StepsAhead,
+    StoppedError,
+    Watch,
+    ignore,
+    plain,
+)
 from nightgrid.solvers.algebra import Ask, Game, Status
-from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.processes import alone
@@ -47,19 +55,93 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
     process to stop or a run is cancelled, TransientError while another process of this machine has
     the lake's night, and whatever goes wrong with the only game of a night.
     """
-    begun = time.monotonic()
+    with night_alone(night):
+        check_sources(night, watch)
+        return work_steps(night, watch, as_step, StepsAhead())
+
+
+def night_alone(night: NightSettings) -> AbstractContextManager[None]:
+    """Hold the night of a lake. Raises TransientError while another process here has it."""
     refusal = f"another night is at work on the lake {night.workers.lake}"
-    with alone(night.workers.side_dir, "night", refusal):
-        games = [_GameWork(night, game, as_step) for game in night.games]
+    return alone(night.workers.side_dir, "night", refusal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What a night found before it began."""
+
+    work: bool
+    """Whether there is something to normalise, plan or solve."""
+    trouble: bool = False
+    """Whether a source or a game failed."""
+
+
+def work_ahead(
+    night: NightSettings, ahead: StepsAhead, watch: Watch, on_work: Callable[[], None]
+) -> Ahead:
+    """Check and fetch the sources and look for work.
+
+    Calls `on_work` as soon as there is some: a run that an earlier night has begun, a payload that
+    the lake does not have, a job without an answer. A lake that fails counts as work: a flow engine
+    may try again. Where nothing was fetched, normalising and planning are worked ahead, too.
+
+    Raises PermanentError when the source of the only game is none.
+    """
+    check_sources(night, watch)
+    games = [_GameWork(night, game, ahead.work) for game in night.games]
+    try:
+        if any(_is_begun(night, game) for game in night.games):
+            on_work()
         for work in games:
-            work.prepare()
-        loaded = [work.game.game for work in games if work.report.planned]
-        with OwnWorkers(night, loaded) as workers:
-            for work in games:
-                work.finish(workers, watch)
-                watch.on_report(work.report)
+            work.fetch(on_work)
+        news = [work.game.game for work in games if work.report.new_payloads]
+        if news:
+            watch.on_work(news)
+            return Ahead(work=True)
+        for work in games:
+            work.plan()
+    except TransientError:
+        on_work()
+        return Ahead(work=True)
+    return Ahead(
+        work=any(work.report.planned for work in games),
+        trouble=any(work.report.failed for work in games),
+    )
+
+
+def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
+    """Look whether every source is one, and tell at once of those that are none.
+
+    Raises PermanentError when that of the only game is none.
+    """
+    for game in night.games:
+        try:
+            open_source(game.source, game=game.game).close()
+        except PermanentError as error:
+            if len(night.games) == 1:
+                raise
+            watch.on_trouble(game.game, str(error))
+
+
+def work_steps(
+    night: NightSettings, watch: Watch, as_step: AsStep, ahead: StepsAhead
+) -> NightReport:
+    """Do what `work_night` does, in a night that is held, beginning with what was done ahead."""
+    do = ahead.taken_over_by(as_step)
+    games = [_GameWork(night, game, do, ahead.seconds(game.game)) for game in night.games]
+    for work in games:
+        work.fetch()
+    for work in games:
+        work.plan()
+    loaded = [work.game.game for work in games if work.report.planned]
+    if loaded:
+        watch.on_work(loaded)
+    with OwnWorkers(night, loaded) as workers:
+        for work in games:
+            work.finish(workers, watch)
+            watch.on_report(work.report)
     reports = tuple(work.report for work in games)
-    figures = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
+    figures = NightReport(games=reports, wall_seconds=time.monotonic() - ahead.begun_s)
     if figures.failed:
         raise NightFailedError(figures)
     return figures
@@ -68,24 +150,37 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
 class _GameWork:
     """The steps of one game of a night, and its report as far as they have come."""
 
-    def __init__(self, night: NightSettings, game: NightGame, as_step: AsStep) -> None:
+    def __init__(
+        self, night: NightSettings, game: NightGame, as_step: AsStep, seconds: float = 0.0
+    ) -> None:
         self.game = game
         self.report = GameReport(game=game.game, ask=", ".join(map(str, game.asks)))
         self._night = night
         self._as_step = as_step
         self._planned: list[PlannedRun] | None = None
-        self._seconds = 0.0
+        self._seconds = seconds
 
-    def prepare(self) -> None:
-        """Fetch, normalise and plan; without a source, go on with what the lake has."""
-        begun = time.monotonic()
+    def fetch(self, on_new: Callable[[], None] | None = None) -> None:
+        """Fetch; without a source, go on with what the lake has."""
         night, game, do = self._night, self.game, self._as_step
-        with self._spared("source_trouble", source_failed=True):
-            self.report = do("fetch", fetch)(night, game, self.report)
-        with self._spared("failure"):
+        more = () if on_new is None else (on_new,)
+        with self._timed(), self._spared("source_trouble", source_failed=True):
+            self.report = do("fetch", fetch)(night, game, self.report, *more)
+
+    def plan(self) -> None:
+        """Normalise and plan."""
+        night, game, do = self._night, self.game, self._as_step
+        with self._timed(), self._spared("failure"):
             self.report = do("normalise", normalise)(night, game, self.report)
             self.report, self._planned = do("plan", plan)(night, game, self.report)
-        self._seconds = time.monotonic() - begun
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds += time.monotonic() - begun
 
     def finish(self, workers: OwnWorkers, watch: Watch) -> None:
         """Solve, aggregate and file the report; of a game that has failed, file the report."""
@@ -141,10 +236,16 @@ class PlannedRun:
     """Whether an earlier night began it."""
 
 
-def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
+def fetch(
+    night: NightSettings,
+    game: NightGame,
+    report: GameReport,
+    on_new: Callable[[], None] = ignore,
+) -> GameReport:
     """Store the payloads that are new. A date that fails is reported and does not stop the night.
 
-    Raises PermanentError for a source that is none.
+    `on_new` is called at the first payload that is new. Raises PermanentError for a source that is
+    none.
     """
     source = open_source(game.source, game=game.game)
     try:
@@ -155,6 +256,7 @@ def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameRepo
             first=game.since,
             last=game.until,
             refresh_days=game.refresh_days,
+            on_new=on_new,
         )
     finally:
         source.close()
@@ -304,6 +406,11 @@ def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> st
 
 def _bound(night: NightSettings, game: NightGame) -> Game[Any, Any]:
     return bind_game(game.game, game.rules, game.lexicon, night.lake)
+
+
+def _is_begun(night: NightSettings, game: NightGame) -> bool:
+    """Tell whether the lake has the note of a run that an earlier night has begun."""
+    return any(night.lake.exists(open_run_path(game.game, ask)) for ask in game.asks)
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

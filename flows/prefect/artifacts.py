@@ -102,11 +102,14 @@ def shown_night(watch: Watch) -> Watch:
     )
 
 
-def shown_count(watch: Watch) -> Watch:
-    """Show what a watch of a count is told."""
+def shown_count(watch: Watch, slices: tuple[int, int] | None = None) -> Watch:
+    """Show what a watch of a count is told, and the slices that were made ahead of the flow run."""
+    bar = ShareBar(CORPUS_KEY, "slices of the corpus")
+    if slices is not None:
+        bar(*slices)
     return replace(
         watch,
-        on_slices=_both(ShareBar(CORPUS_KEY, "slices of the corpus"), watch.on_slices),
+        on_slices=_both(bar, watch.on_slices),
         on_progress=_both(progress_bar(COUNT_PROGRESS_KEY), watch.on_progress),
         on_report=_both(show_count, watch.on_report),
     )

@@ -35,6 +35,11 @@ def available() -> bool:
     return find_spec("prefect") is not None
 
 
+def names_server() -> bool:
+    """Tell whether the environment names a server that keeps flow runs."""
+    return bool(os.environ.get("PREFECT_API_URL"))
+
+
 def enter(prefect: bool | None) -> bool:
     """Decide whether to run under Prefect, and prepare its environment if so.
 

@@ -28,14 +28,22 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
-from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.count import count_steps
+from nightgrid.flows.count.planner import Planner, planner_of
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings
-from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.night import night_alone, work_steps
 from nightgrid.flows.night.report import NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.prefect import artifacts
-from nightgrid.flows.runs import SILENT, ExecutorKind, RunSettings, StoppedError, Watch
+from nightgrid.flows.runs import (
+    SILENT,
+    ExecutorKind,
+    RunSettings,
+    StepsAhead,
+    StoppedError,
+    Watch,
+)
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.settings import Settings
@@ -98,7 +106,8 @@ def nightly_flow(
     night = NightSettings(
         games=tuple(map(_read_game, games)), executor=executor, workers=Settings(lake=lake)
     )
-    return _ended(_night, night, SILENT, [])
+    with night_alone(night):
+        return _ended(_night(StepsAhead()), night, SILENT, [])
 
 
 @flow(name="count", persist_result=False)
@@ -127,17 +136,21 @@ def count_flow(
         executor=executor,
         workers=Settings(lake=lake),
     )
-    return _ended(_count, settings, SILENT, [])
+    with planner_of(settings) as planner:
+        return _ended(_count(planner, StepsAhead()), settings, SILENT, [])
 
 
-def run_night_flow(night: NightSettings, watch: Watch) -> NightReport:
-    """Run the flow of a night in this process."""
-    return _run_here(nightly_flow, night_parameters(night), _night, night, watch)
+def run_night_flow(night: NightSettings, watch: Watch, ahead: StepsAhead) -> NightReport:
+    """Run the flow of a night in this process, which holds the night."""
+    return _run_here(nightly_flow, night_parameters(night), _night(ahead), night, watch)
 
 
-def run_count_flow(settings: CountSettings, watch: Watch) -> CountReport:
+def run_count_flow(
+    settings: CountSettings, watch: Watch, planner: Planner, ahead: StepsAhead
+) -> CountReport:
     """Run the flow of a count in this process."""
-    return _run_here(count_flow, count_parameters(settings), _count, settings, watch)
+    work = _count(planner, ahead)
+    return _run_here(count_flow, count_parameters(settings), work, settings, watch)
 
 
 def night_parameters(night: NightSettings) -> dict[str, Any]:
@@ -170,12 +183,19 @@ def count_parameters(settings: CountSettings) -> dict[str, Any]:
     return found | {"lake": settings.workers.lake, "ask": str(settings.ask)}
 
 
-def _night(night: NightSettings, watch: Watch) -> NightReport:
-    return work_night(night, artifacts.shown_night(watch), as_task)
+def _night(ahead: StepsAhead) -> Callable[[NightSettings, Watch], NightReport]:
+    def work(night: NightSettings, watch: Watch) -> NightReport:
+        return work_steps(night, artifacts.shown_night(watch), as_task, ahead)
+
+    return work
 
 
-def _count(settings: CountSettings, watch: Watch) -> CountReport:
-    return work_count(settings, artifacts.shown_count(watch), as_task)
+def _count(planner: Planner, ahead: StepsAhead) -> Callable[[CountSettings, Watch], CountReport]:
+    def work(settings: CountSettings, watch: Watch) -> CountReport:
+        shown = artifacts.shown_count(watch, ahead.slices)
+        return count_steps(settings, shown, as_task, planner, ahead)
+
+    return work
 
 
 def _ended(

@@ -42,7 +42,7 @@ from nightgrid.service.terminal.progress import (
     ProgressLine,
     SlicesLine,
     patient,
-    warm,
+    warm_games,
 )
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -184,7 +184,7 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
     def make_ready(corpus: Corpus) -> None:
         slices.close()
         if settings.executor == "inline":
-            warm(corpus.game)
+            warm_games([corpus.game])
         else:
             # Workers compile them before they take work, and this process needs none.
             text = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ from nightgrid.service.options.shared_options import (
     run_options,
 )
 from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_figures
-from nightgrid.service.terminal.progress import ProgressLine, warm
+from nightgrid.service.terminal.progress import ProgressLine, warm_games
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -198,15 +198,19 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
 
     for game in night.games:
         note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands(night)}")
-        warm(game.game)
     progress = ProgressLine()
+    told: set[str] = set()
+
+    def tell_trouble(game: str, sentence: str) -> None:
+        told.add(sentence)
+        complain(f"{game}: {sentence}")
 
     def tell(report: GameReport) -> None:
         progress.close()
-        _note_failures(report)
+        _note_failures(report, told)
         show(report)
 
-    watch = Watch(on_progress=progress, on_report=tell)
+    watch = Watch(on_trouble=tell_trouble, on_work=warm_games, on_progress=progress, on_report=tell)
     try:
         with closing(progress), logged_to(night.workers.driver_log_path):
             run_night(night, watch, prefect=prefect)
@@ -218,12 +222,12 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     return Exit.OK
 
 
-def _note_failures(report: GameReport) -> None:
-    """Tell what could not be fetched: the night goes on without it."""
+def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:
+    """Tell what could not be fetched, unless it is told: the night goes on without it."""
     for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
         note(f"not fetched: {failure}")
     if len(report.fetch_failures) > MAX_FAILURES_SHOWN:
         note(f"not fetched: {len(report.fetch_failures) - MAX_FAILURES_SHOWN:,} more dates")
     for trouble in (report.source_trouble, report.failure):
-        if trouble:
+        if trouble and trouble not in told:
             complain(f"{report.game}: {trouble}")

@@ -26,7 +26,7 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.progress import warm
+from nightgrid.service.terminal.progress import warm_games
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -143,7 +143,7 @@ def reduce(
             write_file(path, text)
     outcome = None
     if solve:
-        warm(made.reduced.game)
+        warm_games([made.reduced.game])
         budget = Budget(seconds=seconds)
         outcome = made.reduced.bind().solve(made.reduced.puzzle, Ask(kind="first"), None, budget)
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None

@@ -57,7 +57,7 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.progress import spangram_bar, warm
+from nightgrid.service.terminal.progress import spangram_bar, warm_games
 from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Ask, Budget, Game, Outcome, Status
 from nightgrid.solvers.registry import check_ask, game_plug
 from nightgrid.solvers.registry import game as game_of
@@ -136,7 +136,7 @@ def solve(
     budget = _budget(nodes, table_mb, seconds)
     rules.check()
     check_picture(svg)
-    warm_once = functools.cache(warm)
+    warm_once = functools.cache(lambda name: warm_games([name]))
 
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import time
 from typing import Annotated
 
 import typer
 
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
-from nightgrid.service.terminal.progress import activity, warm
+from nightgrid.service.terminal.progress import warm_games, warmed
 from nightgrid.solvers.registry import GAMES
 
 
@@ -43,8 +41,7 @@ def worker(
         f"processes on {server.address(settings)}, lake {settings.lake}, "
         f"logs in {settings.side_dir / 'logs'}"
     )
-    for name in settings.game_names:
-        warm(name)
+    warm_games(settings.game_names)
     Supervisor(settings).run()
     return Exit.OK
 
@@ -55,20 +52,9 @@ def warmup(json: Json = False) -> int:
     Games are compiled side by side. Compiled kernels are kept on disk: the next process loads
     those that it needs in well under a second.
     """
-    from nightgrid.solvers.warming import kernels_on_disk, warm_side_by_side
-
-    begun, before, ready = time.monotonic(), kernels_on_disk(), 0
-
-    def how_far() -> tuple[int, int, str]:
-        kernels, seconds = kernels_on_disk() - before, time.monotonic() - begun
-        games = f"{ready} of {len(GAMES)} games are ready"
-        return ready, len(GAMES), f"{kernels} kernels compiled, {games}, {seconds:.0f} s"
-
-    with activity(how_far):
-        for name, seconds in warm_side_by_side(GAMES, os.cpu_count() or 1):
-            ready += 1
-            if json:
-                emit({"game": name, "warm_ns": round(seconds * 1e9)})
-            else:
-                say(f"{name}: kernels ready after {duration(round(seconds * 1e9))}")
+    for name, seconds in warmed(GAMES):
+        if json:
+            emit({"game": name, "warm_ns": round(seconds * 1e9)})
+        else:
+            say(f"{name}: kernels ready after {duration(round(seconds * 1e9))}")
     return Exit.OK

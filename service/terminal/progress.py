@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.console import note, plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -22,9 +23,9 @@ BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
 WARM_PATIENCE_S = 2.0
-"""Kernels that are only loaded are ready sooner than this ..."""
+"""Kernels that are only loaded are ready sooner."""
 READY_PATIENCE_S = 20.0
-"""... and so is a plan of a few thousand puzzles together with workers for it."""
+"""A plan of a few thousand puzzles is ready sooner, together with workers for it."""
 
 
 class MovingLine:
@@ -181,26 +182,50 @@ def describe(progress: Progress) -> str:
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress)}"
 
 
-def warm(name: str) -> None:
-    """Compile a game's kernels unless they are compiled; say so if it takes long.
+def warm_games(names: Iterable[str]) -> None:
+    """Compile the kernels of games, unless they are compiled; show how far it is.
 
-    It does once a machine and after an update. Before workers are started this saves them from
-    compiling the same kernels side by side.
+    They are compiled once a machine and after an update. Before workers are started this saves them
+    from compiling the same kernels side by side.
     """
     from nightgrid.solvers import warming
 
-    if warming.is_compiled(name):
-        return
-    with patient(
-        f"loading or compiling the kernels of {name}: compiling happens once, and after an update",
-        WARM_PATIENCE_S,
-    ):
-        warming.warm(name)
+    missing = [name for name in names if not warming.is_compiled(name)]
+    if missing:
+        for _ in warmed(missing):
+            pass
+
+
+def warmed(names: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Compile or load the kernels of games side by side; yield each game with its seconds.
+
+    One game is compiled in this process, which may be about to need it.
+    """
+    from nightgrid.solvers import warming
+
+    begun, before, ready = time.monotonic(), warming.kernels_on_disk(), 0
+
+    def how_far() -> tuple[int, int, str]:
+        kernels, seconds = warming.kernels_on_disk() - before, time.monotonic() - begun
+        games = f"{ready} of {plural(len(names), 'game')} ready"
+        text = f"loading kernels, or compiling them, once: {kernels} new, {games}, {seconds:.0f} s"
+        return ready, len(names), text
+
+    with activity(how_far):
+        if len(names) == 1:
+            yield names[0], warming.warm(names[0])
+            return
+        for name, seconds in warming.warm_side_by_side(names, os.cpu_count() or 1):
+            ready += 1
+            yield name, seconds
 
 
 @contextmanager
 def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
-    """Show twice a second how far something is (done, total and a text), until the body ends."""
+    """Show twice a second how far something is (done, total and a text), until the body ends.
+
+    What is over within WARM_PATIENCE_S shows nothing.
+    """
     line, ended = MovingLine(transient=True), threading.Event()
 
     def show() -> None:
@@ -208,8 +233,10 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
         line.show(done, total, lambda: text)
 
     def go_on() -> None:
-        while not ended.wait(0.5):
+        pause_s = WARM_PATIENCE_S
+        while not ended.wait(pause_s):
             show()
+            pause_s = 0.5
 
     shown = threading.Thread(target=go_on, daemon=True)
     shown.start()

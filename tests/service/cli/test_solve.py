@@ -247,7 +247,7 @@ def test_unexpected_error_is_one_line_too(
     )
 
 
-LOADING = re.compile(rb"loading or compiling the kernels of pips: [^\n]*\n")
+LOADING = re.compile(rb"loading kernels, or compiling them, once: [^\n]*\n")
 """What a machine says that takes more than two seconds to load kernels."""
 
 

@@ -1,0 +1,71 @@
+"""Load Prefect and start its temporary server beside other work, and only once there is some."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+log = logging.getLogger("nightgrid.prefect")
+
+
+class Arriving:
+    """Prefect on its way: begun when there is work, waited for when a flow run is to begin.
+
+    Loading takes about 2 s, a temporary server 5 s or more. With PREFECT_API_URL, or a profile that
+    names a server, Prefect is loaded and no server is started.
+    """
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._server: Any = None
+        self._unwanted = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End a server that no flow run has used; one that served ends with the process."""
+        self._unwanted = True
+        thread, server = self._thread, self._server
+        if thread is None or not thread.is_alive():
+            return
+        if server is not None:
+            server.stop()
+        thread.join()
+
+    def begin(self) -> None:
+        """Begin, unless it is begun."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._come, name="prefect", daemon=True)
+            self._thread.start()
+
+    def ready(self) -> None:
+        """Wait until a flow run can begin."""
+        self.begin()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _come(self) -> None:
+        try:
+            self._start()
+        except Exception as error:  # noqa: BLE001 - the flow run meets the same, and says it
+            log.debug("Prefect did not come up: %s", error)
+
+    def _start(self) -> None:
+        from prefect.server.api.server import SubprocessASGIServer
+        from prefect.settings import get_current_settings
+
+        import nightgrid.flows.prefect.tasks  # noqa: F401
+
+        settings = get_current_settings()
+        if settings.api.url or not settings.server.ephemeral.enabled or self._unwanted:
+            return
+        self._server = SubprocessASGIServer()
+        self._server.start()
