@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,11 +17,23 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RUNTIMES, ranks_schema
-from nightgrid.archive.results.results import find_results, find_results_of, solutions_of
+from nightgrid.archive.lake.tables import (
+    COUNTS_BY_DATE,
+    EDITIONS,
+    RESULTS,
+    RUNTIMES,
+    ranks_schema,
+)
+from nightgrid.archive.results.results import (
+    RANKED_STATUSES,
+    RESULTS_FOLDER,
+    find_results,
+    solutions_of,
+)
 from nightgrid.solvers.algebra import Ask, Game, Status
-from nightgrid.solvers.question import question_of
+from nightgrid.solvers.question import Question, question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
@@ -89,41 +101,60 @@ def counts_by_date(
 def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
     """Sum up what the kernels cost, per ask and level.
 
-    A puzzle counts in every level that it ever stood in.
+    A puzzle counts in every level that it ever stood in. Of a job that ended several times the
+    answer of `find_results` counts.
     """
-    editions = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
-    levels = editions.group_by(["puzzle_id", "level"]).aggregate([])
-    found = (find_results_of(lake, question_of(game, ask)) for ask in asks)
-    rows = [row for results in found for row in _runtimes(results, levels)]
-    return pa.Table.from_pylist(rows, schema=RUNTIMES)
+    # Imported here: a worker, which writes no gold, need not load it.
+    import duckdb
+
+    levels = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
+    found = [RUNTIMES.empty_table()]
+    with duckdb.connect() as base:
+        base.register("levels", levels)
+        for ask in asks:
+            base.register("results", _times(lake, question_of(game, ask)))
+            names: dict[str, Any] = {"game": game.name, "ask": str(ask)}
+            names |= {"unpublished": UNPUBLISHED, "statuses": RANKED_STATUSES}
+            rows = base.sql(_RUNTIMES, params=names)
+            found.append(rows.to_arrow_table().cast(RUNTIMES))
+            base.unregister("results")
+    return pa.concat_tables(found)
 
 
-def _runtimes(results: pa.Table, levels: pa.Table) -> list[dict[str, Any]]:
-    joined = results.select(["game", "ask", "puzzle_id", "status", "kernel_ns", "states"]).join(
-        levels, "puzzle_id", join_type="left outer"
-    )
-    level_of = joined.column("level").fill_null(UNPUBLISHED)
-    rows = []
-    for level in sorted(pc.unique(level_of).to_pylist()):
-        part = joined.filter(pc.equal(level_of, level))
-        kernel_ns = part.column("kernel_ns").to_numpy()
-        solved = pc.sum(pc.equal(part.column("status"), str(Status.SOLVED))).as_py()
-        rows.append(
-            {
-                "game": part.column("game")[0].as_py(),
-                "ask": part.column("ask")[0].as_py(),
-                "level": level,
-                "job_count": len(part),
-                "solved_count": solved,
-                # Nearest rank: a time that a job really took.
-                "kernel_ns_p50": int(np.percentile(kernel_ns, 50, method="inverted_cdf")),
-                "kernel_ns_p99": int(np.percentile(kernel_ns, 99, method="inverted_cdf")),
-                "kernel_ns_max": int(kernel_ns.max()),
-                "kernel_ns_total": int(kernel_ns.sum()),
-                "states_total": pc.sum(part.column("states")).as_py(),
-            }
+def _times(lake: Lake, question: Question) -> pa.Table:
+    """Read what runtimes need of the answers to a question."""
+    schema, asked = select(RESULTS, _TIMES), question.to_json()
+    found = [schema.empty_table()]
+    for table in lake.scan(RESULTS_FOLDER, RESULTS, [*_TIMES, *asked]):
+        same = (pc.equal(table.column(name), text) for name, text in asked.items())
+        found.append(table.filter(reduce(pc.and_, same)).select(schema.names).cast(schema))
+    return pa.concat_tables(found)
+
+
+_TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
+_RUNTIMES = """
+    with told as (
+        from results
+        qualify 1 = row_number() over (
+            partition by job_id order by list_position($statuses, status), run_id
         )
-    return rows
+    )
+    select
+        $game as game,
+        $ask as ask,
+        coalesce(level, $unpublished) as level,
+        count(*) as job_count,
+        count(*) filter (status = 'solved') as solved_count,
+        quantile_disc(kernel_ns, 0.50) as kernel_ns_p50,
+        quantile_disc(kernel_ns, 0.99) as kernel_ns_p99,
+        max(kernel_ns) as kernel_ns_max,
+        sum(kernel_ns) as kernel_ns_total,
+        sum(states) as states_total
+    from told left join (select distinct * from levels) using (puzzle_id)
+    group by 3
+    order by 3
+"""
+"""Percentiles are discrete: a time that a job really took."""
 
 
 class _Boards:

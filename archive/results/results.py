@@ -24,13 +24,13 @@ ONDEMAND_PREFIX = "ondemand-"
 """Begins the names of files with the answer to one submitted job, after which they are
 called."""
 
-_MOST_TELLING: tuple[Status, ...] = (
-    Status.SOLVED,
-    Status.UNSOLVABLE,
-    Status.INVALID,
-    Status.OVER_BUDGET,
-    Status.POISON,
-)
+RANKED_STATUSES = [
+    Status.SOLVED.value,
+    Status.UNSOLVABLE.value,
+    Status.INVALID.value,
+    Status.OVER_BUDGET.value,
+    Status.POISON.value,
+]
 """When a job ended several times (a larger budget, another machine), the first of these counts."""
 
 
@@ -108,7 +108,7 @@ def _scan(
 def _one_per_job(table: pa.Table) -> pa.Table:
     if not len(table):
         return table
-    order = pa.array([str(status) for status in _MOST_TELLING], pa.string())
+    order = pa.array(RANKED_STATUSES, pa.string())
     ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
     ranked = ranked.sort_by(
         [("job_id", "ascending"), ("rank", "ascending"), ("run_id", "ascending")]
