@@ -6,14 +6,18 @@ This floor knows no game but by its plug.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
+from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import Plugs
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
+WORDS_SHOWN = 8
+"""Words that a hint names."""
 PLUGS: Plugs[ArchivePlug] = Plugs(__name__, "nightgrid.archive")
 
 
@@ -35,6 +39,24 @@ def reader(game: str) -> PayloadReader:
     return archive_plug(game).reader()
 
 
+def missing_words_hint(game: Game[Any, Any], official: Any) -> str:
+    """Name the words of an official solution that a game, as it is bound, is not played with.
+
+    These are neither in its word list nor made of words there as the rules allow. "" where there is
+    no official solution, or the game has all of its words.
+    """
+    if official is None or not game_plug(game.name).words:
+        return ""
+    words = archive_plug(game.name).missing_words(game, official)
+    if not words:
+        return ""
+    shown = ", ".join(words[:WORDS_SHOWN])
+    more = f" and {len(words) - WORDS_SHOWN} more" if len(words) > WORDS_SHOWN else ""
+    what = "the official word" if len(words) == 1 else "the official words"
+    isnt = "is" if len(words) == 1 else "are"
+    return f"{what} {shown}{more} {isnt} not in the word list"
+
+
 def game_found_in(data: bytes, name: str) -> str | None:
     """Tell the game that a payload has a sound puzzle of; None for a payload without any."""
     game = game_of(data)
@@ -43,7 +65,12 @@ def game_found_in(data: bytes, name: str) -> str | None:
 
 
 def game_of(data: bytes) -> str:
-    """Tell a game by the form of its boards; the default one where no game claims them.
+    """Tell a game by the form of its boards; the default one where no game claims them."""
+    return claimed_game(data) or DEFAULT_GAME
+
+
+def claimed_game(data: bytes) -> str | None:
+    """Tell the game that claims an input by the form of its boards; None where no game does.
 
     A JSON object is the game's that it names, else the one that claims the first member which any
     claims.
@@ -62,7 +89,7 @@ def game_of(data: bytes) -> str:
                 break
     else:
         found = _claimed(lambda plug: plug.claims_page(text))
-    return found or DEFAULT_GAME
+    return found
 
 
 def _claimed(claims: Callable[[ArchivePlug], bool]) -> str | None:

@@ -58,6 +58,8 @@ class ArchivePlug:
     """Whether official solutions are looked up among those of `best(k)`."""
     observed: bool = False
     """Whether payloads say something about other days, which is compared with what these say."""
+    other_words: str = "--lexicon FILE names another one"
+    """How a person plays with other words than those that lack some of an official solution."""
     corpus_options: tuple[str, ...] | None = None
     """Options of generator specs beside n and seed; None for a game without a generator."""
 
@@ -94,6 +96,10 @@ class ArchivePlug:
         It compares with the `value` of an outcome under the same rules.
         """
         return None
+
+    def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:  # noqa: ARG002
+        """Name the words of an official solution that a game of words is not played with."""
+        return ()
 
     def is_same(self, official: Any, found: Any) -> bool:
         """Tell whether a solution that was found is the official one, in a game with ranks."""

@@ -57,6 +57,17 @@ def find_results_of(
     return _scan(lake, reduce(and_, asked), columns)
 
 
+def find_results_of_puzzles(
+    lake: Lake, puzzle_ids: Collection[str], columns: Sequence[str] = RESULTS.names
+) -> pa.Table:
+    """Look up all jobs about puzzles, whatever they ask, sorted by job_id.
+
+    `columns` must have job_id, status and run_id among them.
+    """
+    wanted = pc.field("puzzle_id").isin(pa.array(sorted(puzzle_ids), pa.string()))
+    return _scan(lake, wanted, columns)
+
+
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
     """Read the solutions of many jobs, as JSON texts in canonical order; `runs` says whose.
 

@@ -28,13 +28,14 @@ def each_puzzle(
     sources: Iterator[Found],
     work: Callable[[Found, Published], Exit],
     *,
-    ask: Callable[[str], Ask] | None,
+    ask: Callable[[str], Ask | None] | None,
     json: bool,
     spaced: bool = True,
 ) -> int:
     """Work on every puzzle, report every fault, and return the worst exit code.
 
-    `ask` gives what is asked of a game's puzzles; `spaced` answers have an empty line between them.
+    `ask` gives what is asked of a game's puzzles, "" being an unknown game; `spaced` answers have
+    an empty line between them.
     """
     from nightgrid.archive.payloads.published import Fault
 
@@ -46,7 +47,7 @@ def each_puzzle(
         if isinstance(item, Fault):
             complain(str(item))
             if json:
-                emit(fault_json(found, item, None if ask is None else ask(found.game)))
+                emit(fault_json(found, item, ask))
             code = Exit.BAD_INPUT
         else:
             code = work(found, item)
@@ -54,11 +55,15 @@ def each_puzzle(
     return worst
 
 
-def fault_json(found: Found, fault: Fault, ask: Ask | None) -> dict[str, Any]:
+def fault_json(
+    found: Found, fault: Fault, ask: Callable[[str], Ask | None] | None
+) -> dict[str, Any]:
     """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
     head = head_json(found, None)
     if ask is not None:
-        head |= {"ask": str(ask), "status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
+        asked = ask(found.game)
+        head |= {"ask": None if asked is None else str(asked)}
+        head |= {"status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
     why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": fault.message}
     return head | {"rule": fault.rule, "place": fault.place} | why
 
@@ -69,7 +74,7 @@ def head_json(found: Found, puzzle: Any | None) -> dict[str, Any]:
     return {
         "source": found.source,
         "puzzle_id": None if puzzle is None else puzzle.puzzle_id,
-        "game": found.game,
+        "game": found.game or None,
         "date": None if date is None else date.isoformat(),
         "level": found.item.level,
     }
@@ -107,11 +112,13 @@ def say_board(found: Found, published: Published, puzzle: Any) -> None:
     say()
 
 
-def say_failure(outcome: Outcome[Any]) -> None:
-    """Write why there is no answer."""
+def say_failure(outcome: Outcome[Any], hint: str = "") -> None:
+    """Write why there is no answer, and what `hint` says of it."""
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
         say(f"No solution exists: proven in {cost}.")
+        if hint:
+            say(f"{hint[0].upper()}{hint[1:]}.")
     else:
         ended = str(outcome.status).replace("_", " ").capitalize()
         say(f"{ended} after {cost}: {outcome.reason}")
@@ -155,11 +162,11 @@ def say_best(shown: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
             say(f"{rank:>{len(str(len(solutions)))}}.  {shown.line(solution)}")
 
 
-def say_list_end(listed: int, outcome: Outcome[Any]) -> None:
+def say_list_end(listed: int, outcome: Outcome[Any], hint: str = "") -> None:
     """Write, below a list of solutions, whether it is complete."""
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
-        say_failure(outcome)
+        say_failure(outcome, hint)
     elif outcome.status is Status.OVER_BUDGET:
         say(f"Over budget after {plural(listed, 'solution')}, {cost}: {outcome.reason}")
     elif outcome.truncated:

@@ -26,11 +26,13 @@ class Command(NamedTuple):
     name: str
     line: str
     example: str
+    function: str = ""
+    """What it is called there, if not like the command."""
 
     def load(self) -> Callable[..., int]:
         """Import the function that is the command."""
         module = import_module(f"nightgrid.service.cli.{self.module}")
-        return cast(Callable[..., int], getattr(module, self.name))
+        return cast(Callable[..., int], getattr(module, self.function or self.name))
 
 
 COMMANDS = (
@@ -60,12 +62,19 @@ COMMANDS = (
         "Queue puzzles to be solved soon.",
         "submit 2026-01-05.json --ask count",
     ),
-    Command("ondemand", "status", "Show where on-demand jobs are.", "status --watch"),
+    Command("jobs", "status", "Show where on-demand jobs are.", "status --watch"),
     Command(
-        "ondemand",
+        "jobs",
         "result",
-        "Print what became of a job.",
+        "Print what became of jobs.",
         "result 0123456789abcdef0123456789abcdef --wait 10",
+    ),
+    Command(
+        "listing",
+        "list",
+        "List puzzles, results or quarantine of a lake.",
+        "list results --status unsolvable,over_budget --format csv",
+        function="list_rows",
     ),
     Command(
         "generate",

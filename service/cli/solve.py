@@ -37,6 +37,7 @@ from nightgrid.service.options.shared_options import (
     First,
     GameName,
     Json,
+    LakeOption,
     Levels,
     Limit,
     SvgFile,
@@ -114,13 +115,17 @@ def solve(
         ),
     ] = None,
     svg: SvgFile = None,
+    lake: LakeOption = None,
     json: Json = False,
 ) -> int:
     """Solve puzzles here and now: draw a solution, count them all, or list them.
 
+    Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
+    pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
+    file of that name goes before a reference.
     Without --first, --count, --all or --best it finds one solution, of Strands and Letter Boxed the
     best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles
-    the largest. A bad puzzle does not keep the others of its payload from being solved.
+    the largest of these. A bad puzzle does not keep the others of its payload from being solved.
     """
     from nightgrid.service.options.reading import read_sources
 
@@ -152,6 +157,7 @@ def solve(
             budget=budget,
             json=json,
             sampled=svg is not None,
+            official=published.solution,
         )
         if not json:
             say_board(found, published, puzzle)
@@ -161,10 +167,11 @@ def solve(
             write_picture(svg, view(found.game).svg(puzzle, solution, published.clue))
         return exit_for(status)
 
-    sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
-    return each_puzzle(
-        sources, work, ask=lambda name: chosen or game_plug(name).quick_ask, json=json
-    )
+    def wanted(name: str) -> Ask | None:
+        return chosen or (game_plug(name).quick_ask if name else None)
+
+    sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
+    return each_puzzle(sources, work, ask=wanted, json=json)
 
 
 @with_typed_boards
@@ -178,10 +185,14 @@ def show(
         bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
     ] = False,
     svg: SvgFile = None,
+    lake: LakeOption = None,
     json: Json = False,
 ) -> int:
     """Draw puzzles without solving them.
 
+    Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
+    pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
+    file of that name goes before a reference.
     Exit code: 0 drawn, 3 bad input.
     """
     from nightgrid.service.options.reading import read_sources
@@ -208,7 +219,7 @@ def show(
             say_drawing(shown.solution(puzzle, official, scored=False))
         return Exit.OK
 
-    sources = one_picture(read_sources(files or [], level or (), game, typed), svg)
+    sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
     return each_puzzle(sources, draw, ask=None, json=json)
 
 
@@ -237,6 +248,8 @@ class _Solve:
     json: bool
     sampled: bool
     """Whether a solution is wanted where they are only counted."""
+    official: Any = None
+    """The payload's own solution. Nothing but a hint ever looks at it."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and write the answer as it comes."""
@@ -248,11 +261,12 @@ class _Solve:
         if solved and self.ask.kind == "count" and (self.sampled or not self.json):
             sample = self._solve(game_plug(self.found.game).sample_ask).solutions
         if self.json:
-            emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
+            answer = outcome_json(self.game, self.ask, outcome)
+            emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
         elif solved:
             say_solutions(self.game, self.puzzle, self.ask, outcome, sample)
         else:
-            say_failure(outcome)
+            say_failure(outcome, self._hint(outcome))
         return outcome.status, (*outcome.solutions, *sample)
 
     def search(self, search: str) -> tuple[Status, tuple[Any, ...]]:
@@ -267,6 +281,19 @@ class _Solve:
             if len(found.solutions) > SOLUTIONS_SHOWN:
                 say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
         return found.status, found.solutions
+
+    def _hint(self, outcome: Outcome[Any]) -> str:
+        """Say which official words the word list lacks where there is no solution."""
+        if outcome.status is not Status.UNSOLVABLE or self.official is None:
+            return ""
+        from nightgrid.archive.games import archive_plug, missing_words_hint
+
+        hint = missing_words_hint(self.game, self.official)
+        return hint and f"{hint}; {archive_plug(self.game.name).other_words}"
+
+    def _hint_json(self, outcome: Outcome[Any]) -> dict[str, str]:
+        hint = self._hint(outcome)
+        return {"hint": hint} if hint else {}
 
     def _solve(self, ask: Ask) -> Outcome[Any]:
         with spangram_bar(self.game):
@@ -305,7 +332,7 @@ class _Solve:
         if self.json:
             tail = outcome_json(self.game, self.ask, outcome)
             del tail["solutions"]
-            emit_end(tail)
+            emit_end(tail | self._hint_json(outcome))
         else:
-            say_list_end(count, outcome)
+            say_list_end(count, outcome, self._hint(outcome))
         return outcome.status, kept

@@ -1,4 +1,4 @@
-"""Read puzzles from files and standard input, bounded in size, whatever game they are of."""
+"""Read puzzles from files, folders, standard input or a lake, whatever game they are of."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nightgrid.archive.games import game_of, reader
+from nightgrid.archive.games import claimed_game, reader
+from nightgrid.archive.lookup.reference import (
+    DateReference,
+    looks_like_reference,
+    read_reference,
+)
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.game_options import BOARD_OPTIONS, option
-from nightgrid.service.options.shared_options import check_game
+from nightgrid.service.options.shared_options import check_game, read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
+PAYLOAD_SUFFIX = ".json"
+"""How the names of payloads in a folder end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +33,9 @@ class Found:
     """A puzzle, or what is wrong with it."""
 
     source: str
-    """The name of the file it stands in."""
+    """The name of the file it stands in, or the reference that names it."""
     game: str
+    """"" where nothing tells the game of a fault."""
     item: Published | Fault
 
 
@@ -36,14 +44,18 @@ def read_sources(
     levels: Sequence[str] = (),
     game: str | None = None,
     typed: Mapping[str, str] | None = None,
+    lake: str | None = None,
 ) -> Iterator[Found]:
-    """Read every puzzle of every file.
+    """Read every puzzle of every file, folder or reference.
 
-    No file, and the file "-", mean standard input. `game` None: the game is told by what the file
-    holds. With `levels`, only puzzles of these are given, in whatever case they are named, and a
-    file that lacks one of them is a fault. A file that cannot be read is a fault. `typed` has a
-    board as a person types it, by the name of a BOARD_OPTIONS, and stands instead of files. Raises
-    PermanentError for a game that is none, and for a typed board beside files.
+    No file, and the file "-", mean standard input. What is neither a file nor a folder and looks
+    like a reference (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of
+    the settings. Of a folder all payloads are read, in the order of their names. `game` None: the
+    game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
+    case they are named, and a file that lacks one of them is a fault. What cannot be read or found
+    is a fault. `typed` has a board as a person types it, by the name of a BOARD_OPTIONS, and stands
+    instead of files. Raises PermanentError for a game that is none, and for a typed board beside
+    files.
     """
     check_game(game)
     if typed:
@@ -51,17 +63,87 @@ def read_sources(
         return
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
-        try:
-            data, name = read_input(file, "a payload or a puzzle")
-        except PermanentError as error:
-            fault = input_fault("unreadable", str(error))
-            yield Found(source=file, game=game or DEFAULT_GAME, item=fault)
+        if is_reference(file):
+            yield from _of_lake(file, levels, game, lake)
             continue
-        of = game or game_of(data)
-        # Messages hold the file's own name: a whole path would be cut short in them.
-        found = reader(of).read_puzzles(data, Path(name).name)
-        for item in _chosen(found, levels, name):
-            yield Found(source=name, game=of, item=item)
+        try:
+            inside = payloads_of(file)
+        except PermanentError as error:
+            yield _lost(file, game or "", "unreadable", error)
+            continue
+        for path in inside:
+            yield from _of_file(path, levels, game)
+
+
+def is_reference(text: str) -> bool:
+    """Tell whether an argument names puzzles of a lake; a file of that name goes before."""
+    if text == STDIN or not looks_like_reference(text):
+        return False
+    try:
+        return not Path(text).exists()
+    except (OSError, ValueError):
+        return True
+
+
+def payloads_of(file: str) -> list[str]:
+    """List the payloads of a folder in order: its own, or those of sub-folders named after games.
+
+    Anything but a folder is listed as it is. Raises PermanentError for a folder without a payload.
+    """
+    folder = Path(file)
+    if file in ("", STDIN) or not folder.is_dir():
+        return [file]
+    try:
+        own = [path for path in folder.iterdir() if path.suffix == PAYLOAD_SUFFIX]
+        parts = [path for name in GAMES for path in (folder / name).glob(f"*{PAYLOAD_SUFFIX}")]
+    except OSError as error:
+        raise PermanentError(f"cannot read {file!r}: {error.strerror}") from error
+    if not own and not parts:
+        raise PermanentError(
+            f"{file!r} holds no payload; expected files *{PAYLOAD_SUFFIX} in it, or in sub-folders "
+            "named after games"
+        )
+    return [str(path) for path in sorted(own) or sorted(parts)]
+
+
+def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
+    try:
+        data, name = read_input(file, "a payload or a puzzle")
+    except PermanentError as error:
+        yield _lost(file, game or "", "unreadable", error)
+        return
+    of = game or claimed_game(data)
+    # Messages hold the file's own name: a whole path would be cut short in them.
+    found = reader(of or DEFAULT_GAME).read_puzzles(data, Path(name).name)
+    for item in _chosen(found, levels, name):
+        told = of or ("" if isinstance(item, Fault) else DEFAULT_GAME)
+        yield Found(source=name, game=told, item=item)
+
+
+def _of_lake(
+    text: str, levels: Sequence[str], game: str | None, lake: str | None
+) -> Iterator[Found]:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import find_boards
+
+    named = game or ""
+    try:
+        reference = read_reference(text)
+        if isinstance(reference, DateReference):
+            named = reference.game
+        boards = find_boards(Lake.open(read_settings(lake=lake).lake), reference)
+        others = sorted({board.game for board in boards} - {game or board.game for board in boards})
+        if others:
+            raise PermanentError(f"{text} is of {others[0]}; --game is {game}")
+    except PermanentError as error:
+        yield _lost(text, named, "reference", error)
+        return
+    for item in _chosen([board.published for board in boards], levels, text):
+        yield Found(source=text, game=boards[0].game, item=item)
+
+
+def _lost(source: str, game: str, rule: str, error: PermanentError) -> Found:
+    return Found(source=source, game=game, item=input_fault(rule, str(error)))
 
 
 def _typed(

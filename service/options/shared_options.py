@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, titles
@@ -30,10 +31,29 @@ def one_of(names: Sequence[str]) -> str:
 Json = Annotated[
     bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
 ]
+FormatName = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar="table|csv|json|parquet",
+        help="Write rows: drawn as a table, as CSV, as one JSON object a line (as --json does), or "
+        "as Parquet, which wants --output or a pipe.",
+    ),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the rows to FILE; a name that ends with .csv, .json or .parquet says the "
+        "format.",
+    ),
+]
 Files = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="FILE", help="Payloads or puzzle files; '-' or none at all is standard input."
+        metavar="FILE|REFERENCE",
+        help="Payloads or puzzle files, folders of payloads, or puzzles of the lake: "
+        "GAME/DATE[/LEVEL], a puzzle id or its beginning; '-' or none at all is standard input.",
     ),
 ]
 Levels = Annotated[

@@ -62,25 +62,26 @@ def prepare_streams() -> None:
 
 def emit(value: Mapping[str, Any]) -> None:
     """Write one JSON object as one line of standard output, at once."""
-    print(_json(value), flush=True)
+    print(json_line(value), flush=True)
 
 
 def emit_start(head: Mapping[str, Any], key: str) -> None:
     """Begin a JSON object whose list under `key` is too long to hold."""
-    sys.stdout.write(f"{_json(head)[:-1]},{_json(key)}:[")
+    sys.stdout.write(f"{json_line(head)[:-1]},{json_line(key)}:[")
 
 
 def emit_item(value: Any, *, first: bool) -> None:
     """Write one item of the list that emit_start began."""
-    sys.stdout.write(_json(value) if first else f",{_json(value)}")
+    sys.stdout.write(json_line(value) if first else f",{json_line(value)}")
 
 
 def emit_end(tail: Mapping[str, Any]) -> None:
     """End the list and its object with further members, and the line."""
-    print(f"],{_json(tail)[1:]}", flush=True)
+    print(f"],{json_line(tail)[1:]}", flush=True)
 
 
-def _json(value: Any) -> str:
+def json_line(value: Any) -> str:
+    """Write a value as JSON in one line."""
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -130,8 +131,13 @@ def say_table(
     *,
     title: str | None = None,
     numbers: Sequence[str] = (),
+    whole: int = 0,
 ) -> None:
-    """Write a table to standard output; columns named in `numbers` are right-aligned."""
+    """Write a table to standard output.
+
+    Columns named in `numbers` are right-aligned, and cells of the first `whole` ones stay in one
+    line however narrow the terminal is.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -140,9 +146,12 @@ def say_table(
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH_CHARS)
     table = Table(title=title, title_justify="left")
-    for heading in headings:
+    for i, heading in enumerate(headings):
+        widest = max((len(row[i]) for row in rows), default=0) if i < whole else None
         right = heading in numbers
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+        table.add_column(
+            heading, justify="right" if right else "left", overflow="fold", min_width=widest
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)

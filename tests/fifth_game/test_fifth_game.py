@@ -152,7 +152,7 @@ def _workers(nightgrid: Run) -> int:
 @pytest.mark.cluster
 @pytest.mark.usefixtures("worker")
 def test_it_is_solved_on_demand(tmp_path: Path, nightgrid: Run) -> None:
-    job = nightgrid("submit", write(tmp_path, PURSE), "--most-coins", "3").stdout.strip()
+    job = nightgrid("submit", write(tmp_path, PURSE), "--most-coins", "3").stdout.split()[0]
     row = json.loads(nightgrid("result", job, "--wait", "60", "--json").stdout)
     assert (row["game"], row["rules"]) == ("coins", "most=3")
     assert (row["ask"], int(row["count"])) == ("count", count_by_hand(PURSE, 3))

@@ -26,7 +26,7 @@ from nightgrid.archive.results.results import (
     find_results,
     read_solutions,
 )
-from nightgrid.archive.words.binding import bind_game, game_of, keep_game, lexicon_for
+from nightgrid.archive.words.binding import bind_game, game_of, keep_game, lexicon_for, open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
@@ -322,6 +322,12 @@ def open_records(lake: Lake) -> list[dict[str, Any]]:
     """Read the records of all jobs without a result, the oldest first."""
     records = [read_json(lake, path) for path in lake.list(RECORDS)]
     return sorted((r for r in records if r is not None), key=lambda r: float(r["submitted_at"]))
+
+
+def puzzle_id_of(lake: Lake, record: Mapping[str, Any]) -> str:
+    """Tell the puzzle that a record is about."""
+    game = open_game(lake, record["game"])
+    return game.puzzle_id(game.puzzle_from_json(_with_words(lake, record["puzzle"])))
 
 
 def record_path(job_id: str) -> str:

@@ -53,6 +53,14 @@ class LetterBoxedInArchive(ArchivePlug):
             return False
         return True
 
+    def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:
+        """Name the words of the chain that are not in the lexicon, if it is played with one."""
+        from nightgrid.archive.words.binding import lexicon_of
+
+        lexicon = lexicon_of(game)
+        words = () if lexicon is None else tuple(dict.fromkeys(solution.words))
+        return tuple(word for word in words if lexicon is not None and lexicon.find(word) < 0)
+
     def worth(self, game: Game[Any, Any], solution: Any) -> int | None:
         """Count the words, or the letters where the fewest of these are asked for."""
         from nightgrid.solvers.letterboxed.rules import Rules

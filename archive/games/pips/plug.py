@@ -8,11 +8,13 @@ from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 
+_MEMBERS = ("easy", "medium", "hard", "regions", "dominoes")
+
 
 class PipsInArchive(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug.
 
-    It claims no input: as the first of all games it is meant where no other claims one.
+    As the first of all games it is meant where no game claims an input.
     """
 
     name = "pips"
@@ -25,6 +27,10 @@ class PipsInArchive(ArchivePlug):
     over its dominoes; `size` is the number of dominoes."""
     endpoint = "/svc/pips/v1"
     corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
+
+    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
+        """Tell a payload by its levels, and a board by its regions and dominoes."""
+        return key in _MEMBERS
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
         """Check that the dominoes lie as the regions want it."""

@@ -17,6 +17,9 @@ class StrandsInArchive(ArchivePlug):
     number of words beside the spangram is not known; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"
     ranked = True
+    other_words = (
+        "--lexicon FILE names another one, and --words any takes any number of words from this one"
+    )
     corpus_options = ()
 
     def claims_list(self, first: bytes) -> bool:
@@ -35,6 +38,15 @@ class StrandsInArchive(ArchivePlug):
         from nightgrid.solvers.strands.rules import Rules
 
         return is_cover(puzzle, Rules.parse(game.rules), solution)
+
+    def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:
+        """Name the words of the cover that are neither words nor compounds that the rules allow."""
+        from nightgrid.archive.games.strands.official import missing_words
+        from nightgrid.archive.words.binding import lexicon_of
+        from nightgrid.solvers.strands.rules import Rules
+
+        lexicon = lexicon_of(game)
+        return () if lexicon is None else missing_words(lexicon, Rules.parse(game.rules), solution)
 
     def is_same(self, official: Any, found: Any) -> bool:
         """Compare words and cells, and of words that are not placed the words alone."""

@@ -246,12 +246,14 @@ def test_job_that_the_night_has_answered_needs_no_server(invoke: Invoke, several
     words = ("--lake", "lake")
     assert invoke("nightly", "--source", str(several), *words, *PLAIN)[0] == 0
     file = str(several / "letterboxed" / "2026-01-01.json")
-    code, job, _ = invoke("submit", file, "--ask", "best(10)", *words)
+    code, out, _ = invoke("submit", file, "--ask", "best(10)", *words)
     assert code == 0
-    code, out, _ = invoke("result", job.strip(), *words)
+    job, name = out.split()
+    assert name == "letterboxed/2026-01-01"
+    code, out, _ = invoke("result", job, *words)
     assert code == 0
     assert " solution" in out.splitlines()[0]
     assert ", the best of 2 words, in " in out.splitlines()[0]
     assert "① " in out
-    _, out, _ = invoke("result", job.strip(), *words, "--json")
+    _, out, _ = invoke("result", job, *words, "--json")
     assert json.loads(out)["value"] == 2

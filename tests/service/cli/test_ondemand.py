@@ -79,7 +79,11 @@ def test_queued_solves_from_submit_to_result(
 
     submitted = nightgrid("submit", file)
     assert (submitted.returncode, submitted.stderr) == (0, "")
-    pair, stuck, hard = submitted.stdout.split()
+    told = [line.split() for line in submitted.stdout.splitlines()]
+    assert [name for _, name in told] == [
+        f"pips/2026-01-05/{x}" for x in ("easy", "medium", "hard")
+    ]
+    pair, stuck, hard = (job for job, _ in told)
 
     watched = nightgrid("status", "--watch")
     assert watched.returncode == 0
@@ -90,12 +94,15 @@ def test_queued_solves_from_submit_to_result(
     row = json.loads(out)
     assert (row["job_id"], row["status"], row["count"]) == (pair, "solved", PAIR_COUNT)
     assert invoke("result", stuck, "--wait", "60")[0] == 2
+    code, out, _ = invoke("result", pair, stuck, "--format", "csv")
+    assert code == 2, "over several jobs the largest counts"
+    assert [line.split(",")[0] for line in out.splitlines()] == ["job_id", pair, stuck]
     counted = invoke("result", hard, "--wait", "60", "--json")[1]
     expected = game("pips").solve(board, Ask(kind="count")).count
     assert json.loads(counted)["count"] == expected
     assert "done" in invoke("status", hard)[1]
 
-    first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].strip()
+    first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].split()[0]
     drawn = nightgrid("result", first, "--wait", "60")
     (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
     assert draw_solution(solution) in drawn.stdout
@@ -109,4 +116,4 @@ def test_queued_solves_from_submit_to_result(
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(60) == 0
     code, out, _ = invoke("submit", file, "--level", "easy")
-    assert (code, out.strip()) == (0, pair), "known: no server needed"
+    assert (code, out.split()[0]) == (0, pair), "known: no server needed"

@@ -397,14 +397,14 @@ def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
 def test_result_draws_the_best_cover_and_ranks_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from nightgrid.service.cli.ondemand import _say_row
+    from nightgrid.service.cli.jobs import _say_row
 
     row = {
         "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
         "count": 2, "states": 7, "kernel_ns": 3_000_000, "reason": "",
         "solutions": [cover_to_json(COVER)] * 2,
     }  # fmt: skip
-    _say_row(row)
+    _say_row(row, PUZZLE.puzzle_id)
     out = capsys.readouterr().out
     assert out.startswith(f"best(2) of puzzle {PUZZLE.puzzle_id}: 2 solutions in 3 ms (7 states)")
     assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1

@@ -1,0 +1,213 @@
+"""Boards of a lake by reference, as payloads would have given them.
+
+A look-up reads the columns that it compares, and only of the row groups that may hold what is
+asked for: no row of the others becomes a Python object.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.games import archive_plug, has_plug, reader
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.lookup.reference import (
+    DateReference,
+    IdReference,
+    Reference,
+    reference_text,
+)
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.words.binding import open_game
+from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+
+CORPORA = "corpora"
+"""The folder of corpora, each with a folder of puzzles."""
+MATCHES_SHOWN = 5
+"""Matches of an ambiguous reference that a message names."""
+_TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A puzzle of the lake, with what its edition says of it; without one it has no date."""
+
+    game: str
+    published: Published
+
+    @property
+    def name(self) -> str:
+        """Its reference: game, date and level, or else its id."""
+        date = self.published.date
+        if date is None:
+            return str(self.published.puzzle.puzzle_id)
+        return reference_text(self.game, date, self.published.level)
+
+
+def find_boards(lake: Lake, reference: Reference) -> list[Board]:
+    """Find the boards that a reference names, those of a date in the order of its levels.
+
+    Of an edition with several revisions the last one counts, drafts included. A puzzle id is looked
+    up among the puzzles of nights and of corpora; a puzzle that stood on several dates has the last
+    of these. Raises PermanentError, in one sentence, when there is no lake, no such puzzle, or
+    more than one for a prefix.
+    """
+    try:
+        if isinstance(reference, DateReference):
+            return _on_date(lake, reference)
+        return [_with_id(lake, reference)]
+    except pa.ArrowException as error:
+        raise PermanentError(f"a table of {lake.url} is damaged: {error}") from error
+
+
+def check_lake(lake: Lake) -> None:
+    """Raise PermanentError where there is no lake with puzzles."""
+    if not any(map(lake.exists, ("puzzles", "editions", CORPORA))):
+        raise PermanentError(
+            f"{lake.url} is no lake with puzzles; name one with --lake or NIGHTGRID_LAKE"
+        )
+
+
+def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict[str, Any]]:
+    """Read the last revision of each date and level of a game among the editions that match."""
+    found = lake.dataset(editions_path(game), EDITIONS).to_table(filter=condition).to_pylist()
+    found.sort(key=lambda row: (row["date"], row["level"], row["revision"]))
+    return list({(row["date"], row["level"]): row for row in found}.values())
+
+
+def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
+    check_lake(lake)
+    game = reference.game
+    rows = editions_where(lake, game, pc.field("date") == pa.scalar(reference.date, pa.date32()))
+    if not rows:
+        raise PermanentError(f"{reference} is not in {lake.url}, {_range(lake, game)}")
+    order = {level: i for i, level in enumerate(reader(game).LEVELS)}
+    rows.sort(key=lambda row: (order.get(row["level"], len(order)), row["level"]))
+    if reference.level is not None:
+        levels = [row["level"] for row in rows]
+        rows = [row for row in rows if row["level"] == reference.level]
+        if not rows:
+            raise PermanentError(
+                f"{reference} is not in {lake.url}; that date has {', '.join(levels)}"
+            )
+    found = _puzzles(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
+    missing = [row["puzzle_id"] for row in rows if row["puzzle_id"] not in found]
+    if missing:
+        raise PermanentError(f"{reference}: puzzle {missing[0]} is missing from {lake.url}")
+    return [_board(lake, game, found[row["puzzle_id"]], row) for row in rows]
+
+
+def _range(lake: Lake, game: str) -> str:
+    """Say which dates of a game a lake has."""
+    dates = lake.read_table(editions_path(game), EDITIONS, ["date"]).column("date")
+    if not len(dates):
+        return f"which has no date of {game}"
+    ends = pc.min_max(dates).as_py()
+    first, last = ends["min"], ends["max"]
+    if first == last:
+        return f"which has {first} of {game}"
+    days = len(pc.unique(dates))
+    whole = (last - first).days + 1 == days
+    gaps = "" if whole else f", {days:,} of these days"
+    return f"which has dates of {game} from {first} to {last}{gaps}"
+
+
+def _with_id(lake: Lake, reference: IdReference) -> Board:
+    check_lake(lake)
+    whole = len(reference.prefix) == ID_HEX_DIGITS
+    matches: dict[tuple[str, str], str] = {}
+    for game, folder in _folders(lake):
+        for path, puzzle_id in _ids(lake, game, folder, reference.prefix):
+            matches.setdefault((puzzle_id, game), path)
+        if matches and whole:
+            break
+    if not matches:
+        beginning = "" if whole else "..., whose id begins so"
+        raise PermanentError(f"{lake.url} has no puzzle {reference}{beginning}")
+    if len(matches) > 1:
+        ids = sorted(puzzle_id for puzzle_id, _ in matches)
+        more = f" and {len(ids) - MATCHES_SHOWN:,} more" if len(ids) > MATCHES_SHOWN else ""
+        raise PermanentError(
+            f"{len(ids):,} puzzles of {lake.url} begin with {reference}: "
+            f"{', '.join(ids[:MATCHES_SHOWN])}{more}; expected more digits"
+        )
+    (((puzzle_id, game), path),) = matches.items()
+    rows = editions_where(lake, game, pc.field("puzzle_id") == puzzle_id)
+    return _board(
+        lake,
+        game,
+        _puzzles(lake, game, [path], [puzzle_id])[puzzle_id],
+        rows[-1] if rows else None,
+    )
+
+
+def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
+    """Name the tables that have puzzles, with their game: first those of nights."""
+    games = [game for game in GAMES if has_plug(game)]
+    yield from ((game, puzzles_folder(game)) for game in games)
+    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
+        about = read_json(lake, f"{CORPORA}/{corpus_id}/plan.json")
+        if about is not None and about["game"] in games:
+            yield about["game"], f"{CORPORA}/{corpus_id}/puzzles"
+
+
+def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str, str]]:
+    """Find the puzzle ids of a folder that begin with a prefix: (file, id)."""
+    condition = pc.field("puzzle_id") == prefix
+    if len(prefix) < ID_HEX_DIGITS:
+        # As bounds, which row groups can be left out by; "g" follows every hexadecimal digit.
+        condition = (pc.field("puzzle_id") >= prefix) & (pc.field("puzzle_id") < f"{prefix}g")
+    for fragment in lake.dataset(folder, archive_plug(game).puzzles()).get_fragments():
+        found = fragment.to_table(columns=["puzzle_id"], filter=condition).column("puzzle_id")
+        yield from ((getattr(fragment, "path", folder), name) for name in found.to_pylist())
+
+
+def _puzzles(
+    lake: Lake, game: str, paths: Sequence[str], puzzle_ids: Sequence[str]
+) -> dict[str, Any]:
+    """Read puzzles of files or folders by id; those that are not there are left out."""
+    condition = pc.field("puzzle_id").isin(pa.array(sorted(set(puzzle_ids)), pa.string()))
+    schema = archive_plug(game).puzzles()
+    tables = [schema.empty_table()]
+    for path in paths:
+        for fragment in lake.dataset(path, schema).get_fragments():
+            # Two looks: one at the ids alone, the other at the boards of few row groups.
+            groups = getattr(fragment, "split_by_row_group", lambda _, whole=fragment: [whole])
+            tables += [
+                group.to_table(schema=schema, filter=condition)
+                for group in groups(condition)
+                if group.count_rows(filter=condition)
+            ]
+    table = pa.concat_tables(tables)
+    arrays = arrays_of(table)
+    bound = open_game(lake, game)
+    names = table.column("puzzle_id").to_pylist()
+    return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
+
+
+def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -> Board:
+    if edition is None:
+        return Board(game=game, published=Published(date=None, level=None, puzzle=puzzle))
+    text = edition["official_solution"]
+    solution = None if text is None else open_game(lake, game).solution_from_json(json.loads(text))
+    told = {name: edition[name] for name in _TOLD}
+    date: dt.date = edition["date"]
+    return Board(
+        game=game,
+        published=Published(
+            date=date, level=edition["level"], puzzle=puzzle, solution=solution, **told
+        ),
+    )

@@ -1,0 +1,309 @@
+"""Lists of what a lake has: its puzzles, results and quarantine, a table of rows at a time.
+
+Rows go by in batches. What is held beside a batch is the editions of one game, and the ids of jobs
+that ended without an answer.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.normalise import quarantine_path
+from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.lake.conforming import with_codes
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import (
+    CORPUS_QUARANTINE,
+    COUNT,
+    EDITIONS,
+    QUARANTINE,
+    RESULTS,
+    fields,
+)
+from nightgrid.archive.lookup.boards import CORPORA
+from nightgrid.archive.lookup.hints import hint_of
+from nightgrid.archive.results.results import RESULTS_FOLDER
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.registry import GAMES
+
+BATCH_ROWS = 16_384
+SORTED_ROWS = 65_536
+"""A list of at most so many rows is in the order of game, date and level; a longer one comes as the
+lake has it."""
+
+PUZZLES = pa.schema(
+    fields(
+        "puzzle string, game string, date date32, level string, revision int32, draft bool, "
+        "size int32?, puzzle_id string"
+    )
+)
+RESULT_ROWS = pa.schema(
+    fields(
+        "puzzle string, game string, date date32?, level string?, ask string, status string, "
+        "count count?, value int64?, seconds double, reason_code string?, reason string, "
+        "hint string, rules string, lexicon_id string, solver_version string, puzzle_id string, "
+        "job_id string, run_id string"
+    )
+)
+QUARANTINE_ROWS = pa.schema(
+    fields(
+        "game string, date date32?, level string?, source string, source_row int64?, rule string, "
+        "place string, message string, corpus string"
+    )
+)
+_OPEN = (str(Status.OVER_BUDGET), str(Status.POISON))
+"""Statuses that a later run may replace by an answer."""
+_ORDER = ("game", "date", "level")
+_STANDS = ("puzzle_id", "date", "level", "official_solution")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which rows are wanted."""
+
+    games: tuple[str, ...] = GAMES
+    statuses: frozenset[str] = frozenset(map(str, Status))
+    since: dt.date | None = None
+    """First date; with it, rows without a date are left out."""
+    until: dt.date | None = None
+
+    @property
+    def dated(self) -> bool:
+        """Whether dates bound the list."""
+        return self.since is not None or self.until is not None
+
+    def on_dates(self, table: pa.Table) -> pa.Table:
+        """Keep the rows of the wanted dates."""
+        if self.since is not None:
+            table = table.filter(pc.greater_equal(table.column("date"), self.since))
+        if self.until is not None:
+            table = table.filter(pc.less_equal(table.column("date"), self.until))
+        return table
+
+
+def list_puzzles(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+    """List the puzzles that stand on dates today, drafts included, by game, date and level.
+
+    A puzzle that stands on several dates has a row for each. Those of corpora stand on none.
+    """
+    columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
+    for game in _played(wanted):
+        schema = archive_plug(game).puzzles()
+        boards = lake.dataset(puzzles_folder(game), schema)
+        rows = lake.scan(editions_path(game), EDITIONS, columns)
+        for table in map(wanted.on_dates, _last_revisions(rows)):
+            for batch in _cut(table):
+                ids = batch.column("puzzle_id").combine_chunks()
+                known = boards.to_table(
+                    ["puzzle_id", "size"], filter=pc.field("puzzle_id").isin(ids)
+                )
+                at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
+                made = {name: batch.column(name) for name in columns}
+                made["size"] = known.column("size").take(at)
+                made["draft"] = pc.fill_null(made["draft"], False)
+                made["puzzle"] = _names(batch)
+                yield _laid(made, PUZZLES)
+
+
+def list_results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+    """List the results of jobs, with the date and level on which their puzzle stands today.
+
+    A puzzle that stands on several dates has a row for each, one that stands on none a row without
+    a date. A job that ended over budget or as poison is left out where another run has its answer.
+    """
+    return _sorted(_results(lake, wanted), RESULT_ROWS)
+
+
+def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+    games = _played(wanted)
+    stands = {game: _editions(lake, game) for game in games}
+    files = lake.dataset(RESULTS_FOLDER, RESULTS)
+    replaced = _replaced(lake) if wanted.statuses & {*_OPEN} else pa.array([], pa.string())
+    condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(wanted.statuses))
+    batches = files.to_batches(
+        filter=condition, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+    )
+    for batch in batches:
+        rows = with_codes(pa.Table.from_batches([batch]))
+        final = pc.invert(pc.is_in(rows.column("status"), value_set=pa.array(_OPEN)))
+        kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
+        rows = rows.filter(pc.or_(final, kept))
+        for game in games:
+            mine = rows.filter(pc.equal(rows.column("game"), game))
+            if len(mine):
+                yield from _joined(lake, mine, stands[game], wanted)
+
+
+def _joined(lake: Lake, rows: pa.Table, stands: pa.Table, wanted: Wanted) -> Iterator[pa.Table]:
+    here = stands.filter(pc.is_in(stands.column("puzzle_id"), value_set=_ids(rows)))
+    # The official solutions go round the join as texts of few rows.
+    table = rows.join(here, "puzzle_id", join_type="left outer")
+    table = wanted.on_dates(table)
+    table = table.sort_by([(name, "ascending") for name in (*_ORDER, "ask", "job_id")])
+    if not len(table):
+        return
+    made = {name: table.column(name) for name in table.column_names if name in RESULT_ROWS.names}
+    made["puzzle"] = _names(table)
+    made["seconds"] = pc.divide(pc.cast(table.column("kernel_ns"), pa.float64()), 1e9)
+    made["hint"] = pa.array(_hints(lake, table), pa.string())
+    yield _laid(made, RESULT_ROWS)
+
+
+def _hints(lake: Lake, table: pa.Table) -> list[str]:
+    """Say of unsolvable rows what may be the matter with their words."""
+    told = [""] * len(table)
+    stuck = pc.and_(
+        pc.equal(table.column("status"), str(Status.UNSOLVABLE)),
+        pc.is_valid(table.column("official_solution")),
+    )
+    names = ("game", "rules", "lexicon_id", "official_solution")
+    for row in pc.indices_nonzero(stuck).to_pylist():
+        values = {name: table.column(name)[row].as_py() for name in names}
+        told[row] = hint_of(lake, **values)
+    return told
+
+
+def _replaced(lake: Lake) -> pa.Array:
+    """Find the jobs without an answer that have one elsewhere."""
+    files = lake.dataset(RESULTS_FOLDER, RESULTS)
+    is_open = pc.field("status").isin(list(_OPEN))
+    ids = _ids(files.to_table(["job_id"], filter=is_open), "job_id")
+    if not len(ids):
+        return ids
+    answered = files.to_table(["job_id"], filter=~is_open & pc.field("job_id").isin(ids))
+    return _ids(answered, "job_id")
+
+
+def list_quarantine(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+    """List what broke a rule, first of nights by game and date, then of each corpus."""
+    for game in _played(wanted):
+        names = [name for name in QUARANTINE.names if name in QUARANTINE_ROWS.names]
+        for rows in lake.scan(quarantine_path(game), QUARANTINE, [*names, "url"]):
+            table = wanted.on_dates(rows)
+            made = {name: table.column(name) for name in names}
+            made["source"] = pa.array([_path(url) for url in table.column("url").to_pylist()])
+            yield from _cut(_laid(made | _alike(table, corpus=""), QUARANTINE_ROWS))
+    if wanted.dated:
+        return
+    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
+        about = read_json(lake, f"{CORPORA}/{corpus_id}/plan.json")
+        if about is None or about["game"] not in wanted.games:
+            continue
+        path = f"{CORPORA}/{corpus_id}/quarantine"
+        for rows in lake.scan(path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names):
+            made = {name: rows.column(name) for name in rows.column_names}
+            told = _alike(rows, corpus=about["name"], game=about["game"])
+            yield from _cut(_laid(made | told, QUARANTINE_ROWS))
+
+
+LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, Wanted], Iterator[pa.Table]]]] = {
+    "puzzles": (PUZZLES, list_puzzles),
+    "results": (RESULT_ROWS, list_results),
+    "quarantine": (QUARANTINE_ROWS, list_quarantine),
+}
+"""What can be listed: the columns of its rows, and what reads them."""
+
+
+def _played(wanted: Wanted) -> list[str]:
+    return [game for game in wanted.games if has_plug(game)]
+
+
+def _editions(lake: Lake, game: str) -> pa.Table:
+    """Read where the puzzles of a game stand today."""
+    rows = lake.scan(editions_path(game), EDITIONS, (*_STANDS, "revision"))
+    schema = pa.schema([EDITIONS.field(name) for name in _STANDS])
+    found = [table.select(list(_STANDS)).cast(schema) for table in _last_revisions(rows)]
+    return pa.concat_tables([schema.empty_table(), *found])
+
+
+def _last_revisions(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Keep the last revision of each date and level; the rows are sorted by them."""
+    held: pa.Table | None = None
+    for rows in tables:
+        table = rows if held is None else pa.concat_tables([held, rows])
+        if not len(table):
+            continue
+        ends = pa.array([False] * (len(table) - 1) + [True])
+        for name in ("date", "level"):
+            column = table.column(name).combine_chunks()
+            differs = pc.not_equal(column[:-1], column[1:])
+            ends = pc.or_(ends, pa.concat_arrays([differs, pa.array([False])]))
+        kept = table.filter(ends)
+        # The next table may go on with the last date and level.
+        held = kept.slice(len(kept) - 1)
+        yield kept.slice(0, len(kept) - 1)
+    if held is not None:
+        yield held
+
+
+def _sorted(tables: Iterator[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Put a list of at most SORTED_ROWS in order; let a longer one pass as it comes."""
+    held: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        held.append(table)
+        rows += len(table)
+        if rows > SORTED_ROWS:
+            yield from held
+            yield from tables
+            return
+    if rows:
+        table = pa.concat_tables(held)
+        yield table.sort_by([(name, "ascending") for name in (*_ORDER, "ask", "job_id")])
+    else:
+        yield schema.empty_table()
+
+
+def _cut(table: pa.Table) -> Iterator[pa.Table]:
+    for start in range(0, len(table), BATCH_ROWS):
+        yield table.slice(start, BATCH_ROWS)
+
+
+def _names(table: pa.Table) -> pa.Array:
+    """Write the reference of each row: game, date and level, or the puzzle's id without a date."""
+    columns = (table.column(name).to_pylist() for name in (*_ORDER, "puzzle_id"))
+    return pa.array(
+        [
+            puzzle_id if date is None else f"{game}/{date}/{level}"
+            for game, date, level, puzzle_id in zip(*columns, strict=True)
+        ],
+        pa.string(),
+    )
+
+
+def _ids(table: pa.Table, name: str = "puzzle_id") -> pa.Array:
+    return pc.unique(table.column(name))
+
+
+def _alike(table: pa.Table, **values: str) -> dict[str, pa.Array]:
+    return {name: pa.repeat(pa.scalar(text), len(table)) for name, text in values.items()}
+
+
+def _path(url: str) -> str:
+    """Write the place of a payload as a person would: a file by its path."""
+    return unquote(url.removeprefix("file://")) if url.startswith("file:///") else url
+
+
+def _laid(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
+    rows = len(next(iter(columns.values())))
+    return pa.table(
+        [
+            pa.chunked_array([pa.nulls(rows, field.type)])
+            if field.name not in columns
+            else columns[field.name].cast(field.type)
+            for field in schema
+        ],
+        schema=schema,
+    )
+
+
+assert RESULT_ROWS.field("count").type == COUNT

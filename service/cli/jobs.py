@@ -1,0 +1,335 @@
+"""`nightgrid status` and `result`: where on-demand jobs are, and what became of jobs."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from nightgrid.service.cli.answers import say_best
+from nightgrid.service.games import view
+from nightgrid.service.options.shared_options import (
+    FormatName,
+    Json,
+    LakeOption,
+    OutputFile,
+    read_settings,
+)
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    duration,
+    emit,
+    exit_for,
+    plural,
+    say,
+    say_drawing,
+)
+from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.registry import game
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.broker.queues import Demand
+    from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.settings import Settings
+
+WATCH_EVERY_S = 0.5
+MAX_JOBS_SHOWN = 50
+MAX_WAIT_S = 7 * 24 * 3600.0
+JOB_COLUMNS = {
+    "job_id": "string",
+    "state": "string",
+    "age_s": "double?",
+    "attempts": "int64",
+    "run_id": "string?",
+    "chunks_done": "int64?",
+    "chunks_total": "int64?",
+}
+"""Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
+RESULT_COLUMNS = {
+    "job_id": "string",
+    "puzzle_id": "string",
+    "game": "string",
+    "ask": "string",
+    "rules": "string",
+    "lexicon_id": "string",
+    "solver_version": "string",
+    "status": "string",
+    "count": "count?",
+    "value": "int64?",
+    "reason_code": "string?",
+    "reason": "string",
+    "states": "int64",
+    "kernel_ns": "int64",
+    "run_id": "string",
+}
+RESULT_SHOWN = {
+    "puzzle_id": "puzzle id",
+    "ask": "ask",
+    "status": "status",
+    "count": "count",
+    "reason": "reason",
+}
+
+Jobs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="JOB|REFERENCE",
+        help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
+        "puzzle id or its beginning. Without one: every job that has no result yet.",
+    ),
+]
+
+
+def status(
+    jobs: Jobs = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Look again until all of it is done.")
+    ] = False,
+    lake: LakeOption = None,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    json: Json = False,
+) -> int:
+    """Show where on-demand jobs are, how old the oldest is, and who works.
+
+    A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
+    submitted.
+    """
+    from nightgrid.archive.lake.storage import Lake
+
+    form = chosen_format(format_, output, json=json)
+    rows = form not in (None, Format.JSON) or output is not None
+    if watch and rows:
+        raise PermanentError("--watch shows lines or --json; it takes no other --format")
+    settings = read_settings(lake=lake)
+    store = Lake.open(settings.lake)
+    shown: Any = None
+    named, code = _named(store, jobs or ())
+    if jobs and not named:
+        return code
+    with _screen(moving=watch and form is None) as write:
+        while True:
+            look = _jobs_look(store, named) if jobs else _queue_look(store, settings)
+            if form is not None and rows:
+                listed = [asdict(status) for status in look.jobs]
+                write_rows(listed, JOB_COLUMNS, form, output)
+            elif form is not None and (look.seen != shown or not watch):
+                for value in look.values:
+                    emit(value)
+            elif look.seen != shown:
+                write(look.text)
+            shown = look.seen
+            if not watch or look.over:
+                return max(code, look.code)
+            time.sleep(WATCH_EVERY_S)
+
+
+def _named(store: Lake, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
+    """Find the jobs that texts name; complain of each that names none."""
+    from nightgrid.workers.ondemand.naming import jobs_named
+
+    found: dict[str, str] = {}
+    code = Exit.OK
+    for text in texts:
+        try:
+            found |= jobs_named(store, text)
+        except PermanentError as error:
+            complain(str(error))
+            code = Exit.BAD_INPUT
+    return found, code
+
+
+@contextmanager
+def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
+    """Give what writes a look: over the one before it on a terminal, else below it."""
+    if not (moving and sys.stdout.isatty()):
+        yield functools.partial(print, flush=True)
+        return
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False, vertical_overflow="visible") as live:
+        yield lambda text: live.update(Text(text), refresh=True)
+
+
+def result(
+    jobs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB|REFERENCE",
+            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
+            "puzzle id or its beginning.",
+        ),
+    ],
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=MAX_WAIT_S, metavar="S", help="Wait up to S seconds for all of them."
+        ),
+    ] = 0.0,
+    lake: LakeOption = None,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    json: Json = False,
+) -> int:
+    """Print what became of jobs.
+
+    A reference means every job about its puzzles, whatever was asked, by a night, a count or on
+    demand. --format csv and parquet leave solutions out; --json has them. Exit code: 0 solved, 1
+    not there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the
+    largest.
+    """
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.ondemand import jobs as ondemand
+
+    form = chosen_format(format_, output, json=json)
+    settings = read_settings(lake=lake)
+    store = Lake.open(settings.lake)
+    named, worst = _named(store, jobs)
+    until = time.monotonic() + wait
+    rows: list[dict[str, Any]] = []
+    for job, name in named.items():
+        row = ondemand.result(store, job, timeout_s=max(0.0, until - time.monotonic()))
+        if row is None:
+            state = ondemand.status(store, job)
+            if form is Format.JSON and output is None:
+                emit(asdict(state))
+            complain(f"job {job} has no result yet: it is {state.state}; --wait S waits for it")
+            worst = max(worst, Exit.FAILED)
+            continue
+        worst = max(worst, exit_for(Status(row["status"])))
+        if form is Format.JSON and output is None:
+            emit(row)
+        elif form is None:
+            if rows:
+                say()
+            _say_row(row, name)
+        rows.append(row)
+    if form is not None and (form is not Format.JSON or output is not None):
+        write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
+    return worst
+
+
+def _say_row(row: dict[str, Any], name: str) -> None:
+    cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
+    ended = row["status"].replace("_", " ")
+    if row["count"] is not None and row["status"] == "solved":
+        ended = plural(row["count"], "solution")
+    if row.get("value") is not None:
+        ended += f", the best of {view(row['game']).value(row['value'], row['rules'])},"
+    called = f" ({name})" if "/" in name else ""
+    say(f"{row['ask']} of puzzle {row['puzzle_id']}{called}: {ended} in {cost}")
+    if row["reason"]:
+        say(row["reason"])
+    played = game(row["game"])
+    shown = view(row["game"])
+    solutions = [played.solution_from_json(value) for value in row["solutions"]]
+    if Ask.parse(row["ask"]).kind == "best":
+        say_best(shown, None, solutions)
+        return
+    for solution in solutions:
+        say()
+        say_drawing(shown.solution(None, solution, scored=True))
+
+
+class _Look(NamedTuple):
+    seen: Any
+    """What has to change for the look to be shown again: all but ages."""
+    values: list[dict[str, Any]]
+    text: str
+    over: bool
+    """Whether nothing is left to wait for."""
+    jobs: Sequence[JobStatus] = ()
+    code: Exit = Exit.OK
+
+
+def _jobs_look(store: Lake, named: dict[str, str]) -> _Look:
+    from nightgrid.workers.ondemand import jobs as ondemand
+
+    found = [ondemand.status(store, job) for job in named]
+    names = [name if "/" in name else "" for name in named.values()]
+    lines = [f"{_job_text(job)}  {name}".rstrip() for job, name in zip(found, names, strict=True)]
+    return _Look(
+        seen=[asdict(job) | {"age_s": None} for job in found],
+        values=[asdict(job) for job in found],
+        text="\n".join(lines),
+        over=all(job.state in ("done", "unknown") for job in found),
+        jobs=found,
+        code=Exit.BAD_INPUT if any(job.state == "unknown" for job in found) else Exit.OK,
+    )
+
+
+def _queue_look(store: Lake, settings: Settings) -> _Look:
+    import redis
+
+    from nightgrid.workers.broker.queues import demand
+    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.ondemand import jobs as ondemand
+
+    records = ondemand.open_records(store)
+    found = [ondemand.status(store, record["job_id"]) for record in records]
+    jobs = [job for job in found if job.state != "done"]
+    workers: int | None = None
+    batch: Demand | None = None
+    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        alive = len(living(client, settings))
+        batch = demand(settings)
+        workers = alive
+    told = None if batch is None else asdict(batch)
+    states = [job.state for job in jobs]
+    summary: dict[str, Any] = {
+        "queued": states.count("queued"),
+        "working": states.count("working"),
+        "runs": states.count("run"),
+        "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
+        "workers": workers,
+        "batch": told,
+    }
+    ageless = [asdict(job) | {"age_s": None} for job in jobs]
+    return _Look(
+        seen=(ageless, workers, told and told | {"oldest_s": None}),
+        values=[*map(asdict, jobs), summary],
+        text=_queue_text(jobs, summary, batch),
+        over=not jobs,
+        jobs=jobs,
+    )
+
+
+def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None) -> str:
+    workers = "no server" if summary["workers"] is None else plural(summary["workers"], "worker")
+    oldest = summary["oldest_s"]
+    age = "" if oldest is None else f", oldest {oldest:.1f} s"
+    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
+    if len(jobs) > MAX_JOBS_SHOWN:
+        lines.append(f"and {len(jobs) - MAX_JOBS_SHOWN:,} more")
+    lines.append(
+        f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
+        f"{age}; {workers}"
+    )
+    if batch is not None and batch.processes_wanted:
+        lines.append(
+            f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "
+            f"oldest {batch.oldest_s:.1f} s; processes: {batch.processes}"
+        )
+    return "\n".join(lines)
+
+
+def _job_text(job: JobStatus) -> str:
+    text = f"{job.job_id}  {job.state}"
+    if job.chunks_total is not None:
+        text += f", {job.chunks_done:,} of {job.chunks_total:,} chunks"
+    if job.age_s is not None:
+        text += f", {job.age_s:.1f} s old"
+    if job.attempts > 1:
+        text += f", attempt {job.attempts}"
+    return text

@@ -1,0 +1,132 @@
+"""`nightgrid list`: the puzzles, results and quarantine of a lake, row by row."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.options.shared_options import (
+    FormatName,
+    Json,
+    LakeOption,
+    OutputFile,
+    check_game,
+    one_of,
+    parse_date,
+    read_settings,
+)
+from nightgrid.service.terminal.console import Exit, note
+from nightgrid.service.terminal.formats import Format, chosen_format, write_table
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+
+KINDS = ("puzzles", "results", "quarantine")
+SHOWN = {
+    "puzzles": {
+        "puzzle": "puzzle",
+        "size": "size",
+        "revision": "revision",
+        "puzzle_id": "puzzle id",
+    },
+    "results": {
+        "puzzle": "puzzle",
+        "ask": "ask",
+        "status": "status",
+        "count": "count",
+        "seconds": "seconds",
+        "reason|hint": "why",
+    },
+    "quarantine": {
+        "game": "game",
+        "date": "date",
+        "source": "file",
+        "rule": "rule",
+        "place": "place",
+        "message": "message",
+    },
+}
+"""Columns of the tables that are drawn, with their headings; the other formats have all."""
+STATUSES = tuple(map(str, Status))
+
+
+def list_rows(
+    what: Annotated[
+        str | None,
+        typer.Argument(metavar="puzzles|results|quarantine", help="What to list."),
+    ] = None,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME",
+            help=f"{one_of(GAMES)} alone; may be given several times. Default: all.",
+        ),
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATUS,...",
+            help=f"Of results those that ended so: {one_of(STATUSES)}, or several with commas.",
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="DATE", help="First date; rows without a date are left out."
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Last date; rows without a date are left out."),
+    ] = None,
+    lake: LakeOption = None,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    json: Json = False,
+) -> int:
+    """List the puzzles, results or quarantine of a lake, row by row.
+
+    puzzles: what stands on each date and level. results: what was asked of each puzzle, how it
+    ended and why, with all asks, rules and solver versions. quarantine: which rule each payload or
+    row of a corpus broke, and where. A puzzle is named by a reference, which show, solve, submit
+    and result take. The table that is drawn has the columns that people look at, the other formats
+    have all. Lists of more than 65,536 results come in the order of the lake, others by game, date
+    and level. Memory does not grow with the list. Exit code: 0, or 3 for bad input or no lake.
+    """
+    if what not in KINDS:
+        named = "is missing" if what is None else f"is {what!r:.40}"
+        raise PermanentError(f"what to list {named}; expected {one_of(KINDS)}")
+    for name in game or ():
+        check_game(name)
+    if status is not None and what != "results":
+        raise PermanentError(f"--status is of results, not of {what}")
+    statuses = _statuses(status)
+    form = chosen_format(format_, output, json=json) or Format.TABLE
+    since = None if from_ is None else parse_date(from_, "--from")
+    until = None if to is None else parse_date(to, "--to")
+
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.archive.lookup.listing import LISTS, Wanted
+
+    store = Lake.open(read_settings(lake=lake).lake)
+    check_lake(store)
+    schema, rows_of = LISTS[what]
+    wanted = Wanted(
+        games=tuple(game or GAMES), statuses=frozenset(statuses), since=since, until=until
+    )
+    rows = write_table(rows_of(store, wanted), schema, form, output, shown=SHOWN[what])
+    if not rows and form is Format.TABLE:
+        note(f"no {what} of {store.url} match")
+    return Exit.OK
+
+
+def _statuses(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return STATUSES
+    named = tuple(name.strip().lower().replace("-", "_") for name in text.split(","))
+    unknown = [name for name in named if name not in STATUSES]
+    if unknown:
+        raise PermanentError(f"--status is {text!r:.60}; expected {one_of(STATUSES)}")
+    return named

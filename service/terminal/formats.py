@@ -1,0 +1,209 @@
+"""Tables as people and programs want them: drawn, or as CSV, JSON or Parquet, row by row.
+
+Rows come in Arrow tables, one after the other, and none is held longer than it takes to write it: a
+million rows take no more memory than some thousands.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from nightgrid.service.terminal.console import json_line, say_table
+from nightgrid.solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLE_ROWS = 1_000
+"""Rows of one drawn table: a longer list is drawn as several, each as wide as its rows need."""
+
+
+class Format(StrEnum):
+    """How a table is written."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def chosen_format(given: Format | None, output: Path | None, *, json: bool) -> Format | None:
+    """Tell the format from --format, --json and the name of --output; None where none of them says.
+
+    Raises PermanentError for two formats at once, for an output that cannot be, for a table that
+    would be drawn in a file, and for Parquet, which is no text, on a terminal.
+    """
+    if json and given not in (None, Format.JSON):
+        raise PermanentError(f"--json and --format {given} exclude one another; give one of them")
+    chosen = Format.JSON if json else given
+    if output is not None:
+        if chosen is None:
+            chosen = {f".{kind}": kind for kind in Format}.get(output.suffix.lower())
+        if chosen in (None, Format.TABLE):
+            raise PermanentError(f"--output {output} wants --format csv, json or parquet")
+        if output.is_dir() or not output.parent.is_dir():
+            raise PermanentError(f"--output {output} is no file that can be written")
+    elif chosen is Format.PARQUET and sys.stdout.isatty():
+        raise PermanentError("--format parquet is not for a terminal; add --output FILE, or a pipe")
+    return chosen
+
+
+def write_table(
+    tables: Iterable[pa.Table],
+    schema: pa.Schema,
+    form: Format,
+    output: Path | None = None,
+    *,
+    shown: Mapping[str, str] | None = None,
+) -> int:
+    """Write tables of one schema one after the other; return how many rows they had.
+
+    `shown` names the columns of a drawn table, each with its heading; None: all. "A|B" is what
+    stands in A, or else in B. JSON is one object
+    a line. A file is replaced when all of it is written, and not before.
+    """
+    if form is Format.TABLE:
+        return _draw(tables, schema, shown)
+    with _sink(output) as sink:
+        if form is Format.PARQUET:
+            return _write_parquet(tables, schema, sink)
+        rows, headed = 0, False
+        for table in tables:
+            rows += len(table)
+            sink.write(_csv(table, header=not headed) if form is Format.CSV else _json(table))
+            headed = True
+        if form is Format.CSV and not headed:
+            sink.write(_csv(schema.empty_table(), header=True))
+        return rows
+
+
+def write_rows(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str],
+    form: Format,
+    output: Path | None = None,
+    *,
+    shown: Mapping[str, str] | None = None,
+) -> None:
+    """Write a short table that is there as dictionaries; `columns` has the Arrow type of each."""
+    from nightgrid.archive.lake.tables import fields
+
+    listed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    import pyarrow as pa
+
+    schema = pa.schema(fields(listed))
+    chosen = [{name: row.get(name) for name in columns} for row in rows]
+    write_table([pa.Table.from_pylist(chosen, schema)], schema, form, output, shown=shown)
+
+
+def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str] | None) -> int:
+    import pyarrow as pa
+
+    headings = shown or {name: name.replace("_", " ") for name in schema.names}
+    kinds = {name: schema.field(name.partition("|")[0]).type for name in headings}
+    names = list(dict.fromkeys(name for key in headings for name in key.split("|")))
+    numbers = [
+        headings[name]
+        for name, kind in kinds.items()
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    ]
+    rows = 0
+    held: list[list[str]] = []
+    for row in _rows(tables, names):
+        held.append([_cell(_first_said(row, key)) for key in headings])
+        rows += 1
+        if len(held) == TABLE_ROWS:
+            say_table(list(headings.values()), held, numbers=numbers, whole=1)
+            held.clear()
+    if held:
+        say_table(list(headings.values()), held, numbers=numbers, whole=1)
+    return rows
+
+
+def _first_said(row: Mapping[str, Any], key: str) -> Any:
+    values = [row[name] for name in key.split("|")]
+    return next((value for value in values if value not in (None, "")), values[0])
+
+
+def _rows(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for table in tables:
+        for batch in table.select(list(names)).to_batches(max_chunksize=TABLE_ROWS):
+            yield from batch.to_pylist()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | Decimal):
+        return f"{int(value):,}"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    return " ".join(str(value).split())
+
+
+def _json(table: pa.Table) -> bytes:
+    rows = _rows([table], table.column_names)
+    return "".join(f"{json_line(_plain(row))}\n" for row in rows).encode()
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a row in the values that JSON has: a count is a whole number, a date a text."""
+    plain: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Decimal):
+            plain[name] = int(value)
+        elif isinstance(value, dt.date | dt.datetime):
+            plain[name] = value.isoformat()
+        else:
+            plain[name] = value
+    return plain
+
+
+def _csv(table: pa.Table, *, header: bool) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if header:
+        writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, sink: IO[bytes]) -> int:
+    import pyarrow.parquet as pq
+
+    rows = 0
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for table in tables:
+            rows += len(table)
+            writer.write_table(table)
+    return rows
+
+
+@contextmanager
+def _sink(output: Path | None) -> Iterator[IO[bytes]]:
+    if output is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    part = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as sink:
+            yield sink
+        part.replace(output)
+    except OSError as error:
+        raise PermanentError(f"--output {output}: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)

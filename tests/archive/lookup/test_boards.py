@@ -1,0 +1,113 @@
+"""Boards of a lake by reference: those of payloads again, and sentences for those it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+
+from nightgrid.archive.games import archive_plug, reader
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.reference import PREFIX_MIN, read_reference
+from nightgrid.solvers.errors import PermanentError
+from tests.archive.lookup.conftest import DAYS, GAMES, SAMPLE
+
+
+def found(lake: Lake, text: str):
+    return find_boards(lake, read_reference(text))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("day", DAYS)
+def test_a_date_gives_what_its_payload_gives(filled, game, day):
+    boards = found(filled, f"{game}/{day}")
+
+    payload = (SAMPLE / game / f"{day}.json").read_bytes()
+    expected = reader(game).read_puzzles(payload, "payload")
+    told = [(b.published.puzzle, b.published.solution, b.published.clue) for b in boards]
+    assert told == [(item.puzzle, item.solution, item.clue) for item in expected]
+    assert [board.name for board in boards] == [
+        f"{game}/{day}/{board.published.level}" for board in boards
+    ]
+
+
+def test_a_level_and_an_id_and_its_beginning_are_one_board(filled):
+    (board,) = found(filled, "pips/2026-01-02/hard")
+    puzzle_id = board.published.puzzle.puzzle_id
+
+    assert found(filled, puzzle_id) == [board]
+    assert found(filled, puzzle_id[:12].upper()) == [board]
+    assert [b.published.level for b in found(filled, "pips/2026-01-02")] == [
+        "easy", "medium", "hard",
+    ]  # fmt: skip
+
+
+def test_a_board_of_letter_boxed_brings_its_dictionary(filled):
+    (board,) = found(filled, "letterboxed/2026-01-02")
+
+    assert len(board.published.puzzle.dictionary) > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("pips/2026-01-03", "dates of pips from 2026-01-01 to 2026-01-04, 3 of these days"),
+        ("tiles/2026-01-03", "which has no date of tiles"),
+        ("pips/2026-01-02/expert", "that date has easy, medium, hard"),
+        ("0" * 32, "has no puzzle 00000000000000000000000000000000$"),
+        ("00000000", "has no puzzle 00000000..., whose id begins so"),
+    ],
+)
+def test_what_the_lake_lacks_gets_a_sentence(filled, text, sentence):
+    with pytest.raises(PermanentError, match=sentence):
+        found(filled, text)
+
+
+def test_a_folder_without_puzzles_is_no_lake(tmp_path):
+    lake = Lake.open(str(tmp_path / "nowhere"))
+
+    for text in ("pips/2026-01-03", "0" * 32):
+        with pytest.raises(PermanentError, match="is no lake with puzzles"):
+            found(lake, text)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_an_ambiguous_prefix_names_its_matches(filled, tmp_path):
+    # As many boards as it takes for two to begin alike: the same one under made-up ids.
+    table = read_puzzle_table(filled, "pips").slice(0, 1)
+    ids = [f"{'abcd' if i % 2 else 'abce'}{i:028x}" for i in range(20)]
+    schema = archive_plug("pips").puzzles()
+    many = pa.concat_tables([table] * len(ids))
+    many = many.set_column(0, schema.field(0), pa.array(ids)).cast(schema)
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_table(f"{puzzles_folder('pips')}/seg-00000.parquet", many)
+
+    with pytest.raises(PermanentError, match=r"10 puzzles of .* begin with abcd: ") as error:
+        found(lake, "abcd")
+    assert len(re.findall(r"abcd[0-9a-f]{28}", str(error.value))) == 5
+    assert "and 5 more; expected more digits" in str(error.value)
+    assert Counter(name[:PREFIX_MIN] for name in ids) == {"abcd": 10, "abce": 10}
+
+
+def test_puzzles_of_corpora_are_found_by_id(filled, tmp_path):
+    from nightgrid.archive.corpus.corpus import open_corpus
+
+    lake = Lake.open(str(tmp_path / "lake"))
+    corpus = open_corpus(lake, "pips:n=5,seed=3")
+    ids = [name for table in corpus.tables() for name in table.column("puzzle_id").to_pylist()]
+
+    (board,) = found(lake, ids[3][:10])
+    assert (board.published.puzzle.puzzle_id, board.published.date) == (ids[3], None)
+    assert board.name == ids[3]
+
+
+def test_a_damaged_table_is_said_to_be_damaged(filled, tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes("editions/pips.parquet", b"PAR1 no more")
+
+    with pytest.raises(PermanentError, match="is damaged"):
+        found(lake, "pips/2026-01-02")

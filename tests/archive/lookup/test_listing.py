@@ -1,0 +1,119 @@
+"""Lists of a lake: which rows, in which order, and what is left out."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pyarrow as pa
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
+from nightgrid.archive.lookup import listing
+from nightgrid.archive.lookup.listing import LISTS, Wanted
+from tests.archive.lookup.conftest import DAYS
+
+
+def rows(lake: Lake, what: str, **wanted: Any) -> list[dict[str, Any]]:
+    schema, rows_of = LISTS[what]
+    tables = list(rows_of(lake, Wanted(**wanted)))
+    assert all(table.schema.equals(schema) for table in tables)
+    return pa.concat_tables([schema.empty_table(), *tables]).to_pylist()
+
+
+def result(job: str, puzzle_id: str, status: str = "solved", run: str = "r", **more: Any) -> dict:
+    return {
+        "job_id": job, "puzzle_id": puzzle_id, "game": "pips", "ask": "count", "rules": "",
+        "lexicon_id": "", "solver_version": "1", "status": status, "count": None, "value": None,
+        "reason_code": None, "reason": "", "states": 1, "nodes": 1, "parts": 1,
+        "kernel_ns": 2_500_000, "table_bytes": 0, "run_id": run, **more,
+    }  # fmt: skip
+
+
+def results_of(lake: Lake, name: str, *made: dict) -> None:
+    ordered = sorted(made, key=lambda row: row["job_id"])
+    lake.write_table(f"results/{name}.parquet", pa.Table.from_pylist(ordered, RESULTS))
+
+
+def test_puzzles_have_a_row_for_each_date_and_level(filled):
+    found = rows(filled, "puzzles")
+
+    names = [row["puzzle"] for row in found if row["game"] != "pips"]
+    assert names == [f"{g}/{d}/daily" for g in ("strands", "letterboxed") for d in DAYS]
+    assert len([row for row in found if row["game"] == "pips"]) == 9
+    assert {row["size"] for row in found if row["game"] == "strands"} == {48}
+    assert rows(filled, "puzzles", games=("tiles",)) == []
+    some = rows(filled, "puzzles", since=dt.date(2026, 1, 2), until=dt.date(2026, 1, 3))
+    assert {row["date"] for row in some} == {dt.date(2026, 1, 2)}
+
+
+def test_only_the_last_revision_stands_however_the_table_is_cut(monkeypatch, tmp_path):
+    monkeypatch.setattr("nightgrid.archive.lake.storage.ROW_GROUP_ROWS", 2)
+    lake = Lake.open(str(tmp_path / "lake"))
+    seen = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    made = [
+        {"game": "pips", "date": dt.date(2026, 1, day), "level": "easy", "revision": revision,
+         "puzzle_id": f"{day}-{revision}", "seen_at": seen, "raw_sha256": "", "draft": None}
+        for day in range(1, 6) for revision in range(1, day + 1)
+    ]  # fmt: skip
+    lake.write_table("editions/pips.parquet", pa.Table.from_pylist(made, EDITIONS))
+
+    found = rows(lake, "puzzles")
+    assert [row["puzzle_id"] for row in found] == [f"{day}-{day}" for day in range(1, 6)]
+    assert {row["size"] for row in found} == {None}, "boards that are gone do not end a list"
+
+
+def test_results_say_where_their_puzzle_stands_and_are_left_out_once_replaced(filled, tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    editions = filled.read_table("editions/pips.parquet", EDITIONS)
+    lake.write_table("editions/pips.parquet", editions)
+    hard = next(r for r in editions.to_pylist() if r["level"] == "hard")["puzzle_id"]
+    results_of(
+        lake, "first", result("a", hard, count=7), result("b", hard, "over_budget"),
+        result("c", "elsewhere", "poison", reason="its process died"),
+    )  # fmt: skip
+    results_of(lake, "second", result("b", hard, count=8, run="second"))
+
+    found = rows(lake, "results")
+    told = [(r["puzzle"], r["status"], r["count"], r["seconds"]) for r in found]
+    assert told == [
+        ("pips/2026-01-01/hard", "solved", 7, 0.0025),
+        ("pips/2026-01-01/hard", "solved", 8, 0.0025),
+        ("elsewhere", "poison", None, 0.0025),
+    ]
+    assert rows(lake, "results", statuses=frozenset({"over_budget"})) == []
+    (poison,) = rows(lake, "results", statuses=frozenset({"poison"}))
+    assert (poison["reason_code"], poison["date"]) == ("process_lost", None)
+    dated = rows(lake, "results", since=dt.date(2026, 1, 1))
+    assert [row["job_id"] for row in dated] == ["a", "b"]
+
+
+def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
+    monkeypatch.setattr(listing, "SORTED_ROWS", 10)
+    monkeypatch.setattr(listing, "BATCH_ROWS", 4)
+    lake = Lake.open(str(tmp_path / "lake"))
+    results_of(lake, "many", *(result(f"{n:03d}", f"p{-n}") for n in range(50)))
+
+    _, rows_of = LISTS["results"]
+    tables = list(rows_of(lake, Wanted()))
+    assert max(map(len, tables)) <= 4
+    found = pa.concat_tables(tables).to_pylist()
+    assert [row["job_id"] for row in found] == [f"{n:03d}" for n in range(50)]
+
+
+def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
+    (row,) = rows(filled, "quarantine")
+    assert (row["game"], row["date"]) == ("pips", dt.date(2026, 1, 5))
+    assert row["source"].endswith("/pips/2026-01-05.json")
+    assert not row["source"].startswith("file:")
+    assert (row["rule"], row["corpus"]) == ("not-json", "")
+
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes("corpora/0/plan.json", b'{"game": "strands", "name": "folder"}')
+    broken = {"source": "x.json", "source_row": 3, "level": None, "rule": "r", "place": "p",
+              "message": "m"}  # fmt: skip
+    path = "corpora/0/quarantine/part-00000.parquet"
+    lake.write_table(path, pa.Table.from_pylist([broken], CORPUS_QUARANTINE))
+    (row,) = rows(lake, "quarantine")
+    assert row == broken | {"game": "strands", "date": None, "corpus": "folder"}
+    assert rows(lake, "quarantine", games=("pips",)) == []

@@ -1,0 +1,236 @@
+"""Names that lead somewhere: references, folders, `list`, and jobs by their puzzles."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nightgrid.service.cli.night import SAMPLES
+from tests.service.scenes import PAIR, STUCK, payload
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+GAMES = ("pips", "strands", "letterboxed")
+
+
+@pytest.fixture(scope="session")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of one night over two days of three games."""
+    from nightgrid.service.cli.app import main
+
+    folder = tmp_path_factory.mktemp("worked")
+    for game in GAMES:
+        (folder / "source" / game).mkdir(parents=True)
+        for day in ("2026-01-01", "2026-01-02"):
+            shutil.copy(SAMPLES[game] / f"{day}.json", folder / "source" / game)
+    words = ("--source", str(folder / "source"), "--lake", str(folder / "lake"))
+    assert main(("nightly", *words, "--inline", "--no-prefect")) == 0
+    return folder
+
+
+@pytest.fixture
+def lake(worked: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> str:
+    monkeypatch.setenv("NIGHTGRID_LAKE", str(worked / "lake"))
+    return str(worked / "lake")
+
+
+@pytest.mark.usefixtures("lake")
+def test_show_takes_a_date_a_level_and_the_id_that_it_prints(invoke: Invoke) -> None:
+    code, out, _ = invoke("show", "pips/2026-01-02", "--json")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["date"], row["level"]) for row in rows] == [
+        ("2026-01-02", level) for level in ("easy", "medium", "hard")
+    ]
+    puzzle_id = rows[2]["puzzle_id"]
+    for name in ("pips/2026-01-02/hard", puzzle_id, puzzle_id[:10]):
+        code, out, _ = invoke("show", name, "--json")
+        assert (code, json.loads(out)) == (0, rows[2] | {"source": name})
+    _, out, _ = invoke("show", "pips/2026-01-02", "--level", "EASY", "--json")
+    assert json.loads(out)["puzzle_id"] == rows[0]["puzzle_id"]
+    _, out, _ = invoke("show", "strands/2026-01-02", "--solution")
+    assert "Official solution:" in out
+
+
+def test_solve_takes_references_and_the_words_that_a_board_brings(
+    invoke: Invoke, lake: str, worked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NIGHTGRID_LAKE")
+    file = str(worked / "source" / "letterboxed" / "2026-01-02.json")
+    rows = []
+    for name in ("letterboxed/2026-01-02", file):
+        code, out, _ = invoke("solve", name, "--count", "--json", "--lake", lake)
+        assert code == 0
+        rows.append(json.loads(out))
+    assert rows[0]["count"] == rows[1]["count"] > 0
+    assert rows[0]["puzzle_id"] == rows[1]["puzzle_id"]
+
+
+def test_a_file_of_that_name_goes_before_a_reference(
+    invoke: Invoke, lake: str, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "pips").mkdir()
+    write(PAIR, "pips/2026-01-02")
+    write(STUCK, "beef")
+    for name, size in (("pips/2026-01-02", 2), ("beef", 1)):
+        _, out, _ = invoke("show", name, "--json")
+        assert len(json.loads(out)["puzzle"]["dominoes"]) == size
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "sentence"),
+    [
+        ("chess/2026-01-02", None, "unknown game 'chess'"),
+        ("pips/2026-01-32", None, "expected a date as YYYY-MM-DD"),
+        ("pips/2026-01-03", "pips", "dates of pips from 2026-01-01 to 2026-01-02"),
+        ("pips/2026-01-02/expert", "pips", "that date has easy, medium, hard"),
+        ("ffffffffffff", None, "whose id begins so"),
+        ("missing.json", None, "No such file or directory"),
+        ("", None, "No such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["show", "solve", "submit"])
+@pytest.mark.usefixtures("lake")
+def test_bad_names_get_one_sentence_and_no_wrong_game(
+    invoke: Invoke, command: str, name: str, game: str | None, sentence: str
+) -> None:
+    code, out, err = invoke(command, name, "--json")
+    assert code == 3
+    assert err.count("\n") == 1
+    assert sentence in err
+    row = json.loads(out)
+    assert (row["source"], row["game"], row["reason_code"]) == (name, game, "invalid_puzzle")
+    assert sentence in row["reason"]
+
+
+def test_without_a_lake_a_reference_says_how_to_name_one(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, err = invoke("show", "pips/2026-01-02")
+    assert code == 3
+    assert "is no lake with puzzles; name one with --lake or NIGHTGRID_LAKE" in err
+    assert not (tmp_path / "lake").exists()
+
+
+def test_json_of_a_fault_names_no_game_that_nothing_tells(invoke: Invoke, write: Write) -> None:
+    for value, game in (
+        ({"foo": 1}, None),
+        ({"startingBoard": 1}, "strands"),
+        ({"sides": 3}, "letterboxed"),
+        ({"regions": 3}, "pips"),
+        ("no json", None),
+    ):
+        code, out, _ = invoke("solve", write(value), "--json")
+        assert (code, json.loads(out)["game"]) == (3, game), value
+
+
+def test_folders_are_solved_in_order_whatever_games_they_hold(
+    invoke: Invoke, worked: Path, write: Write, tmp_path: Path
+) -> None:
+    code, out, _ = invoke("show", str(worked / "source" / "pips"), "--json")
+    assert code == 0
+    dates = [json.loads(line)["date"] for line in out.splitlines()]
+    assert dates == ["2026-01-01"] * 3 + ["2026-01-02"] * 3
+    _, out, _ = invoke("show", str(worked / "source"), "--json")
+    assert {json.loads(line)["game"] for line in out.splitlines()} == set(GAMES)
+    (tmp_path / "mixed").mkdir()
+    write(PAIR, "mixed/a.json")
+    write({"board": ["ABCD"] * 4}, "mixed/b.json")
+    write(payload(easy=STUCK), "mixed/c.json")
+    write("not looked at", "mixed/d.txt")
+    code, out, _ = invoke("solve", "mixed", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["game"] for row in rows] == ["pips", "strands", "pips"]
+    assert code == 2, "over several puzzles the largest counts"
+    (tmp_path / "empty").mkdir()
+    code, _, err = invoke("solve", "empty")
+    assert code == 3
+    assert "'empty' holds no payload; expected files *.json in it" in err
+
+
+def test_jobs_are_named_by_their_puzzles(invoke: Invoke, lake: str) -> None:
+    code, out, _ = invoke("submit", "pips/2026-01-02", "--count")
+    assert code == 0, "the lake knows them"
+    told = dict(line.split() for line in out.splitlines())
+    assert list(told.values()) == [f"pips/2026-01-02/{x}" for x in ("easy", "medium", "hard")]
+    code, out, _ = invoke("result", "pips/2026-01-02", "--json")
+    assert (code, [json.loads(line)["job_id"] for line in out.splitlines()]) == (0, list(told))
+    hard = list(told)[2]
+    code, out, _ = invoke("result", hard, "strands/2026-01-01", "--format", "csv")
+    assert [line.split(",")[0] for line in out.splitlines()][:2] == ["job_id", hard]
+    assert len(out.splitlines()) == 3
+    code, out, _ = invoke("status", "pips/2026-01-02")
+    assert out.splitlines() == [f"{job}  done  {name}" for job, name in told.items()]
+    code, _, err = invoke("result", "pips/2026-01-02/hard", "tiles/2026-01-01", "what")
+    assert code == 3
+    assert "which has no date of tiles" in err
+    assert "'what' names no job; expected a job id of 32 hexadecimal digits" in err
+
+
+def test_puzzles_results_and_quarantine_are_listed(invoke: Invoke, lake: str) -> None:
+    code, out, _ = invoke("list", "puzzles", "--game", "pips", "--from", "2026-01-02", "--json")
+    assert code == 0
+    names = {json.loads(line)["puzzle"] for line in out.splitlines()}
+    assert names == {f"pips/2026-01-02/{x}" for x in ("easy", "medium", "hard")}
+    for name in names:
+        assert invoke("show", name, "--json")[0] == 0
+    code, out, _ = invoke("list", "results", "--format", "csv", "--status", "solved")
+    assert len(out.splitlines()) == 1 + 6 + 2 + 2
+    code, out, _ = invoke("list", "results", "--game", "pips", "--game", "strands")
+    assert "strands/2026-01-01/daily" in out
+    code, out, err = invoke("list", "quarantine")
+    assert (code, out) == (0, "")
+    assert err == f"no quarantine of {lake} match\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "what to list is missing; expected puzzles, results or quarantine"),
+        (("boards",), "what to list is 'boards'"),
+        (("puzzles", "--status", "solved"), "--status is of results, not of puzzles"),
+        (("results", "--status", "solved,lost"), "expected solved, unsolvable, over_budget"),
+        (("results", "--game", "chess"), "--game is 'chess'"),
+        (("results", "--from", "today"), "--from is 'today'"),
+        (("results", "--json", "--format", "csv"), "exclude one another"),
+        (("results", "--format", "xml"), "'xml' is not one of"),
+        (("results", "--lake", "nowhere"), "is no lake with puzzles"),
+    ],
+)
+def test_bad_lists_get_one_sentence(
+    invoke: Invoke, words: tuple[str, ...], sentence: str, lake: str
+) -> None:
+    code, out, err = invoke("list", *words)
+    assert (code, out) == (3, "")
+    assert err.count("\n") == 1
+    assert sentence in err
+
+
+def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
+    invoke: Invoke, worked: Path, write: Write
+) -> None:
+    words = write("apple\n", "words.txt")
+    file = str(worked / "source" / "strands" / "2026-01-01.json")
+    official = json.loads(Path(file).read_text())
+    code, out, _ = invoke("solve", file, "--lexicon", words)
+    assert code == 2
+    assert "No solution exists: proven in " in out
+    last = out.splitlines()[-1]
+    assert last.startswith(f"The official words {official['spangram']}, ")
+    assert all(word in last for word in official["themeWords"])
+    assert "are not in the word list; --lexicon FILE names another one" in last
+    for more in ((), ("--all",), ("--count",)):
+        _, out, _ = invoke("solve", file, "--lexicon", words, "--json", *more)
+        row = json.loads(out)
+        assert row["status"] == "unsolvable"
+        assert official["spangram"] in row["hint"]
+    # Of words that the list has, and of a board without an official cover, nothing is said.
+    write("\n".join(w for w in [official["spangram"], *official["themeWords"]]), "words.txt")
+    code, out, _ = invoke("solve", file, "--lexicon", words, "--json")
+    assert (code, "hint" in json.loads(out)) == (0, False)
+    bare = write({"board": official["startingBoard"]}, "bare.json")
+    words = write("apple\n", "words.txt")
+    code, out, _ = invoke("solve", bare, "--lexicon", words, "--json")
+    assert (code, "hint" in json.loads(out)) == (2, False)

@@ -1,0 +1,116 @@
+"""One table as a drawing, CSV, JSON and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nightgrid.archive.lake.tables import fields
+from nightgrid.service.terminal.formats import (
+    TABLE_ROWS,
+    Format,
+    chosen_format,
+    write_rows,
+    write_table,
+)
+from nightgrid.solvers.errors import PermanentError
+
+SCHEMA = pa.schema(fields("name string, date date32?, count count?, seconds double, why string"))
+HUGE = 10**37 + 1
+ROWS = [
+    {"name": "a", "date": dt.date(2026, 1, 2), "count": Decimal(HUGE), "seconds": 0.25, "why": ""},
+    {"name": 'b, "c"', "date": None, "count": None, "seconds": 1234.5, "why": "two\nlines"},
+]
+
+
+def tables() -> Iterator[pa.Table]:
+    for row in ROWS:
+        yield pa.Table.from_pylist([row], SCHEMA)
+
+
+def test_csv_is_read_back_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert write_table(tables(), SCHEMA, Format.CSV) == 2
+    out = capsys.readouterr().out
+    first, second = csv.DictReader(io.StringIO(out))
+    assert first == {
+        "name": "a", "date": "2026-01-02", "count": str(HUGE), "seconds": "0.25", "why": "",
+    }  # fmt: skip
+    assert (second["name"], second["count"], second["why"]) == ('b, "c"', "", "two\nlines")
+    write_table(iter(()), SCHEMA, Format.CSV)
+    assert capsys.readouterr().out == "name,date,count,seconds,why\n"
+
+
+def test_json_has_whole_numbers_and_dates(capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(tables(), SCHEMA, Format.JSON)
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["date"], first["count"]) == ("2026-01-02", HUGE)
+    assert (second["date"], second["count"]) == (None, None)
+
+
+def test_parquet_keeps_types_and_replaces_a_file_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    path.write_text("before")
+    write_table(tables(), SCHEMA, Format.PARQUET, path)
+    assert pq.read_table(path).to_pylist() == ROWS
+
+    def broken() -> Iterator[pa.Table]:
+        yield from tables()
+        raise PermanentError("gone")
+
+    with pytest.raises(PermanentError, match="gone"):
+        write_table(broken(), SCHEMA, Format.PARQUET, path)
+    assert pq.read_table(path).num_rows == 2
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.parquet"]
+
+
+def test_a_drawing_has_the_chosen_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(tables(), SCHEMA, Format.TABLE, shown={"name": "what", "why|date": "why"})
+    out = capsys.readouterr().out
+    assert "what" in out
+    assert "seconds" not in out
+    assert "two lines" in out
+    assert "2026-01-02" in out, "where the first column is empty the second one stands"
+
+
+def test_a_long_drawing_is_several(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"n": i} for i in range(TABLE_ROWS + 1)]
+    write_rows(rows, {"n": "int64"}, Format.TABLE)
+    out = capsys.readouterr().out
+    assert out.count("┏") == 2
+    assert "1,000" in out
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "json", "sentence"),
+    [
+        (Format.CSV, None, True, "--json and --format csv exclude one another"),
+        (None, "rows.txt", False, "wants --format csv, json or parquet"),
+        (Format.TABLE, "rows.csv", False, "wants --format csv, json or parquet"),
+        (Format.CSV, "nowhere/rows.csv", False, "is no file that can be written"),
+    ],
+)
+def test_contradictions_get_a_sentence(
+    given: Format | None, output: str | None, json: bool, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PermanentError, match=sentence):
+        chosen_format(given, None if output is None else tmp_path / output, json=json)
+
+
+def test_the_name_of_a_file_says_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chosen_format(None, tmp_path / "x.CSV", json=False) is Format.CSV
+    assert chosen_format(None, tmp_path / "x", json=True) is Format.JSON
+    assert chosen_format(None, None, json=False) is None
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    with pytest.raises(PermanentError, match="not for a terminal"):
+        chosen_format(Format.PARQUET, None, json=False)
