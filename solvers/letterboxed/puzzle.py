@@ -146,7 +146,5 @@ def _check_words(words: tuple[str, ...], place: str) -> None:
 
 
 def _no_letter(text: str) -> str:
-    """Return the first character that is none a board can hold, or ""."""
-    if text.isalnum():
-        return ""
-    return next((c for c in text if c.isspace() or not c.isprintable()), "")
+    """Return the first character that is no letter, or ""."""
+    return "" if text.isalpha() else next((c for c in text if not c.isalpha()), "")

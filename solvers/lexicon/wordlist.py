@@ -14,6 +14,7 @@ COMMENT = "#"
 
 NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_EXPECTED = "expected how often it was counted, such as 0, 123 or 0.5"
 
 
 def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
@@ -74,15 +75,15 @@ def _parse(line: str, place: str) -> tuple[str, float]:
         if found:
             count = count.strip()
             if not _COUNT.fullmatch(count):
-                raise PermanentError(
-                    f"{place}: {count[:80]!r} after the word; expected how often it was counted"
-                )
+                raise PermanentError(f"{place}: {count[:80]!r} after the word; {_EXPECTED}")
             return written, float(count)
     tokens = line.split()
     numbers = [_COUNT.fullmatch(token) is not None for token in tokens]
     if len(tokens) == 1 or not (any(numbers) or tokens[-1][0] in NUMBER_BEGINS):
         return line, 0.0
     if len(tokens) == 2 and not numbers[0]:
+        if not numbers[1]:
+            raise PermanentError(f"{place}: {tokens[1][:80]!r} after the word; {_EXPECTED}")
         return tokens[0], float(tokens[1])
     raise PermanentError(
         f"{place}: {line[:80]!r} may be a phrase or have a count; expected a TAB or comma between"

@@ -18,7 +18,7 @@ from nightgrid.archive.games.generator_spec import (
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate_many
-from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, Mix
+from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, Mix, too_few_pips
 
 PUBLISHED = "published"
 """The mix of the published archive: easy, medium and hard in turn."""
@@ -57,9 +57,12 @@ def maker(spec: Generated) -> Make:
     def changed(name: str) -> Mix:
         _check_sizes(spec, name, PRESETS[name], changes)
         try:
-            return replace(PRESETS[name], **changes)
+            mix = replace(PRESETS[name], **changes)
         except PermanentError as error:
             raise PermanentError(f"generator spec {str(spec)!r:.80}: {error}") from error
+        if "max_pip" in said and (fault := too_few_pips(mix, "duplicates=yes")):
+            raise PermanentError(f"generator spec {str(spec)!r:.80}: max_pip {fault} (mix={name})")
+        return mix
 
     mixes = [changed(name) for name in names]
 

@@ -63,7 +63,7 @@ def _chosen_mixes(said: Said) -> dict[str, Mix]:
 
     Raises PermanentError for an unknown level and for a mix that no board can follow.
     """
-    from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
+    from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, too_few_pips
 
     changes: dict[str, Any] = {}
     if "dominoes" in said:
@@ -77,7 +77,9 @@ def _chosen_mixes(said: Said) -> dict[str, Mix]:
     for name in dict.fromkeys(level.lower() for level in said.get("level", LEVELS)):
         if name not in PRESETS:
             raise PermanentError(f"unknown level {name!r}; expected one of {', '.join(PRESETS)}")
-        mixes[name] = replace(PRESETS[name], **changes)
+        mixes[name] = mix = replace(PRESETS[name], **changes)
+        if "max_pip" in said and (fault := too_few_pips(mix, "--duplicates")):
+            raise PermanentError(f"--max-pip {fault} (--level {name})")
     return mixes
 
 

@@ -41,7 +41,8 @@ class Mix:
     slack: Weights[int] = ((0, 0.65), (1, 0.25), (2, 0.1))
     """How far `less` and `greater` targets lie from the tightest true one."""
     max_pip: int = 6
-    """Raised to the smallest set that holds enough dominoes when `duplicates` is false."""
+    """Raised to the smallest set that holds enough dominoes when `duplicates` is false; see
+    `too_few_pips`."""
     duplicates: bool = False
     """Whether one board may hold the same domino several times."""
     extremes: float = 0.5
@@ -113,6 +114,33 @@ def _check_mix(mix: Mix) -> None:
         raise PermanentError(
             f"mix rectangle: a side of {side} does not divide the cells of every board size wanted"
         )
+
+
+def fewest_pips(dominoes: int) -> int:
+    """Return the highest pip of the smallest set that holds so many different dominoes."""
+    pip = 0
+    while (pip + 1) * (pip + 2) // 2 < dominoes:
+        pip += 1
+    return pip
+
+
+def too_few_pips(mix: Mix, duplicates: str) -> str | None:
+    """Say why a `max_pip` that was asked for does not do; None where every board can keep to it.
+
+    `duplicates` is how a person asks for boards with a domino several times.
+    """
+    if mix.duplicates:
+        return None
+    both = mix.rows is not None and mix.cols is not None
+    most = (mix.rows or 0) * (mix.cols or 0) // 2 if both else max(n for n, _ in mix.dominoes)
+    least = fewest_pips(most)
+    if mix.max_pip >= least:
+        return None
+    whole = (mix.max_pip + 1) * (mix.max_pip + 2) // 2
+    return (
+        f"is {mix.max_pip}, a set of {whole} dominoes, for boards of up to {most}; expected at "
+        f"least {least}, or {duplicates}"
+    )
 
 
 def _published(

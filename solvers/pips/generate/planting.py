@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random
+from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random, fewest_pips
 from nightgrid.solvers.pips.puzzle import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]
@@ -157,8 +157,7 @@ class _Box:
     def __init__(self, mix: Mix, count: int, rnd: Random) -> None:
         self.max_pip = mix.max_pip
         if not mix.duplicates:
-            while (self.max_pip + 1) * (self.max_pip + 2) // 2 < count:
-                self.max_pip += 1
+            self.max_pip = max(self.max_pip, fewest_pips(count))
         self._keep = mix.duplicates
         self._stride = self.max_pip + 1
         most = self.max_pip

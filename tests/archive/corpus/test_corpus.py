@@ -83,6 +83,10 @@ def test_options_say_what_boards_look_like(lake: Lake):
         ("pips:seed=3", "has no n; expected n=BOARDS"),
         ("pips:n=3,n=4", "expected NAME=VALUE, each name once"),
         ("pips:n=3,size=4", "has 'size'; expected some of n, seed, mix, dominoes"),
+        (
+            "pips:n=3,max_pip=1",
+            "max_pip is 1, a set of 3 dominoes, for boards of up to 7; expected",
+        ),
         ("pips:n=3,mix=lucky", "mix is 'lucky'; expected one of published, easy"),
         ("pips:n=3,dominoes=9-4", "dominoes is '9-4'; expected a number, or a smaller"),
         ("pips:n=3,mix=loose,dominoes=12-16", "dominoes is 12 to 16; expected one multiple of 2, "),

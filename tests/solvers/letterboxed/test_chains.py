@@ -67,7 +67,7 @@ def test_chains_travel_as_json():
 
 
 def test_columns_bring_boards_back_with_their_dictionaries():
-    boards = [BOARD, Puzzle(sides=("É😀", "C")), Puzzle(sides=tuple("ABCDE"), dictionary=WORDS)]
+    boards = [BOARD, Puzzle(sides=("É𐎀", "C")), Puzzle(sides=tuple("ABCDE"), dictionary=WORDS)]
     arrays = to_arrays(boards)
     words = {board.dictionary_id: board.dictionary for board in boards}
     assert [from_arrays(arrays, row, words.__getitem__) for row in range(3)] == boards

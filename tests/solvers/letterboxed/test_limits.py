@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nightgrid.solvers.algebra import Ask, Budget, Status
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.letterboxed import game as module
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
@@ -30,7 +30,7 @@ def game_of(text: str) -> LetterBoxedGame:
         (("A", "B"), (), 0),
         (("A", "B"), ("C", "CAB"), 0),
         (tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), ("ABCDEFGHIJKLMNOPQRSTUVWXYZ",), 1),
-        (("😀", "é", "中"), ("😀É中", "中É"), 1),
+        (("𐎀", "é", "中"), ("𐎀É中", "中É"), 1),
         (("A" * 40, "B" * 40), ("AB" * 40,), 1),
         (("A" * 41, "B" * 40), ("AB" * 40,), 0),
     ],
@@ -129,3 +129,11 @@ def test_a_board_without_words_and_a_game_without_a_lexicon_are_refused():
         game_of("").solve_batch(game_of("").to_arrays([GENERAL]), FIRST, Budget())
     with pytest.raises(PermanentError, match="not at hand"):
         game_of("").from_arrays(game_of("").to_arrays([GENERAL]), 0)
+
+
+@pytest.mark.parametrize("odd", ["1", "-", ".", " ", "\u2460", "\x00", "😀"])
+def test_sides_and_words_hold_letters_alone(odd: str):
+    with pytest.raises(InvalidPuzzleError, match=r"^sides\[1\]: .*; expected a letter$"):
+        Puzzle(sides=("AB", f"C{odd}"))
+    with pytest.raises(InvalidPuzzleError, match=r"^dictionary\[0\]: .*; expected letters$"):
+        Puzzle(sides=("AB", "CD"), dictionary=(f"A{odd}",))

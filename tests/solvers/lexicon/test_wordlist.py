@@ -73,18 +73,27 @@ def test_the_unit_of_counts_plays_no_role():
     assert read_word_list(b"a 7\nb 140\nc 2100\n", "x") == once
 
 
+COUNTED = "expected how often it was counted, such as 0, 123 or 0.5"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("ice cream 12", f"'ice cream 12' {UNCLEAR}"),
         ("12 monkeys", f"'12 monkeys' {UNCLEAR}"),
         ("1 2", f"'1 2' {UNCLEAR}"),
-        ("word\tmany", "'many' after the word; expected how often it was counted"),
-        ("word,-3", "'-3' after the word; expected how often it was counted"),
-        ("word,1e6", "'1e6' after the word; expected how often it was counted"),
-        ("word\t5\tnoun", "'5\\tnoun' after the word; expected how often it was counted"),
-        ("word,1,234", "'1,234' after the word; expected how often it was counted"),
-        ("word,", "'' after the word; expected how often it was counted"),
+        ("word\tmany", f"'many' after the word; {COUNTED}"),
+        ("word,-3", f"'-3' after the word; {COUNTED}"),
+        ("word,1e6", f"'1e6' after the word; {COUNTED}"),
+        ("word\t5\tnoun", f"'5\\tnoun' after the word; {COUNTED}"),
+        ("word,1,234", f"'1,234' after the word; {COUNTED}"),
+        ("word,", f"'' after the word; {COUNTED}"),
+        ("word -3", f"'-3' after the word; {COUNTED}"),
+        ("word +3", f"'+3' after the word; {COUNTED}"),
+        ("word 1e6", f"'1e6' after the word; {COUNTED}"),
+        ("word 3rd", f"'3rd' after the word; {COUNTED}"),
+        ("word,nan", f"'nan' after the word; {COUNTED}"),
+        ("word\tinf", f"'inf' after the word; {COUNTED}"),
         (",5", "'' has no letters"),
         ("r&b", "'r&b' has '&', which no board has; expected letters"),
         ("u.s.", "'u.s.' has '.', which no board has; expected letters"),

@@ -20,7 +20,16 @@ from nightgrid.solvers.pips.generate.generator import (
     generate_many,
     to_payload,
 )
-from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, PRESETS, Mix
+from nightgrid.solvers.pips.generate.mix import (
+    EASY,
+    HARD,
+    LOOSE,
+    MEDIUM,
+    PRESETS,
+    Mix,
+    fewest_pips,
+    too_few_pips,
+)
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
 
@@ -299,3 +308,22 @@ def test_payload_reads_back_as_the_same_board_and_solution(mix: Mix, seed: int) 
         ("target" in region) == (region["type"] in ("sum", "less", "greater"))
         for region in board["regions"]
     )
+
+
+@pytest.mark.parametrize("dominoes", [1, 3, 6, 10, 28])
+def test_a_set_without_the_dominoes_is_told_and_the_smallest_one_with_them_is_enough(dominoes: int):
+    least = fewest_pips(dominoes)
+    enough = replace(PRESETS["hard"], dominoes=((dominoes, 1.0),), max_pip=least)
+    assert too_few_pips(enough, "more") is None
+    for seed in range(3):
+        puzzle, _ = generate(enough, seed)
+        assert max(pip for domino in puzzle.dominoes for pip in domino) <= least
+    if least == 0:
+        return
+    short = replace(enough, max_pip=least - 1)
+    fault = too_few_pips(short, "more")
+    assert fault is not None
+    assert fault.endswith(f"for boards of up to {dominoes}; expected at least {least}, or more")
+    assert too_few_pips(replace(short, duplicates=True), "more") is None
+    kept = generate(replace(short, duplicates=True), 1)[0]
+    assert max(pip for domino in kept.dominoes for pip in domino) < least
