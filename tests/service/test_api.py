@@ -6,11 +6,13 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import nightgrid
+from nightgrid.solvers.algebra import Budget, Status
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,6 +37,30 @@ def test_a_path_bytes_and_an_object_are_read_alike(payload: Path):
     assert nightgrid.read(payload.read_bytes()) == boards
     assert nightgrid.read(json.loads(payload.read_bytes())) == boards
     assert nightgrid.read(str(payload), level="hard") == boards[2:]
+
+
+@pytest.mark.parametrize("game", ["pips", "strands"])
+@pytest.mark.parametrize("ask", ["count", "first", "all"])
+def test_a_solve_needs_exactly_the_nodes_that_it_tells(game: str, ask: str):
+    for board in nightgrid.read(ROOT / "service" / "sample" / game / "2026-01-05.json"):
+        free = nightgrid.solve(board, ask)
+        enough, short = (
+            nightgrid.solve(board, ask, budget=Budget(nodes=free.statistics.nodes - less))
+            for less in (0, 1)
+        )
+        assert (enough.status, enough.count) == (free.status, free.count)
+        assert (short.status, short.count) == (Status.OVER_BUDGET, None)
+
+
+@pytest.mark.parametrize("game", ["pips", "strands", "letterboxed"])
+def test_the_time_in_kernels_is_in_nanoseconds_and_within_that_of_the_call(game: str):
+    board = nightgrid.read(ROOT / "service" / "sample" / game / "2026-01-05.json")[-1]
+    nightgrid.solve(board, "count")
+    begun = time.perf_counter_ns()
+    outcome = nightgrid.solve(board, "count")
+    taken_ns = time.perf_counter_ns() - begun
+    # Microseconds would be less than a thousandth of the call.
+    assert taken_ns / 500 < outcome.statistics.kernel_ns <= taken_ns
 
 
 def test_a_count_is_the_number_of_all_solutions(payload: Path):

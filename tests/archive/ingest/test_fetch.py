@@ -252,6 +252,25 @@ def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
     assert {f.rule for f in report.failed[GIVE_UP_AFTER_FAILURES:]} == {"not-asked"}
 
 
+@pytest.mark.parametrize("kind", [AnswerKind.BODY, AnswerKind.ABSENT, AnswerKind.FAILED])
+def test_failures_are_counted_in_a_row(
+    lake: Lake, endpoint: Endpoint, now: Now, kind: AnswerKind
+) -> None:
+    between = GIVE_UP_AFTER_FAILURES
+    for number in range(1, 2 * between):
+        endpoint.fails(day(number))
+    # Any answer ends the row; a final refusal is one, for it concerns its date alone.
+    if kind is AnswerKind.BODY:
+        endpoint.gives(day(between), b"{}")
+    elif kind is AnswerKind.ABSENT:
+        del endpoint.answers[day(between)]
+    else:
+        endpoint.fails(day(between), transient=False)
+    report = fetch(lake, endpoint, first=day(1), last=day(2 * between - 1), now=now)
+    assert len(endpoint.asked) == 2 * between - 1
+    assert all(failure.rule != NOT_ASKED for failure in report.failed)
+
+
 def test_a_source_that_asks_for_a_long_pause_gets_it(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:

@@ -319,6 +319,17 @@ def test_a_table_is_created_once_even_by_writers_at_once(lake: Lake) -> None:
     assert lake.sweep_staging(0.0) == 0
 
 
+def test_a_writer_that_saw_no_file_does_not_replace_one(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = rows("first"), rows("second")
+    assert lake.create_table("quarantine/q.parquet", first)
+    # As if the first writer had come between the look and the write of the second.
+    monkeypatch.setattr(lake, "exists", lambda _: False)
+    assert not lake.create_table("quarantine/q.parquet", second)
+    assert lake.read_table("quarantine/q.parquet", QUARANTINE).equals(first)
+
+
 def test_a_folder_that_is_being_made_lists_as_empty_or_as_it_is(tmp_path: Path) -> None:
     # Arrow looks twice, and fails if the folder comes into being in between: once in twenty here.
     lake = Lake.open(str(tmp_path))

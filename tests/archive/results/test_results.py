@@ -25,7 +25,12 @@ from nightgrid.archive.results.gold import (
     UNPUBLISHED,
     write_gold,
 )
-from nightgrid.archive.results.results import RESULTS_FOLDER, find_results, read_solutions
+from nightgrid.archive.results.results import (
+    RESULTS_FOLDER,
+    find_results,
+    find_results_of,
+    read_solutions,
+)
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import MAX_COUNT, Ask
 from nightgrid.solvers.pips.game import PipsGame
@@ -259,6 +264,22 @@ def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
         100,
     )
     assert (free_row["level"], free_row["job_count"]) == (UNPUBLISHED, 1)
+
+
+@pytest.mark.parametrize(
+    "other", [{"lexicon_id": "f" * 32}, {"rules": "x=1"}, {"solver_version": "test-2"}], ids=str
+)
+def test_answers_to_another_question_are_not_in_gold(filled: Lake, other: dict[str, str]) -> None:
+    first = current_editions(filled).to_pylist()[0]
+    name = first["puzzle_id"]
+    theirs = result(name, job_id=job_id(name, **other), kernel_ns=10**9, count=Decimal(8), **other)
+    put_results(filled, "r1", theirs)
+    assert len(find_results_of(filled, question_of(GAME, COUNT))) == 0
+    assert gold_counts(filled).column("count").null_count == 9
+    assert filled.read_table(RUNTIMES_PATH, RUNTIMES).num_rows == 0
+    put_results(filled, "r2", result(name))
+    assert gold_counts(filled).column("count").drop_null().to_pylist() == [7]
+    assert filled.read_table(RUNTIMES_PATH, RUNTIMES).column("kernel_ns_max").to_pylist() == [1000]
 
 
 def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
 from nightgrid.archive.sources import AnswerKind, Validators, open_source
@@ -308,6 +310,40 @@ def test_a_redirect_to_nowhere_is_a_failure(
     assert (answer.kind, answer.body) == (AnswerKind.FAILED, None)
 
 
+@pytest.mark.parametrize(
+    ("location", "kind"),
+    [
+        ("http://example.org/2026-01-02.json", AnswerKind.FAILED),
+        ("https://example.org/elsewhere.json", AnswerKind.BODY),
+    ],
+)
+def test_a_redirect_does_not_leave_https(
+    monkeypatch: pytest.MonkeyPatch, location: str, kind: AnswerKind
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/start/2026-01-02.json":
+            return httpx.Response(302, headers={"Location": location})
+        return httpx.Response(200, stream=httpx.ByteStream(BODY))
+
+    client = partial(httpx.Client, transport=httpx.MockTransport(answer))
+    monkeypatch.setattr(httpx, "Client", client)
+    source = HttpSource("https://example.org/start", Politeness(interval_s=0.0))
+    found = source.fetch(DATE, None)
+    assert found.kind is kind
+    if kind is AnswerKind.FAILED:
+        assert (found.rule, found.message, found.body) == (
+            "redirects",
+            "a redirect leaves https",
+            None,
+        )
+
+
+def test_a_body_as_long_as_the_bound_is_taken(server: Server, source: HttpSource) -> None:
+    server.replies = [Reply(body=b"x" * 1000), Reply(body=b"x" * 1001)]
+    assert source.fetch(DATE, None).kind is AnswerKind.BODY
+    assert source.fetch(DATE, None).rule == "body-too-large"
+
+
 def test_requests_keep_their_distance(server: Server) -> None:
     now = [100.0]
     slept: list[float] = []
@@ -381,6 +417,12 @@ def test_a_file_beyond_the_bound_is_cut_and_reported(tmp_path: Path) -> None:
         "body-too-large",
         b"x" * 1000,
     )
+
+
+def test_a_file_as_long_as_the_bound_is_taken(tmp_path: Path) -> None:
+    for size, kind in ((1000, AnswerKind.BODY), (1001, AnswerKind.FAILED)):
+        (tmp_path / "2026-01-02.json").write_bytes(b"x" * size)
+        assert FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None).kind is kind
 
 
 def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.results.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
@@ -58,6 +61,21 @@ def test_dates_bound_the_night(invoke: Invoke, source: Path, tmp_path: Path) -> 
     )  # fmt: skip
     assert code == 0
     assert json.loads(out)["planned"] == 3
+
+
+@pytest.mark.parametrize(
+    ("bound", "asked"),
+    [("--from", ["2026-01-02", "2026-01-03"]), ("--to", ["2026-01-01", "2026-01-02"])],
+)
+def test_each_end_of_a_night_is_bounded_by_its_own_option(
+    invoke: Invoke, source: Path, tmp_path: Path, bound: str, asked: list[str]
+) -> None:
+    lake = tmp_path / "lake"
+    words = ("nightly", "--source", str(source), "--lake", str(lake), *PLAIN, "--json")
+    code, _, _ = invoke(*words, bound, "2026-01-02")
+    assert code == 0
+    counts = Lake.open(str(lake)).read_table(COUNTS_PATH, COUNTS_BY_DATE)
+    assert sorted({str(date) for date in counts.column("date").to_pylist()}) == asked
 
 
 def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:

@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nightgrid.service.games.pips.view import draw_regions, draw_solution, list_dominoes
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD, LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle
@@ -187,6 +191,38 @@ def test_folder_and_binary_input_are_one_line_and_exit_3(invoke: Invoke, tmp_pat
     for path in (tmp_path, binary):
         code, _, err = invoke("solve", str(path))
         assert (code, err.count("\n")) == (3, 1)
+
+
+@pytest.mark.parametrize("ask", [[], ["--count"], ["--all", "--json"]])
+@pytest.mark.parametrize(
+    ("options", "budget"),
+    [
+        (["--seconds", "7"], {"seconds": 7.0}),
+        (["--nodes", "12345"], {"nodes": 12345}),
+        (["--table-mb", "33"], {"table_bytes": 33 * 2**20}),
+    ],
+)
+def test_the_budget_that_a_person_gives_reaches_the_solver(
+    invoke: Invoke,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    ask: list[str],
+    options: list[str],
+    budget: dict[str, Any],
+) -> None:
+    given: list[Budget] = []
+
+    def noting(called: Callable[..., Any]) -> Callable[..., Any]:
+        def call(game: Any, puzzle: Any, ask: Any, part: Any, budget: Budget) -> Any:
+            given.append(budget)
+            return called(game, puzzle, ask, part, budget)
+
+        return call
+
+    for name in ("solve", "stream"):
+        monkeypatch.setattr(PipsGame, name, noting(getattr(PipsGame, name)))
+    assert invoke("solve", write(payload(easy=PAIR)), *ask, *options)[0] == 0
+    assert set(given) == {replace(read_settings().budget, **budget)}
 
 
 def test_input_without_an_end_is_refused(nightgrid: Run) -> None:

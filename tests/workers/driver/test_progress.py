@@ -47,6 +47,15 @@ def test_the_rest_takes_as_much_longer_as_what_was_worked():
     assert half_planned.core_s == pytest.approx(270.0), "as much again is expected of the rest"
 
 
+def test_no_more_processes_share_the_rest_than_there_are_chunks_of_it():
+    left = left_of(replace(AT, processes=64, chunks_done=28))
+    assert left is not None
+    assert left.wall_s == pytest.approx(left.core_s / 2)
+    last = left_of(replace(AT, processes=64, chunks_done=30))
+    assert last is not None
+    assert last.wall_s == pytest.approx(last.core_s), "it is not divided by none"
+
+
 def test_few_chunks_say_little():
     few, half = (
         left_of(replace(AT, foreseen_done=0)),

@@ -8,7 +8,7 @@ import pytest
 import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask, Budget, canonical_json
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
@@ -59,6 +59,12 @@ def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
             table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank")
             found = [s["solution"] for s in table.to_pylist() if s["puzzle_id"] == puzzle.puzzle_id]
             assert found == [canonical_json(PIPS.solution_to_json(s)) for s in whole.solutions]
+    parts = lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
+    for row in rows:
+        mine = [p for p in parts if p["job_id"] == row["job_id"] and p["status"] != "split"]
+        assert row["parts"] == len(mine)
+        for cost in ("kernel_ns", "states", "nodes"):
+            assert row[cost] == sum(part[cost] for part in mine)
 
 
 @pytest.mark.parametrize(

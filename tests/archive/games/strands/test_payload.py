@@ -185,6 +185,15 @@ def test_steps_that_are_none_and_cells_used_twice_are_faults() -> None:
     found = read(base | {"themeCoords": far})
     assert isinstance(found, Fault)
     assert (found.rule, found.place) == ("path-step", "themeCoords.ABCDEF[3]")
+    # Two cells apart is too far as well, along a row, a column or both.
+    for r, c in ((0, 3), (2, 1), (2, 3)):
+        near = [list("AB......"), *(list("........") for _ in range(2))]
+        near[r][c] = "C"
+        board = ["".join(row).replace(".", "Z")[:6] for row in near] + rows[3:]
+        value = base | {"startingBoard": board, "themeCoords": {"ABC": [[0, 0], [0, 1], [r, c]]}}
+        found = read(value)
+        assert isinstance(found, Fault)
+        assert (found.rule, found.place) == ("path-step", "themeCoords.ABC[2]")
     twice = {"ABCDEF": words["ABCDEF"], "ABC": [[0, 0], [0, 1], [0, 2]]}
     found = read(base | {"themeCoords": twice})
     assert isinstance(found, Fault)
