@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import re
+import runpy
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from nightgrid.service.cli.app import main
 from tests.chromium import Measured, Text, measured
 
 ROOT = Path(__file__).resolve().parent.parent
 SLACK_PX = 1.0
 """Texts are placed to a tenth of a pixel, and fonts are hinted."""
+COLUMN_SLACK = 0.05
+"""Share of a column or a line that a character may be beside its own."""
 BODY = 0.3
 """Share of a line above its capital letters, and below its base line, about."""
 
@@ -28,6 +33,7 @@ def committed() -> list[Path]:
     return [ROOT / name for name in names.split("\0") if name]
 
 
+DRAWN = runpy.run_path(str(ROOT / "docs/picture.py"))
 PICTURES = {path.relative_to(ROOT).as_posix(): path for path in committed()}
 
 
@@ -104,6 +110,48 @@ def faults(picture: Measured) -> list[str]:
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture_is_right_in_chromium(name: str, rendered: dict[str, Measured]) -> None:
     assert faults(rendered[name]) == []
+
+
+def terminal_lines(picture: Measured) -> list[str]:
+    """Read a picture of a terminal as Chromium shows it: each character by its place."""
+    shown: dict[tuple[int, int], str] = {}
+    for text in picture["texts"]:
+        for character, (x, y) in zip(text["text"], text["chars"], strict=True):
+            column = (x - DRAWN["EDGE_PX"]) / DRAWN["CHAR_PX"]
+            line = (y - DRAWN["EDGE_PX"] - DRAWN["BASE_PX"]) / DRAWN["LINE_PX"]
+            assert abs(column - round(column)) < COLUMN_SLACK, (character, x)
+            assert abs(line - round(line)) < COLUMN_SLACK, (character, y)
+            shown[round(line), round(column)] = character
+    wide, high = (1 + max(place[i] for place in shown) for i in (1, 0))
+    return ["".join(shown.get((r, c), " ") for c in range(wide)).rstrip() for r in range(high)]
+
+
+def timeless(text: str) -> str:
+    """Leave out how long things took."""
+    return re.sub(r"\d[\d.,]* (ns|µs|ms|s)\b", "TIME", text)
+
+
+def test_the_terminal_shows_what_the_command_prints(
+    rendered: dict[str, Measured],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    words = DRAWN["PICTURES"]["solve.svg"]
+    assert main(words) == 0
+    told = [f"$ {' '.join(['nightgrid', *words])}", "", *capsys.readouterr().out.splitlines()]
+    shown = "\n".join(terminal_lines(rendered["docs/solve.svg"]))
+    assert timeless("\n".join(told)) == timeless(shown), "run docs/picture.py solve.svg"
+
+
+def test_columns_of_tables_stand_below_one_another(rendered: dict[str, Measured]) -> None:
+    lines = terminal_lines(rendered["docs/demo.svg"])
+    rows = [line for line in lines if line.startswith(("│", "┃"))]
+    assert rows
+    edges = [[i for i, c in enumerate(line) if c in "│┃"] for line in rows]
+    tables = [list(group) for _, group in itertools.groupby(edges, key=len)]
+    assert all(row == table[0] for table in tables for row in table)
 
 
 @pytest.mark.parametrize("said", WRONG)

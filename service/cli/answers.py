@@ -101,14 +101,18 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
     return value
 
 
-def say_board(found: Found, published: Published, puzzle: Any) -> None:
-    """Write which puzzle it is in one line, and draw it."""
+def say_head(found: Found, published: Published, puzzle: Any) -> None:
+    """Write which puzzle it is in one line."""
     shown = view(found.game)
     name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
     clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
     say(f"{name or found.source}{clue}: {shown.describe(puzzle)}, puzzle {puzzle.puzzle_id}")
     say()
-    say_drawing(shown.board(puzzle))
+
+
+def say_unsolved(game: str, puzzle: Any) -> None:
+    """Draw a board by itself: a solution is drawn on its board, which is not drawn before it."""
+    say_drawing(view(game).board(puzzle))
     say()
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast, get_type_hints
 
 import typer
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.service.terminal.colour import When, choose
 from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
@@ -100,6 +103,43 @@ COMMANDS = (
 """Every command, in the order of the list of commands."""
 
 
+def _choose_colour(when: When | None) -> None:
+    if when is not None:
+        choose(when)
+
+
+Colour = Annotated[
+    When | None,
+    typer.Option(
+        "--color",
+        callback=_choose_colour,
+        is_eager=True,
+        show_default=False,
+        help="Colour answers, tables and errors: auto is on a terminal, unless NO_COLOR or "
+        "FORCE_COLOR is set. Default: auto.",
+    ),
+]
+
+
+def _with_colour(command: Callable[..., int]) -> Callable[..., int]:
+    """Let --color stand behind a command as well as before it."""
+    hints = get_type_hints(command, include_extras=True)
+    given = inspect.signature(command)
+    parameters = [p.replace(annotation=hints[p.name]) for p in given.parameters.values()]
+    colour = inspect.Parameter(
+        "color", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Colour
+    )
+
+    @functools.wraps(command)
+    def run(*, color: When | None = None, **options: Any) -> int:  # noqa: ARG001 - its callback acts
+        return command(**options)
+
+    parameters.append(colour)
+    run.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
+    run.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run
+
+
 def _say_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
@@ -116,6 +156,7 @@ def _root(
             "--version", callback=_say_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
+    _color: Colour = None,
 ) -> int:
     """Solve and count grid puzzles: one file, a queue of them, or an archive every night.
 
@@ -148,7 +189,7 @@ def make_app(name: str | None = None) -> typer.Typer:
             short_help=command.line,
             epilog=f"Example: nightgrid {command.example}",
         )
-        decorate(command.load())
+        decorate(_with_colour(command.load()))
     return app
 
 
@@ -173,13 +214,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        result: Any = make_app(words[0] if words else None)(
+        choose(When.AUTO)
+        result: Any = make_app(_command_of(words))(
             args=words,
             prog_name="nightgrid",
             standalone_mode=False,
         )
     except typer.TyperException as error:
-        complain(f"{error.format_message().rstrip('.')}. Help: nightgrid --help")
+        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        complain(f"{said}. Help: nightgrid --help")
         return Exit.BAD_INPUT
     except NightgridError as error:
         again = " (trying again may help)" if isinstance(error, TransientError) else ""
@@ -206,6 +249,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if result == Exit.INTERRUPTED:
         note("interrupted")
     return int(result or Exit.OK)
+
+
+def _command_of(words: Sequence[str]) -> str | None:
+    """Find the command among the words: options of the program may stand before it."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--color":
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return None
 
 
 def _missing(error: ModuleNotFoundError) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nightgrid.service.drawing import bar
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -254,12 +255,18 @@ def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
         (
             span,
             f"{number:,}",
-            f"{100 * number / total:.1f} %",
-            "#" * max(1, SPREAD_CHARS * number // most) if number else "",
+            _percent(number, total),
+            bar(number / most, SPREAD_CHARS),
         )
         for span, number in spread
     ]
     say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
+
+
+def _percent(number: int, total: int) -> str:
+    """Write a share to a tenth of a percent; one that is less is not nothing."""
+    text = f"{100 * number / total:.1f} %"
+    return "< 0.1 %" if number and text == "0.0 %" else text
 
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:

@@ -21,6 +21,7 @@ from nightgrid.service.options.shared_options import (
     OutputFile,
     read_settings,
 )
+from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import (
     Exit,
     complain,
@@ -158,7 +159,7 @@ def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
     from rich.live import Live
     from rich.text import Text
 
-    with Live(auto_refresh=False, vertical_overflow="visible") as live:
+    with Live(console=console(), auto_refresh=False, vertical_overflow="visible") as live:
         yield lambda text: live.update(Text(text), refresh=True)
 
 

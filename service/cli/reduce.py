@@ -230,12 +230,8 @@ def _say(
         drawing = shown.board(reduced.puzzle)
         if found is not None:
             drawing = shown.solution(reduced.puzzle, found, scored=False)
-        widest = max((sum(len(text) for text, _ in line) for line in drawing), default=0)
         say()
-        if widest <= DRAWN_COLUMNS:
-            say_drawing(drawing)
-        else:
-            say(f"(a board of {widest} columns is not drawn; --out and --svg write it to files)")
+        say_drawing(drawing, DRAWN_COLUMNS)
     if outcome is not None:
         say()
         ended = str(outcome.status).replace("_", " ").capitalize()

@@ -14,10 +14,11 @@ from nightgrid.service.cli.answers import (
     head_json,
     outcome_json,
     say_best,
-    say_board,
     say_failure,
+    say_head,
     say_list_end,
     say_solutions,
+    say_unsolved,
 )
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.game_options import (
@@ -160,7 +161,7 @@ def solve(
             official=published.solution,
         )
         if not json:
-            say_board(found, published, puzzle)
+            say_head(found, published, puzzle)
         status, solutions = solve.answer() if search is None else solve.search(search)
         if svg is not None:
             solution = next(iter(solutions), None)
@@ -182,7 +183,7 @@ def show(
     level: Levels = None,
     game: GameName = None,
     solution: Annotated[
-        bool, typer.Option("--solution", help="Draw the payload's own solution as well.")
+        bool, typer.Option("--solution", help="Draw the payload's own solution on the board.")
     ] = False,
     svg: SvgFile = None,
     lake: LakeOption = None,
@@ -210,13 +211,15 @@ def show(
                 value["solution"] = None if official is None else played.solution_to_json(official)
             emit(value)
             return Exit.OK
-        say_board(found, published, puzzle)
-        if solution and official is None:
-            say("The payload gives no solution.")
-        elif solution:
+        say_head(found, published, puzzle)
+        if solution and official is not None:
             say("Official solution:")
             say()
             say_drawing(shown.solution(puzzle, official, scored=False))
+            return Exit.OK
+        say_unsolved(found.game, puzzle)
+        if solution:
+            say("The payload gives no solution.")
         return Exit.OK
 
     sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
@@ -266,6 +269,7 @@ class _Solve:
         elif solved:
             say_solutions(self.game, self.puzzle, self.ask, outcome, sample)
         else:
+            say_unsolved(self.found.game, self.puzzle)
             say_failure(outcome, self._hint(outcome))
         return outcome.status, (*outcome.solutions, *sample)
 
@@ -276,6 +280,8 @@ class _Solve:
         if self.json:
             emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
         else:
+            if not found.solutions:
+                say_unsolved(self.found.game, self.puzzle)
             say(found.sentence())
             say_best(plug.view(), self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
             if len(found.solutions) > SOLUTIONS_SHOWN:
@@ -334,5 +340,7 @@ class _Solve:
             del tail["solutions"]
             emit_end(tail | self._hint_json(outcome))
         else:
+            if not count:
+                say_unsolved(self.found.game, self.puzzle)
             say_list_end(count, outcome, self._hint(outcome))
         return outcome.status, kept

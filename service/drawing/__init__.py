@@ -12,6 +12,10 @@ Run = tuple[str, str]
 Line = tuple[Run, ...]
 Drawing = tuple[Line, ...]
 
+GROUND = " on "
+"""What stands in a style that colours the ground, as rich names it: "black on #aedfee"."""
+FULL = "█"
+EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 LINE_CHARS = 76
 """Lists below a drawing are broken at this width."""
 STYLES = (
@@ -32,10 +36,14 @@ STYLES = (
 
 
 def joined(characters: Iterable[Run]) -> Line:
-    """Write characters as a line, neighbours of one style together; a space takes any style."""
+    """Write characters as a line, neighbours of one style together.
+
+    A space takes any style, but for one with a ground.
+    """
     runs: list[Run] = []
     for text, own in characters:
-        style = runs[-1][1] if text == " " and runs else own
+        bare = text == " " and runs and GROUND not in f"{own}{runs[-1][1]}"
+        style = runs[-1][1] if bare else own
         if runs and runs[-1][1] == style:
             runs[-1] = (runs[-1][0] + text, style)
         else:
@@ -58,6 +66,12 @@ def wrapped(items: Iterable[Sequence[Run]], separator: str, width: int) -> Drawi
         lines[-1] += runs
         used += size
     return tuple(map(tuple, lines))
+
+
+def bar(share: float, width: int) -> str:
+    """Draw a bar of a share of so many characters, to an eighth of one; nothing for less."""
+    full, eighths = divmod(round(8 * width * share), 8)
+    return FULL * full + EIGHTHS[eighths]
 
 
 def plain(text: str) -> Drawing:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nightgrid.service.drawing import Drawing, Run, joined
 
@@ -32,6 +32,7 @@ class Canvas:
         self._styles: dict[Place, Counter[str]] = {}
         self.texts: dict[Place, Run] = {}
         """Characters one column wide; beside a wide one stands an empty text."""
+        self._grounds: dict[Place, str] = {}
 
     def line(self, start: Place, end: Place, style: str, pattern: Sequence[bool] = (True,)) -> None:
         """Draw a line between two dots given as (x, y); `pattern` says in turn which dots of it."""
@@ -46,14 +47,31 @@ class Canvas:
         y, x = place
         self.texts |= {(y, x + i): (c, style) for i, c in enumerate(text) if c != " "}
 
+    def ground(self, places: Iterable[Place], style: str) -> None:
+        """Colour the ground of places, whatever is written there."""
+        self._grounds |= dict.fromkeys(places, style)
+
+    def cross(self, place: Place, level: bool, style: str) -> None:
+        """Write a piece of a heavy stroke, level or upright, over what wall stands there."""
+        stroke, crossing, wall = ("━", "┿", "│") if level else ("┃", "╂", "─")
+        there = self.texts.get(place, ("", ""))[0]
+        self.write(place, crossing if there == wall else stroke, style)
+
     def cells(
-        self, groups: Mapping[Place, int], widths: Mapping[int, int], height: int, style: str
+        self,
+        groups: Mapping[Place, int],
+        widths: Mapping[int, int],
+        height: int,
+        style: str,
+        grounds: Mapping[int, str] | None = None,
     ) -> dict[Place, Place]:
         """Draw walls around cells, given as (row, column), and between those of different groups.
 
-        The inside of a cell has the width of its column and `height` lines. Returns the first place
-        inside each cell.
+        The inside of a cell has the width of its column and `height` lines. `grounds` has the style
+        of the ground of groups, which reaches from cell to cell where no wall stands. Returns the
+        first place inside each cell.
         """
+        grounds = grounds or {}
         top, below = min(r for r, _ in groups), max(r for r, _ in groups)
         left, right = min(widths), max(widths)
         starts = itertools.accumulate((1 + widths[c] for c in range(left, right + 1)), initial=0)
@@ -66,16 +84,25 @@ class Canvas:
             nw, ne = groups.get((r - 1, c - 1)), groups.get((r - 1, c))
             sw, se = groups.get((r, c - 1)), groups.get((r, c))
             arms = _UP * (nw != ne) | _RIGHT * (ne != se) | _DOWN * (sw != se) | _LEFT * (nw != sw)
+            lines = range(1, 1 + height)
             self.write((y, x), _JOINTS[arms], style)
             if ne != se:
                 self.write((y, x + 1), "─" * widths[c], style)
-            for line in range(1, 1 + height) if sw != se else ():
+            for line in lines if sw != se else ():
                 self.write((y + line, x), "│", style)
+            ground = None if se is None else grounds.get(se)
+            if ground is not None:
+                below_x = [x + 1 + i for i in range(widths[c])]
+                filled = [(y + line, i) for line in lines for i in below_x]
+                filled += [(y, i) for i in below_x] if ne == se else []
+                filled += [(y + line, x) for line in lines] if sw == se else []
+                filled += [] if arms else [(y, x)]
+                self.ground(filled, ground)
         return {cell: (corners[cell][0] + 1, corners[cell][1] + 1) for cell in groups}
 
     def drawing(self) -> Drawing:
         """Write the canvas out from its uppermost to its lowest line, runs of one style joined."""
-        used = [*self._masks, *self.texts]
+        used = [*self._masks, *self.texts, *self._grounds]
         left = min(x for _, x in used)
         ends: dict[int, int] = {}
         for y, x in used:
@@ -91,6 +118,10 @@ class Canvas:
         self._styles.setdefault(place, Counter())[style] += 1
 
     def _run(self, place: Place) -> Run:
+        text, style = self._character(place)
+        return (text, f"{self._grounds.get(place, '')} {style}".strip() if text else style)
+
+    def _character(self, place: Place) -> Run:
         if place in self.texts:
             return self.texts[place]
         if place not in self._masks:

@@ -109,7 +109,7 @@ SvgFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a picture of the board, with its solution, to FILE (not of Pips).",
+        help="Write a picture of the board, with its solution, to FILE, as SVG.",
     ),
 ]
 

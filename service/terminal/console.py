@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import json
-import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from nightgrid.service.drawing import Drawing, text_of
+from nightgrid.service.drawing import LINE_CHARS, Drawing, plain, text_of
+from nightgrid.service.terminal.colour import coloured, console
 from nightgrid.solvers.algebra import Status
 
 
@@ -46,10 +47,6 @@ _BY_STATUS = {
 def exit_for(status: Status) -> Exit:
     """Name the exit code of one outcome."""
     return _BY_STATUS[status]
-
-
-PIPED_WIDTH_CHARS = 100
-"""Tables are laid out for this width when the output is no terminal."""
 
 
 def prepare_streams() -> None:
@@ -101,17 +98,34 @@ def say_end(sentence: str, paths: Mapping[str, str]) -> None:
         say(f"  {name:<{width}}  {path}")
 
 
-def say_drawing(drawing: Drawing) -> None:
-    """Write a drawing to standard output, in colour where there is colour."""
-    if not (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
+def say_drawing(drawing: Drawing, most: int | None = None) -> None:
+    """Write a drawing to standard output, in colour where there is colour.
+
+    One that is wider than the terminal, or than `most` characters, would be torn: a sentence stands
+    for it. What is listed below it is written all the same.
+    """
+    if most is None and sys.stdout.isatty():
+        most = max(shutil.get_terminal_size().columns, LINE_CHARS)
+    if most is not None:
+        drawing = _fitted(drawing, most)
+    if not coloured(sys.stdout):
         print(text_of(drawing))
         return
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    out = console()
     for line in drawing:
-        console.print(Text.assemble(*line), soft_wrap=True)
+        out.print(Text.assemble(*line), soft_wrap=True)
+
+
+def _fitted(drawing: Drawing, most: int) -> Drawing:
+    """Replace everything down to the last line that is too wide."""
+    widths = [sum(len(text) for text, _ in line) for line in drawing]
+    wide = [i for i, width in enumerate(widths) if width > most]
+    if not wide:
+        return drawing
+    said = f"(a board of {max(widths)} columns is not drawn in {most}; --svg FILE draws it)"
+    return (*plain(said), *drawing[wide[-1] + 1 :])
 
 
 def note(text: str) -> None:
@@ -122,7 +136,15 @@ def note(text: str) -> None:
 
 def complain(text: str) -> None:
     """Write an error as one line to standard error."""
-    note(f"nightgrid: {' '.join(text.split())}")
+    said = " ".join(text.split())
+    if not coloured(sys.stderr):
+        note(f"nightgrid: {said}")
+        return
+    from rich.text import Text
+
+    sys.stdout.flush()
+    line = Text.assemble(("nightgrid:", "bold red"), " ", said)
+    console(sys.stderr).print(line, soft_wrap=True)
 
 
 def say_table(
@@ -138,13 +160,9 @@ def say_table(
     Columns named in `numbers` are right-aligned, and cells of the first `whole` ones stay in one
     line however narrow the terminal is.
     """
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=PIPED_WIDTH_CHARS)
     table = Table(title=title, title_justify="left")
     for i, heading in enumerate(headings):
         widest = max((len(row[i]) for row in rows), default=0) if i < whole else None
@@ -154,7 +172,7 @@ def say_table(
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+    console().print(table)
 
 
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import note, plural
 
 if TYPE_CHECKING:
@@ -67,14 +68,13 @@ class MovingLine:
         self._bar = None
 
     def _open(self) -> Bar:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
         # Standard output may be a file, to which answers are written meanwhile.
         bar = Progress(
             BarColumn(BAR_CHARS),
             TextColumn("{task.description}", markup=False),
-            console=Console(stderr=True),
+            console=console(sys.stderr),
             transient=self._transient,
             auto_refresh=False,
             redirect_stdout=False,

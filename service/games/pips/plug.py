@@ -18,7 +18,6 @@ class PipsAtDoors(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "pips"
-    draws_svg = False
     sample = SAMPLES / name
     sample_days = 30
     sample_seed = 2026
@@ -41,6 +40,12 @@ class PipsAtDoors(ServicePlug):
         GameOption("max_pip", int, "highest pip of the set of dominoes.", least=0, metavar="N"),
         GameOption("duplicates", bool, "let a board hold a domino several times."),
     )
+
+    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
+        """Draw small cells: a hard problem takes many."""
+        from nightgrid.service.games.pips.svg import SMALL, draw_svg
+
+        return draw_svg(puzzle, solution, title, size=SMALL)
 
     def payloads(
         self, said: Said, start: dt.date, days: int, seed: int

@@ -7,7 +7,6 @@ teleports are marked there.
 
 from __future__ import annotations
 
-import colorsys
 import textwrap
 from collections.abc import Sequence
 
@@ -36,9 +35,6 @@ MOVES_MAX = 4_000
 FIGURES = 3
 """Layers that have a figure of their own."""
 EDGE = "#8d897c"
-_HUES = (0.55, 0.12, 0.83, 0.33, 0.03, 0.68, 0.45, 0.94, 0.22, 0.75, 0.61, 0.07)
-_LIGHT = (0.87, 0.78, 0.69)
-"""Lightness of each layer: figures stand out against those that they lie in."""
 
 
 def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None) -> str:
@@ -89,7 +85,7 @@ def _draw_figures(
     for level, feature in enumerate(shapes):
         if feature is None:
             continue
-        look = {"fill": _colour(how.colours[feature], level), "stroke": EDGE}
+        look = {"fill": how.tints[feature], "stroke": EDGE}
         if level == 0:
             picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
             picture.middle(x + 14, y + 13, feature, LABEL_PX)
@@ -111,8 +107,7 @@ def _draw_chips(
         if feature is None:
             continue
         top = y + 6 + i * CHIP_PX
-        fill = _colour(how.colours[feature], i if how.layers else 0)
-        wide = TILE_PX - 12
+        fill, wide = how.tints[feature], TILE_PX - 12
         picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
         name = feature if len(feature) <= NAME_CHARS else f"{feature[: NAME_CHARS - 1]}…"
         picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
@@ -127,10 +122,3 @@ def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
     for i, tile in enumerate(walk.tiles):
         found[tile].append(f"{TELEPORT}{i}" if i in teleports else str(i))
     return [textwrap.wrap(" ".join(mine), MOVES_A_LINE_CHARS) for mine in found]
-
-
-def _colour(number: int, level: int) -> str:
-    turn, place = divmod(number, len(_HUES))
-    light = _LIGHT[level % len(_LIGHT)]
-    red, green, blue = colorsys.hls_to_rgb(_HUES[place], light, 0.75 / (1 + turn))
-    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"

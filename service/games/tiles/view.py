@@ -9,10 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing import LINE_CHARS, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
+from nightgrid.service.drawing.colours import apart, on, tint
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
@@ -22,6 +24,8 @@ FEATURES_MAX = 12
 """Most features of a tile that is drawn."""
 NAME_CHARS = 8
 """Longer names are cut short."""
+LIGHT = (0.92, 0.82, 0.72)
+"""Lightness of each layer; those above the third have its own."""
 MOVES_MAX = 400
 """Moves that are listed."""
 TELEPORT = "⇢"
@@ -45,8 +49,9 @@ class Layout:
     shapes: tuple[tuple[str | None, ...], ...]
     """The features of each tile, one a layer, None where the tile has none there; without layers
     one after the other."""
-    colours: dict[str, int]
-    """Number of each feature's colour: in each layer from 0."""
+    tints: dict[str, str]
+    """The tint of each feature. No two share a hue, those of one layer are far from one another,
+    and each layer is darker than the one beneath it."""
 
     @property
     def rows(self) -> int:
@@ -73,20 +78,31 @@ def layout(puzzle: Puzzle) -> Layout:
             columns=_columns(len(puzzle.tiles)),
             layers=(),
             shapes=puzzle.tiles,
-            colours={feature: i for i, feature in enumerate(features)},
+            tints=_tints([features]),
         )
-    colours: dict[str, int] = {}
-    for layer in layers:
-        mine = [feature for feature in features if layer_of[feature] == layer]
-        mine.sort(key=lambda feature: (len(feature), feature))
-        colours |= {feature: i for i, feature in enumerate(mine)}
+    groups = [
+        sorted((f for f in features if layer_of[f] == layer), key=lambda f: (len(f), f))
+        for layer in layers
+    ]
     shapes = []
     for tile in puzzle.tiles:
         here = {layer_of[feature]: feature for feature in tile}
         shapes.append(tuple(here.get(layer) for layer in layers))
     return Layout(
-        columns=_columns(len(puzzle.tiles)), layers=layers, shapes=tuple(shapes), colours=colours
+        columns=_columns(len(puzzle.tiles)),
+        layers=layers,
+        shapes=tuple(shapes),
+        tints=_tints(groups),
     )
+
+
+def _tints(layers: Sequence[Sequence[str]]) -> dict[str, str]:
+    turns = apart(layers)
+    return {
+        feature: tint(turns[feature], LIGHT[min(level, len(LIGHT) - 1)])
+        for level, layer in enumerate(layers)
+        for feature in layer
+    }
 
 
 def played(puzzle: Puzzle, walk: Walk) -> tuple[tuple[str, ...], ...]:
@@ -124,7 +140,7 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
         for i, features in enumerate(played(puzzle, walk)):
             for tile in walk.tiles[i - 1 : i + 1]:
                 cleared |= {(tile, feature): i for feature in features}
-    name = max(map(len, how.colours), default=1)
+    name = max(map(len, how.tints), default=1)
     number = len(str(walk.moves)) + 2 if walk is not None else 0
     inner = max(min(name, NAME_CHARS) + number, len(str(len(puzzle.tiles))) + 1)
     canvas = Canvas()
@@ -136,7 +152,9 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
         for level, feature in enumerate(shapes):
             if feature is not None:
                 move = str(cleared.get((tile, feature), ""))
-                canvas.write((y + level, x + 1), _cut(feature), _style(how.colours, feature))
+                band = [(y + level, x + i) for i in range(inner + 2)]
+                canvas.ground(band, on(how.tints[feature]))
+                canvas.write((y + level, x + 1), _cut(feature), "")
                 canvas.write((y + level, x + 1 + inner - len(move)), move, "")
     return canvas.drawing()
 
@@ -145,12 +163,16 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
     """List the moves of a walk: the tile that each goes to, and what it clears."""
     start = f"Begin on tile {walk.tiles[0] + 1}. Then go to"
     teleports = set(walk.teleports)
-    colours = layout(puzzle).colours if len(puzzle.tiles) <= TILES_MAX else {}
+    tints = layout(puzzle).tints if len(puzzle.tiles) <= TILES_MAX else {}
     steps = zip(walk.tiles[1:], played(puzzle, walk)[1:], strict=True)
     items = (
         [
             (f"{i}.{f' {TELEPORT}' if i in teleports else ''} {tile + 1}", ""),
-            *((f" {_cut(feature)}", _style(colours, feature)) for feature in features),
+            *(
+                run
+                for feature in features
+                for run in ((" ", ""), (_cut(feature), on(tints[feature]) if tints else ""))
+            ),
         ]
         for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1)
     )
@@ -160,12 +182,6 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
     if teleports:
         drawn += plain(f"{TELEPORT} is a teleport: the two tiles share nothing.")
     return tuple(drawn)
-
-
-def _style(colours: dict[str, int], feature: str) -> str:
-    if feature not in colours:
-        return ""
-    return STYLES[colours[feature] % len(STYLES)]
 
 
 def _cut(feature: str) -> str:

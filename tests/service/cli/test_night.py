@@ -17,7 +17,7 @@ from nightgrid.archive.results.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
-from nightgrid.service.terminal.console import PIPED_WIDTH_CHARS
+from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
 from nightgrid.service.terminal.progress import ProgressLine, describe
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.puzzle import Puzzle

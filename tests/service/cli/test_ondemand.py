@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.games.pips.view import draw_solution
+from nightgrid.service.drawing import text_of
+from nightgrid.service.games.pips.view import draw_dominoes
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
@@ -105,7 +106,7 @@ def test_queued_solves_from_submit_to_result(
     first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].split()[0]
     drawn = nightgrid("result", first, "--wait", "60")
     (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
-    assert draw_solution(solution) in drawn.stdout
+    assert text_of(draw_dominoes(solution)) in drawn.stdout
 
     code, out, _ = invoke("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
     assert code == 3

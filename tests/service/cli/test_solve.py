@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from nightgrid.service.games.pips.view import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.drawing import plain, text_of
+from nightgrid.service.games.pips.view import draw, list_dominoes
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.service.terminal.console import say_drawing
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate
@@ -52,17 +54,25 @@ def test_count_as_json_is_one_object_a_puzzle(nightgrid: Run, write: Write) -> N
     assert all(type(answer[key]) is int for key in ("states", "nodes", "kernel_ns", "table_bytes"))
 
 
-def test_count_as_text_shows_board_dominoes_solution_count_and_time(
+def test_count_as_text_shows_count_time_and_a_solution_on_its_board(
     invoke: Invoke, write: Write
 ) -> None:
     code, out, err = invoke("solve", write(payload(easy=PAIR)), "--count")
     assert (code, err) == (0, "")
-    puzzle = Puzzle.from_json(PAIR)
     assert out.startswith("2026-01-05 easy: 2 dominoes, 2 regions")
-    assert f"\n{draw_regions(puzzle)}\n" in out
-    assert f"\nDominoes:\n\n{list_dominoes(puzzle)}\n" in out
+    assert text_of(draw(Puzzle.from_json(PAIR))) not in out, "the board is drawn once"
+    assert "┌*" in out, "with its constraints"
     assert "Counted 4 solutions in " in out
     assert out.rstrip().endswith("┘"), "one of the solutions is drawn at the end"
+
+
+def test_a_board_without_a_solution_is_drawn_by_itself(invoke: Invoke, write: Write) -> None:
+    code, out, err = invoke("solve", write(STUCK))
+    assert (code, err) == (2, "")
+    puzzle = Puzzle.from_json(STUCK)
+    assert f"\n{text_of(draw(puzzle))}\n\nDominoes:\n\n{list_dominoes(puzzle)}\n" in out
+    assert out.splitlines()[-1].startswith("No solution exists: proven in ")
+    assert invoke("solve", write(STUCK), "--all")[1].count("No solution exists") == 1
 
 
 def test_first_is_the_default_and_draws_a_solution(invoke: Invoke, write: Write) -> None:
@@ -274,7 +284,7 @@ def test_unexpected_error_is_one_line_too(
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("nightgrid.service.cli.solve.say_board", explode)
+    monkeypatch.setattr("nightgrid.service.cli.solve.say_head", explode)
     code, _, err = invoke("show", write(PAIR))
     assert code == 1
     assert err == (
@@ -344,8 +354,8 @@ def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, writ
     file = write(to_payload(date(2026, 1, 5), {"hard": (puzzle, solution)}))
     code, out, _ = invoke("show", file, "--solution")
     assert code == 0
-    assert draw_regions(puzzle) in out
-    assert draw_solution(solution) in out
+    assert text_of(draw(puzzle)) not in out
+    assert text_of(draw(puzzle, solution)) in out
     code, out, _ = invoke("show", file, "--json")
     assert Puzzle.from_json(json.loads(out)["puzzle"]) == puzzle
 
@@ -459,3 +469,40 @@ def test_a_redirected_log_has_no_colours(tmp_path: Path) -> None:
     )
     assert "up" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+BOARDS = {
+    "pips": PAIR,
+    "strands": ["CAT", "XYZ", "DOG"],
+    "letterboxed": {"sides": ["TAP", "ERD", "NIL", "YCO"]},
+    "tiles": {"tiles": [["A1", "B1"], ["A1", "B1"]]},
+}
+
+
+@pytest.mark.parametrize("game", BOARDS)
+def test_show_writes_a_picture_of_every_game(invoke: Invoke, write: Write, game: str) -> None:
+    code, out, err = invoke("show", write(BOARDS[game]), "--game", game, "--svg", "board.svg")
+    assert (code, err) == (0, ""), out
+    text = Path("board.svg").read_text()
+    assert text.startswith("<svg ")
+    assert "width=" in text
+
+
+def test_solve_writes_a_picture_of_pips_with_its_dominoes(invoke: Invoke, write: Write) -> None:
+    code, _, err = invoke("solve", write(PAIR), "--svg", "board.svg")
+    assert (code, err) == (0, "")
+    assert Path("board.svg").read_text().count("<circle") == 10, "a dot a pip"
+
+
+def test_a_board_wider_than_the_terminal_is_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide, narrow = plain("#" * 90), plain("WORD")
+    say_drawing((*wide, *narrow))
+    assert capsys.readouterr().out == f"{'#' * 90}\nWORD\n", "no terminal, no edge"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    say_drawing((*wide, *narrow))
+    said = "(a board of 90 columns is not drawn in 80; --svg FILE draws it)"
+    assert capsys.readouterr().out == f"{said}\nWORD\n"

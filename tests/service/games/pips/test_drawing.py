@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.games.pips.view import draw_regions, draw_solution, list_dominoes
+from nightgrid.service.drawing import GROUND, text_of
+from nightgrid.service.drawing.colours import PLAIN, TINTS
+from nightgrid.service.games.pips.svg import CELLS_MAX
+from nightgrid.service.games.pips.view import (
+    VIEW,
+    draw,
+    draw_dominoes,
+    list_dominoes,
+    mark,
+    region_tints,
+)
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
@@ -34,28 +49,44 @@ RING_SOLUTION: Solution = (
 )
 
 
+def drawn(puzzle: Puzzle, solution: Solution = ()) -> str:
+    return text_of(draw(puzzle, solution))
+
+
 def test_board_with_a_hole_shows_regions_and_constraints() -> None:
     expected = """\
-┌───────┬───┐
-│     7 │<5 │
-├───┬───┼───┤
-│ * │   │   │
-├───┴───┤   │
-│     ≠ │ = │
-└───────┴───┘"""
-    assert expected == draw_regions(RING)
+┌7──────────┬<5───┐
+│           │     │
+├*────┬─────┼=────┤
+│     │     │     │
+├≠────┴─────┤     │
+│           │     │
+└───────────┴─────┘"""
+    assert expected == drawn(RING)
 
 
-def test_solution_shows_dominoes_and_pips() -> None:
+def test_solution_shows_dominoes_on_regions_and_constraints() -> None:
     expected = """\
-┌───────┬───┐
-│ 1   6 │ 2 │
-├───┬───┤   │
-│ 4 │   │ 3 │
-│   ├───┴───┤
-│ 0 │ 3   3 │
-└───┴───────┘"""
-    assert expected == draw_solution(RING_SOLUTION)
+┌7──────────┬<5───┐
+│  1━━━━━6  │  2  │
+├*────┬─────┼=─╂──┤
+│  4  │     │  3  │
+├≠─╂──┴─────┤     │
+│  0     3━━┿━━3  │
+└───────────┴─────┘"""
+    assert expected == drawn(RING, RING_SOLUTION)
+
+
+def test_dominoes_without_their_board_are_drawn_by_themselves() -> None:
+    expected = """\
+┌─────────────────┐
+│  1━━━━━6     2  │
+│     ┌─────┐  ┃  │
+│  4  │     │  3  │
+│  ┃  └─────┘     │
+│  0     3━━━━━3  │
+└─────────────────┘"""
+    assert expected == text_of(draw_dominoes(RING_SOLUTION))
 
 
 def test_ragged_outline_has_no_walls_outside_and_no_trailing_spaces() -> None:
@@ -68,16 +99,16 @@ def test_ragged_outline_has_no_walls_outside_and_no_trailing_spaces() -> None:
         dominoes=((0, 1), (6, 6), (2, 2)),
     )
     expected = """\
-        ┌────┐
-        │    │
-┌───┬───┘    │
-│ 0 │    >10 │
-├───┼────────┘
-│   │
-│   │
-│ = │
-└───┘"""
-    assert expected == draw_regions(puzzle)
+            ┌>10───┐
+            │      │
+┌0────┬─────┘      │
+│     │            │
+├=────┼────────────┘
+│     │
+│     │
+│     │
+└─────┘"""
+    assert expected == drawn(puzzle)
 
 
 def test_disconnected_parts_stand_apart() -> None:
@@ -90,12 +121,12 @@ def test_disconnected_parts_stand_apart() -> None:
         dominoes=((1, 2), (3, 4)),
     )
     expected = """\
-┌───────┐   ┌───┐
-│     * │   │ * │
-└───────┘   ├───┤
-            │ 4 │
-            └───┘"""
-    assert expected == draw_regions(puzzle)
+┌*──────────┐     ┌*────┐
+│           │     │     │
+└───────────┘     ├4────┤
+                  │     │
+                  └─────┘"""
+    assert expected == drawn(puzzle)
 
 
 def test_long_pips_and_targets_widen_only_their_column() -> None:
@@ -103,24 +134,24 @@ def test_long_pips_and_targets_widen_only_their_column() -> None:
         regions=(region("sum", (0, 0), (1, 0), target=12345), region("empty", (0, 1), (1, 1))),
         dominoes=((12000, 345), (7, 10)),
     )
-    expected = """\
-┌──────┬───┐
-│      │   │
-│      │   │
-│12345 │ * │
-└──────┴───┘"""
-    assert expected == draw_regions(puzzle)
     solution = (
         Placement(cell_a=(0, 0), cell_b=(1, 0), pip_a=12000, pip_b=345),
         Placement(cell_a=(0, 1), cell_b=(1, 1), pip_a=7, pip_b=10),
     )
     expected = """\
-┌──────┬───┐
-│12000 │ 7 │
-│      │   │
-│  345 │10 │
-└──────┴───┘"""
-    assert expected == draw_solution(solution)
+┌12345───┬*────┐
+│        │     │
+│        │     │
+│        │     │
+└────────┴─────┘"""
+    assert expected == drawn(puzzle)
+    expected = """\
+┌12345────┬*────┐
+│   12000 │  7  │
+│     ┃   │  ┃  │
+│    345  │  10 │
+└─────────┴─────┘"""
+    assert expected == drawn(puzzle, solution)
 
 
 def test_dominoes_are_listed_seven_a_line_in_columns() -> None:
@@ -139,9 +170,9 @@ def test_board_with_dominoes_thousands_of_cells_apart_is_not_drawn() -> None:
         regions=(region("empty", (0, 0), (0, 1)), region("empty", (9000, 9000), (9000, 9001))),
         dominoes=((1, 2), (3, 4)),
     )
-    assert draw_regions(puzzle) == (
-        "(a board that spans 9001 rows and 9002 columns is too large to draw)"
-    )
+    assert drawn(puzzle) == "(a board that spans 9001 rows and 9002 columns is too large to draw)"
+    with pytest.raises(PermanentError, match="spans 9001 rows and 9002 columns, too many for a"):
+        VIEW.svg(puzzle, None, None)
 
 
 boards = st.tuples(st.sampled_from([EASY, MEDIUM, HARD, LOOSE]), st.integers(0, 10**6))
@@ -153,11 +184,13 @@ def test_walls_are_closed_lines_and_lines_end_without_spaces(board: tuple[Mix, i
     puzzle, solution = generate(*board)
     arms = {
         "│": "ud", "─": "lr", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu",
-        "├": "urd", "┤": "uld", "┬": "lrd", "┴": "lru", "┼": "lrud",
+        "├": "urd", "┤": "uld", "┬": "lrd", "┴": "lru", "┼": "lrud", "╂": "lr", "┿": "ud",
     }  # fmt: skip
     steps = {"u": (-1, 0, "d"), "d": (1, 0, "u"), "l": (0, -1, "r"), "r": (0, 1, "l")}
-    for text in (draw_regions(puzzle), draw_solution(solution)):
+    for text in (drawn(puzzle), drawn(puzzle, solution)):
         lines = text.split("\n")
+        # Marks stand in walls.
+        lines[::2] = [re.sub(r"[0-9<>=≠*]", "─", line) for line in lines[::2]]
         assert lines == [line.rstrip() for line in lines]
         for y, line in enumerate(lines):
             for x, char in enumerate(line):
@@ -168,23 +201,94 @@ def test_walls_are_closed_lines_and_lines_end_without_spaces(board: tuple[Mix, i
 
 @settings(deadline=None)
 @given(boards)
-def test_solution_drawing_reads_back_as_the_pips(board: tuple[Mix, int]) -> None:
-    _, solution = generate(*board)
-    lines = draw_solution(solution).split("\n")
+def test_solution_drawing_reads_back_as_pips_and_dominoes(board: tuple[Mix, int]) -> None:
+    puzzle, solution = generate(*board)
+    lines = drawn(puzzle, solution).split("\n")
+    marks = [mark(r) for r in puzzle.regions]
+    assume(max(map(len, marks)) <= 2)  # Longer ones make columns wider.
     for put in solution:
         for (r, c), pip in ((put.cell_a, put.pip_a), (put.cell_b, put.pip_b)):
-            assert lines[2 * r + 1][4 * c + 2] == str(pip)
+            assert lines[2 * r + 1][6 * c + 3] == str(pip)
         (r, c), (s, _) = put.cell_a, put.cell_b
-        between = lines[2 * r + 2][4 * c + 2] if s > r else lines[2 * r + 1][4 * c + 4]
-        assert between == " ", "a domino has no wall between its halves"
+        between = lines[2 * r + 2][6 * c + 3] if s > r else lines[2 * r + 1][6 * c + 6]
+        assert between in ("┃╂" if s > r else "━┿"), "a stroke joins the halves"
+    strokes = sum(line.count(c) for line in lines for c in "┃╂")
+    strokes += sum(len(re.findall("[━┿]+", line)) for line in lines)
+    assert strokes == len(solution)
 
 
 @settings(deadline=None)
 @given(boards)
-def test_every_region_is_labelled_once(board: tuple[Mix, int]) -> None:
+def test_every_region_is_labelled_once_with_a_solution_and_without(board: tuple[Mix, int]) -> None:
+    puzzle, solution = generate(*board)
+    for put in ((), solution):
+        # Walls are in every second line, pips between them.
+        walls = drawn(puzzle, put).split("\n")[::2]
+        found = re.findall(r"[0-9<>=≠*]+", " ".join(walls))
+        assert sorted(map(mark, puzzle.regions)) == sorted(found)
+
+
+@settings(deadline=None)
+@given(boards)
+def test_regions_side_by_side_have_different_tints(board: tuple[Mix, int]) -> None:
     puzzle, _ = generate(*board)
-    text = "".join(char if char not in "│─┌┐└┘├┤┬┴┼" else " " for char in draw_regions(puzzle))
-    marks = {"empty": "*", "equals": "=", "unequal": "≠"}
-    signs = {"sum": "", "less": "<", "greater": ">"}
-    expected = sorted(marks.get(r.type) or f"{signs[r.type]}{r.target}" for r in puzzle.regions)
-    assert expected == sorted(text.split())
+    tints = region_tints(puzzle)
+    of = {cell: i for i, r in enumerate(puzzle.regions) for cell in r.cells}
+    for (r, c), i in of.items():
+        assert (tints[i] == PLAIN) == (puzzle.regions[i].type is RegionType.EMPTY)
+        for beside in ((r, c + 1), (r + 1, c), (r + 1, c + 1), (r + 1, c - 1)):
+            j = of.get(beside, i)
+            if j != i and tints[i] != PLAIN:
+                assert tints[i] != tints[j]
+
+
+def test_grounds_reach_from_cell_to_cell_of_a_region() -> None:
+    lines = draw(RING, RING_SOLUTION)
+    first = [(text, style) for text, style in lines[1] if GROUND in style]
+    assert "".join(text for text, style in first if style.endswith(region_tints(RING)[0])) != ""
+    ground = {style.partition(GROUND)[2].split()[0] for _, style in first}
+    assert ground == set(region_tints(RING)[:2]) <= set(TINTS)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("solution", [None, RING_SOLUTION], ids=["board", "solved"])
+def test_picture_shows_regions_targets_and_dominoes(solution: Solution | None) -> None:
+    svg = ET.fromstring(VIEW.svg(RING, solution, "Ring"))
+    rects = svg.findall(f"{SVG}rect")
+    fills = [r.get("fill") for r in rects if r.get("rx") is None]
+    assert sorted(fills) == sorted(
+        tint for tint, r in zip(region_tints(RING), RING.regions, strict=True) for _ in r.cells
+    )
+    texts = [t.text for t in svg.findall(f"{SVG}text")]
+    assert texts == ["Ring", "7", "<5", "=", "≠"]
+    dominoes = [r for r in rects if r.get("stroke")]
+    assert len(dominoes) == len(RING.dominoes)
+    dots = len(svg.findall(f"{SVG}circle"))
+    assert dots == sum(a + b for a, b in RING.dominoes)
+    right = max(float(r.get("x", 0)) + float(r.get("width", 0)) for r in dominoes)
+    below = max(float(r.get("y", 0)) + float(r.get("height", 0)) for r in dominoes)
+    assert right <= float(svg.get("width", 0))
+    assert below <= float(svg.get("height", 0))
+
+
+def test_more_than_six_pips_are_written_as_numbers() -> None:
+    puzzle = Puzzle(regions=(region("empty", (0, 0), (0, 1)),), dominoes=((9, 12),))
+    svg = ET.fromstring(VIEW.svg(puzzle, None, None))
+    assert [t.text for t in svg.findall(f"{SVG}text")] == ["9", "12"]
+
+
+def test_large_boards_have_small_cells_and_larger_ones_no_picture() -> None:
+    def row(cells: int) -> Puzzle:
+        return Puzzle(
+            regions=(region("empty", *((0, c) for c in range(cells))),),
+            dominoes=((0, 0),) * (cells // 2),
+        )
+
+    narrow, wide = (
+        float(ET.fromstring(VIEW.svg(row(n), None, None)).get("width", 0)) for n in (30, 60)
+    )
+    assert wide < 2 * narrow
+    with pytest.raises(PermanentError, match="too many for a picture"):
+        VIEW.svg(row(CELLS_MAX + 2), None, None)

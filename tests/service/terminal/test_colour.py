@@ -1,0 +1,170 @@
+"""Colour, turned on and off: by option, by environment, and by what the output is."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from nightgrid.service.drawing.colours import TINTS, apart, tint, told_apart
+from nightgrid.service.terminal.colour import When, choose, coloured, console
+from nightgrid.service.terminal.console import say_table
+from nightgrid.service.terminal.progress import MovingLine
+from tests.service.scenes import PAIR, STUCK
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+ESCAPE = "\x1b["
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    choose(When.AUTO)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("option", "no_color", "force_color", "terminal", "term", "expected"),
+    [
+        ("auto", "", "", True, "xterm", True),
+        ("auto", "", "", False, "xterm", False),
+        ("auto", "", "", True, "dumb", False),
+        ("auto", "1", "", True, "xterm", False),
+        ("auto", "", "1", False, "xterm", True),
+        ("auto", "1", "1", True, "xterm", False),
+        ("always", "1", "", False, "dumb", True),
+        ("never", "", "1", True, "xterm", False),
+    ],
+)
+def test_who_decides(
+    option: str,
+    no_color: str,
+    force_color: str,
+    terminal: bool,
+    term: str,
+    expected: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("FORCE_COLOR", force_color)
+    monkeypatch.setenv("TERM", term)
+    stream = Terminal() if terminal else io.StringIO()
+    choose(When(option))
+    assert coloured(stream) is expected
+    console(stream).print("text", style="bold red on #aedfee")
+    assert (ESCAPE in stream.getvalue()) is expected
+
+
+COMMANDS = {
+    "board": ("show {pair}", 0),
+    "answer": ("solve {pair} --count", 0),
+    "failure": ("solve {stuck}", 2),
+    "error": ("solve nowhere.json", 3),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("before", "after", "environment", "expected"),
+    [
+        ("", "", {}, False),
+        ("--color always", "", {}, True),
+        ("", "--color=always", {}, True),
+        ("--color never", "--color always", {}, True),
+        ("", "", {"FORCE_COLOR": "1"}, True),
+        ("", "", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ("--color never", "", {"FORCE_COLOR": "1"}, False),
+        ("", "--color auto", {}, False),
+    ],
+)
+def test_answers_and_errors_obey(
+    invoke: Invoke,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    before: str,
+    after: str,
+    environment: dict[str, str],
+    expected: bool,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    words, expected_code = COMMANDS[command]
+    files = {"pair": write(PAIR, "pair.json"), "stuck": write(STUCK, "stuck.json")}
+    line = f"{before} {words.format(**files)} {after}"
+    code, out, err = invoke(*line.split())
+    assert code == expected_code, err
+    assert (ESCAPE in out + err) is expected
+
+
+def test_a_wrong_option_is_told_in_colour_where_that_was_said_before(invoke: Invoke) -> None:
+    code, out, err = invoke("--color", "always", "solve", "--bogus")
+    assert (code, out) == (3, "")
+    assert err.startswith(f"{ESCAPE}1;31mnightgrid:")
+    assert ESCAPE not in invoke("solve", "--bogus")[2], "nothing is left of it"
+
+
+def test_a_colour_that_is_none_is_told_in_a_sentence(invoke: Invoke) -> None:
+    code, out, err = invoke("--color", "sometimes", "doctor")
+    assert (code, out) == (3, "")
+    assert "'sometimes' is not one of 'auto', 'always', 'never'" in err
+    assert err.count("\n") == 1
+
+
+def test_tables_obey(capsys: pytest.CaptureFixture[str]) -> None:
+    for when, expected in ((When.ALWAYS, True), (When.NEVER, False), (When.AUTO, False)):
+        choose(when)
+        say_table(("a", "b"), [("1", "2")], title="Table")
+        assert (ESCAPE in capsys.readouterr().out) is expected
+
+
+def test_progress_obeys(monkeypatch: pytest.MonkeyPatch) -> None:
+    colours = re.compile(r"\x1b\[[\d;]+m")
+    for when, expected in ((When.ALWAYS, True), (When.NEVER, False)):
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        choose(when)
+        line = MovingLine()
+        line.show(1, 2, lambda: "half")
+        line.close()
+        assert "half" in stream.getvalue()
+        assert bool(colours.search(stream.getvalue())) is expected
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    choose(When.ALWAYS)
+    line = MovingLine()
+    line.show(1, 2, lambda: "half")
+    line.close()
+    assert stream.getvalue() == "half\n", "no moving line in a file, forced or not"
+
+
+def test_every_thing_has_a_hue_of_its_own_far_from_those_of_its_group() -> None:
+    groups = [
+        [f"{name}{i}" for i in range(count)] for name, count in (("A", 8), ("B", 10), ("C", 11))
+    ]
+    turns = apart(groups)
+    assert len(set(turns.values())) == 29
+    for group in groups:
+        places = sorted(turns[thing] for thing in group)
+        gaps = [b - a for a, b in zip(places, [*places[1:], places[0] + 1], strict=True)]
+        assert min(gaps) >= 0.5 / len(group)
+    tints = {tint(turn, light) for turn in turns.values() for light in (0.92, 0.82, 0.72)}
+    assert len(tints) == 3 * 29
+
+
+def test_neighbours_are_told_apart_where_there_are_enough_colours() -> None:
+    ring = {i: {(i - 1) % 9, (i + 1) % 9} for i in range(9)}
+    colours = told_apart(ring, len(TINTS))
+    assert all(colours[i] != colours[j] for i, beside in ring.items() for j in beside)
+    all_of_them = {i: set(range(5)) - {i} for i in range(5)}
+    assert sorted(told_apart(all_of_them, 3).values()) == [0, 0, 1, 1, 2]
