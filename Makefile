@@ -54,7 +54,7 @@ $(DEV): $(READY)
 	$(call install,$(TO_TEST))
 	@touch $@
 
-demo: $(READY) ## install, run the nightly job over the bundled archive, show where the results lie
+demo: $(READY) ## install, run the nightly job over the bundled archive, show a solved board and all counts
 	$(BIN)/nightgrid demo
 
 check: lint ## lint, and the quick tests of solvers and archive, in less than a minute

@@ -38,11 +38,6 @@ BASE_PX = 18
 EDGE_PX = 20
 GROUND = "#16161a"
 THEME = MONOKAI
-LAST_LINE = re.compile(r"letterboxed jobs worked")
-"""Of the demo's output everything up to here is shown."""
-PLACES = re.compile(r"^(The Parquet lies in:|  [a-z ]+  \S*/)")
-"""Lines that name the folders of a machine are not."""
-
 PICTURES = {
     "solve.svg": ["solve", "service/sample/pips/2026-01-05.json", "--level", "hard"],
     "demo.svg": ["demo", "--no-prefect"],
@@ -66,19 +61,13 @@ STRANDS = ("2025-04-10", "2024-04-18")
 
 
 def run(arguments: list[str]) -> list[str]:
-    """Run nightgrid and return the lines of its standard output, boards in colour."""
-    colour = {"FORCE_COLOR": "1"} if arguments[0] in ("solve", "show") else {}
+    """Run nightgrid and return the lines of its standard output, in colour."""
+    words = [sys.executable, "-m", "nightgrid.service.cli.app", "--color", "always", *arguments]
+    environment = os.environ | {"COLORTERM": "truecolor"}
     done = subprocess.run(
-        [sys.executable, "-m", "nightgrid.service.cli.app", *arguments],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-        env=os.environ | colour,
+        words, cwd=ROOT, check=True, capture_output=True, text=True, env=environment
     )
-    lines = [line for line in done.stdout.rstrip("\n").split("\n") if not PLACES.match(line)]
-    last = [i for i, line in enumerate(lines) if LAST_LINE.search(line)]
-    return lines[: last[0] + 1] if last else lines
+    return done.stdout.rstrip("\n").split("\n")
 
 
 def draw(name: str, arguments: list[str]) -> None:

@@ -1,16 +1,26 @@
-"""What `nightgrid demo` shows of its nights: counts, runtimes, ranks of official answers."""
+"""What `nightgrid demo` ends with: a board with its solution, counts, and what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import datetime as dt
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games import view
-from nightgrid.service.terminal.console import duration, say_table
+from nightgrid.service.terminal.console import duration, plural, say, say_drawing, say_table
 from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import Board
+
+LISTED_MAX = 1_000
+"""Of a board with more solutions the next command counts them instead of listing all."""
 
 
 def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
@@ -29,8 +39,8 @@ def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def official_ranks(lake: Lake, game: str) -> dict[str, str]:
-    """Say of every date where its official solution stands among the best; {} without ranks."""
+def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
+    """Say of every date which of the best its official solution is; {} without ranks."""
     from nightgrid.archive.games import archive_plug
     from nightgrid.archive.lake.tables import ranks_schema
     from nightgrid.archive.results.gold import ranks_path
@@ -38,57 +48,78 @@ def official_ranks(lake: Lake, game: str) -> dict[str, str]:
     if not archive_plug(game).ranked:
         return {}
     table = lake.read_table(ranks_path(game), ranks_schema(game))
-    return {
-        row["date"].isoformat(): f"{row['official_rank'] or '-'} of {row['best_count'] or 0}"
-        for row in table.to_pylist()
-    }
+    return {row["date"].isoformat(): row["official_rank"] for row in table.to_pylist()}
 
 
-def say_counts(counts: list[dict[str, Any]], ranks: dict[str, str], *, game: str) -> None:
-    """Show one line a date, with the count and the time of every level.
+def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
+    """Draw the last board of the first game with its solution, and show what was counted."""
+    from nightgrid.archive.lookup.boards import find_boards
+    from nightgrid.archive.lookup.reference import DateReference
 
-    In a game that asks for the fewest of something also how few that is, and whether the official
-    solution needs no more; and ranks where given.
-    """
-    levels = sorted({row["level"] for row in counts}, key=_level_rank(game))
-    by_date: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in counts:
-        by_date.setdefault(row["date"], {})[row["level"]] = row
-    valued = any(row.get("value") is not None for row in counts)
-    headings = ["date"]
-    for level in levels:
-        headings += ["fewest", level] if valued else [level]
-        headings.append(f"{level} time")
-    if ranks:
-        headings.append("official among the best")
-    if valued:
-        headings.append("official among them")
+    counts = {game: list(counts_by_date(lake, game)) for game in games}
+    last = max((row for row in counts[games[0]]), key=lambda row: row["date"], default=None)
+    if last is None:
+        return
+    date = dt.date.fromisoformat(last["date"])
+    board = find_boards(lake, DateReference(game=games[0], date=date))[-1]
+    (row,) = (
+        row
+        for row in counts[games[0]]
+        if (row["date"], row["level"]) == (last["date"], board.published.level)
+    )
+    _say_board(board, row)
+    _say_counts(lake, counts)
+    say()
+    say(f"All of it lies in {address}, as Parquet.")
+    say(f"Next, {_next(board, row, address)}")
+
+
+def _say_board(board: Board, row: Mapping[str, Any]) -> None:
+    published, shown = board.published, view(board.game)
+    clue = f" “{published.clue}”" if published.clue else ""
+    of = "" if row["count"] is None else f", one of {plural(row['count'], 'solution')}"
+    say(f"{board.name}{clue}: {shown.describe(published.puzzle)}{of}")
+    say()
+    if published.solution is None:
+        say_drawing(shown.board(published.puzzle))
+    else:
+        say_drawing(shown.solution(published.puzzle, published.solution, scored=False))
+    say()
+
+
+def _say_counts(lake: Lake, counts: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Show a line for every game and level."""
+    headings = ("boards", "solved", "solutions", "most", "time", "longest", "official ones")
     lines = []
-    for date, rows in sorted(by_date.items()):
-        line = [date]
-        for level in levels:
-            line += _cells(rows.get(level), game, valued=valued)
-        if ranks:
-            line.append(ranks.get(date, ""))
-        if valued:
-            line.append(" ".join(_official(rows[level]) for level in levels if level in rows))
-        lines.append(line)
-    title = f"{game_plug(game).title}: number of solutions"
-    say_table(headings, lines, title=title, numbers=headings[1:])
+    for game, rows in counts.items():
+        ranks = official_ranks(lake, game)
+        for level in sorted({row["level"] for row in rows}, key=_level_rank(game)):
+            mine = [row for row in rows if row["level"] == level]
+            lines.append(
+                (f"{game_plug(game).title}, {level}", *_cells(mine), _official(mine, ranks))
+            )
+    title = "Solutions and times: medians, and the largest"
+    say_table(headings, lines, title=title, numbers=headings[1:-1], whole=1)
 
 
-def _cells(row: dict[str, Any] | None, game: str, *, valued: bool) -> list[str]:
-    if row is None:
-        return [""] * (3 if valued else 2)
-    count = f"{row['count']:,}" if row["status"] == "solved" else row["status"]
-    value = row.get("value")
-    worth = "" if value is None else view(game).value(value, "")
-    return [*([worth] if valued else []), count, duration(row["kernel_ns"])]
+def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    solved = [row for row in rows if row["status"] == "solved"]
+    found = sorted(row["count"] for row in solved)
+    times = sorted(row["kernel_ns"] for row in solved)
+    share = f"{len(solved):,} of {len(rows):,}"
+    if not solved:
+        return (share, "", "", "", "")
+    counted = (f"{median(found):,.0f}", f"{found[-1]:,}")
+    return (share, *counted, duration(round(median(times))), duration(times[-1]))
 
 
-def _official(row: dict[str, Any]) -> str:
-    best = row.get("official_solution_best")
-    return "-" if best is None else "yes" if best else "no"
+def _official(rows: Sequence[Mapping[str, Any]], ranks: Mapping[str, int | None]) -> str:
+    """Say of how many boards the official solution is among what was found."""
+    if ranks:
+        return f"best: {sum(ranks.get(row['date']) == 1 for row in rows)}"
+    if any(row["official_solution_best"] is not None for row in rows):
+        return f"fewest words: {sum(bool(row['official_solution_best']) for row in rows)}"
+    return f"right: {sum(bool(row['official_solution_valid']) for row in rows)}"
 
 
 def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
@@ -99,32 +130,18 @@ def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
     return lambda level: (known.index(level) if level in known else len(known), level)
 
 
-def say_runtimes(lake: Lake, game: str) -> None:
-    """Show what the kernels cost, by level and ask."""
-    from nightgrid.archive.lake.tables import RUNTIMES
-    from nightgrid.archive.results.gold import RUNTIMES_PATH
+def _next(board: Board, row: Mapping[str, Any], address: str) -> str:
+    """Write what to do next: a command that can be pasted."""
+    few = row["count"] is not None and row["count"] <= LISTED_MAX
+    what, how = ("list every solution of this board", "--all") if few else ("count it", "--count")
+    command = [_program(), "solve", board.name, how, "--lake", address]
+    return f"{what}: {shlex.join(command)}"
 
-    table = lake.read_table(RUNTIMES_PATH, RUNTIMES)
-    mine = (row for row in table.to_pylist() if row["game"] == game)
-    rank = _level_rank(game)
-    rows = sorted(mine, key=lambda row: (rank(row["level"]), row["ask"] or ""))
-    headings = ("level", "ask", "jobs", "solved", "median", "99 %", "longest", "total", "states")
-    say_table(
-        headings,
-        [
-            (
-                row["level"],
-                row["ask"] or "",
-                f"{row['job_count']:,}",
-                f"{row['solved_count']:,}",
-                duration(row["kernel_ns_p50"]),
-                duration(row["kernel_ns_p99"]),
-                duration(row["kernel_ns_max"]),
-                duration(row["kernel_ns_total"]),
-                f"{row['states_total']:,}",
-            )
-            for row in rows
-        ],
-        title=f"{game_plug(game).title}: time inside the kernels",
-        numbers=headings[2:],
-    )
+
+def _program() -> str:
+    """Name this program as it was started, unless its name alone is found."""
+    started = Path(sys.argv[0])
+    found = shutil.which("nightgrid")
+    if started.name != "nightgrid" or (found and Path(found).samefile(started)):
+        return "nightgrid"
+    return str(started)

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.demo_tables import (
-    counts_by_date,
-    official_ranks,
-    say_counts,
-    say_runtimes,
-)
+from nightgrid.service.cli.demo_tables import counts_by_date, say_result
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
@@ -154,7 +149,9 @@ def demo(
     no_prefect: Plain = False,
     json: Json = False,
 ) -> int:
-    """Run the nightly job over the bundled sample archives and show what it found.
+    """Run the nightly job over the bundled sample archives, and show what it found.
+
+    It ends with a board and its solution, a table of counts and times, and what to do next.
 
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
     themes of Strands. Exit code: 0 done, 1 something outside failed.
@@ -174,19 +171,18 @@ def demo(
     night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
     def show(report: GameReport) -> None:
-        store = Lake.open(night.workers.lake)
-        counts = list(counts_by_date(store, report.game))
         if json:
-            for row in counts:
+            for row in counts_by_date(Lake.open(night.workers.lake), report.game):
                 emit(row)
             emit(report.to_json())
-            return
-        say_counts(counts, official_ranks(store, report.game), game=report.game)
-        say_runtimes(store, report.game)
-        say_end(report.sentence(), report.paths)
-        say()
+        else:
+            say(report.sentence())
 
-    return _run(night, show, prefect=False if no_prefect else None)
+    code = _run(night, show, prefect=False if no_prefect else None)
+    if code == Exit.OK and not json:
+        say()
+        say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
+    return code
 
 
 def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -13,10 +15,14 @@ import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.results.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
+from nightgrid.service.drawing import text_of
+from nightgrid.service.games import view
 from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
 from nightgrid.service.terminal.progress import ProgressLine, describe
 from nightgrid.solvers.algebra import Ask
@@ -111,17 +117,35 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_demo_shows_counts_and_times_of_every_game(invoke: Invoke) -> None:
+def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: Invoke) -> None:
     code, out, _ = invoke("demo", *PLAIN)
     assert code == 0
-    pips, strands, letterboxed = out.split("The Parquet lies in:")[:3]
-    for words in ("Pips: number of solutions", "2026-01-01", "easy time", "inside the kernels"):
-        assert words in pips
-    assert "counts_by_date.parquet" in strands
-    for words in ("daily time", "official among the best", "best(10)", "1 strands jobs worked"):
-        assert words in strands
-    for words in ("Letter Boxed: number", "fewest", "2 words", "official among them", " yes "):
-        assert words in letterboxed
+    sentences, board, table, end = re.split(r"\n\n(?=pips/|Solutions and|All of it)", out)
+    assert [line.split()[:4] for line in sentences.splitlines()] == [
+        ["3", "pips", "jobs", "worked"],
+        ["1", "strands", "jobs", "worked"],
+        ["1", "letterboxed", "jobs", "worked"],
+    ]
+    (published,) = find_boards(Lake.open("var/demo/lake"), read_reference("pips/2026-01-01/hard"))
+    head, drawn = board.split("\n\n", maxsplit=1)
+    assert head.startswith("pips/2026-01-01/hard: ")
+    solved = published.published.puzzle, published.published.solution
+    assert drawn.rstrip() == text_of(view("pips").solution(*solved, scored=False))
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
+    assert [(row[0], row[1], row[-1]) for row in rows if row] == [
+        ("Pips, easy", "1 of 1", "right: 1"),
+        ("Pips, medium", "1 of 1", "right: 1"),
+        ("Pips, hard", "1 of 1", "right: 1"),
+        ("Strands, daily", "1 of 1", "best: 1"),
+        ("Letter Boxed, daily", "1 of 1", "fewest words: 1"),
+    ]
+    *_, told = end.splitlines()
+    words = shlex.split(told.partition(": ")[2])
+    assert (words[0], words[1]) == ("nightgrid", "solve")
+    code, out, _ = invoke(*words[1:])
+    assert code == 0
+    count = int(re.search(r"one of ([\d,]+) solution", head)[1].replace(",", ""))
+    assert f"Listed {count:,} solution" in out, "what it says to do next works, and says the same"
     _, out, _ = invoke("demo", *PLAIN, "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     games = ["pips"] * 4 + ["strands"] * 2 + ["letterboxed"] * 2
