@@ -40,6 +40,7 @@ from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Tre
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import ONDEMAND_PREFIX
 from nightgrid.flows.prefect import environment
+from nightgrid.service.terminal.console import Exit
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
@@ -202,7 +203,7 @@ def _nights(
                 pass
             if night.poll() is not None:
                 load.nights += 1
-                load.nights_failed += night.returncode != 0
+                load.nights_failed += night.returncode not in (Exit.OK, Exit.LOOK)
         if stop.wait(max(0.0, due - time.monotonic())):
             return
 

@@ -29,6 +29,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.solvers.registry import game as game_named
 
+FAULTS_KEPT = 1_000
+"""Rows of quarantine that a report of normalising names."""
 BATCH_DATES = 2_000
 """Dates whose payloads are held in memory and committed together."""
 
@@ -48,6 +50,8 @@ class NormaliseReport:
     puzzles_added: int = 0
     quarantined: dict[str, int] = field(default_factory=dict)
     """New quarantine rows by rule."""
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    """These rows, at most FAULTS_KEPT of them."""
     edition_count: int = 0
     """Current (date, level) pairs in the lake after this."""
     quarantine_count: int = 0
@@ -128,6 +132,10 @@ def _normalise_batch(
     for key in added:
         rule = str(key[_QUARANTINE_KEY.index("rule")])
         report.quarantined[rule] = report.quarantined.get(rule, 0) + 1
+    if added and len(report.faults) < FAULTS_KEPT:
+        keys = set(added)
+        fresh = [row for row in faults if tuple(row[name] for name in _QUARANTINE_KEY) in keys]
+        report.faults += fresh[: FAULTS_KEPT - len(report.faults)]
     told = [row for _, row in editions]
     path = editions_path(tables.game.name)
     tables.editions, added = _commit(tables.lake, path, tables.editions, dates, told, _EDITIONS_KEY)

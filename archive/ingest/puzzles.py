@@ -46,6 +46,13 @@ def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = Non
     return lake.read_table(puzzles_folder(game), archive_plug(game).puzzles(), columns)
 
 
+def read_puzzle_ids(lake: Lake, game: str, paths: Sequence[str]) -> pa.ChunkedArray:
+    """Read the ids of the puzzles in files or folders: about 40 bytes of memory each."""
+    schema = archive_plug(game).puzzles()
+    names = [lake.read_table(path, schema, ["puzzle_id"]).column("puzzle_id") for path in paths]
+    return pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
+
+
 def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
     """Add the boards that the lake does not have yet; return how many those are.
 

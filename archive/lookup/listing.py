@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -33,6 +33,7 @@ from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
 from nightgrid.archive.results.results import RESULTS_FOLDER
 from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
 
 BATCH_ROWS = 16_384
@@ -75,6 +76,14 @@ class Wanted:
     since: dt.date | None = None
     """First date; with it, rows without a date are left out."""
     until: dt.date | None = None
+    runs: frozenset[str] | None = None
+    """Of results, those of these runs alone; None: of all."""
+    question: Question | None = None
+    """Of results, those that answer it; None: all."""
+
+    def ended(self, status: str) -> Wanted:
+        """Want the results of one status."""
+        return replace(self, statuses=frozenset({status}))
 
     @property
     def dated(self) -> bool:
@@ -129,6 +138,11 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
     files = lake.dataset(RESULTS_FOLDER, RESULTS)
     replaced = _replaced(lake) if wanted.statuses & {*_OPEN} else pa.array([], pa.string())
     condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(wanted.statuses))
+    if wanted.runs is not None:
+        condition &= pc.field("run_id").isin(sorted(wanted.runs))
+    if wanted.question is not None:
+        for name, text in wanted.question.to_json().items():
+            condition &= pc.field(name) == text
     batches = files.to_batches(
         filter=condition, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
     )

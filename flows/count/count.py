@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.flows.cluster import work_run
+from nightgrid.flows.count.attention import attention_of
 from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
@@ -260,5 +261,7 @@ def report_count(
         already_known=run.answered_count,
         wall_seconds=time.monotonic() - begun_s,
         figures=figures,
+        lake=settings.workers.lake,
+        attention=tuple(attention_of(lake, corpus, run, figures.statuses)),
         paths={name: lake.place(path) for name, path in paths.items()},
     )

@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.puzzles import read_puzzle_ids
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results_of
+from nightgrid.flows.attention import QUARANTINE, Item, told_of
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
@@ -105,9 +106,7 @@ def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> 
 
     Takes about 150 bytes of memory a puzzle.
     """
-    schema = archive_plug(question.game).puzzles()
-    names = [lake.read_table(path, schema, ["puzzle_id"]).column("puzzle_id") for path in paths]
-    wanted = pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
+    wanted = read_puzzle_ids(lake, question.game, paths)
     found = find_results_of(lake, question, _TOGETHER)
     figures = Figures()
     figures.add(found.filter(pc.is_in(found.column("puzzle_id"), value_set=wanted)))
@@ -155,6 +154,10 @@ class CountReport:
     wall_seconds: float = 0.0
     figures: Figures = field(default_factory=Figures)
     """Over all puzzles of the corpus."""
+    lake: str = ""
+    """The lake that it is about."""
+    attention: tuple[Item, ...] = ()
+    """What deserves a look."""
     paths: dict[str, str] = field(default_factory=dict)
     """Where the tables lie: name of the table -> URL or path."""
 
@@ -186,6 +189,45 @@ class CountReport:
             f"({endings(self.figures.statuses)}){known}."
             + (" The column reason of the results says why some have no answer." if why else "")
         )
+
+    @property
+    def poisoned(self) -> bool:
+        """Tell whether a puzzle was given up after its workers had died of it."""
+        return bool(self.figures.statuses[Status.POISON])
+
+    @property
+    def wants_look(self) -> bool:
+        """Tell whether something deserves a look.
+
+        That a board has no solution is an answer: people count boards that they have made to learn
+        that.
+        """
+        unsettled = (Status.OVER_BUDGET, Status.INVALID)
+        return bool(self.quarantined or any(self.figures.statuses[s] for s in unsettled))
+
+    def line(self) -> str:
+        """Say in one line what the count came to."""
+        different = self.planned + self.already_known
+        statuses = self.figures.statuses
+        rate = self.jobs_per_second
+        some = (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+        parts = [
+            f"{self.rows:,} puzzle{'' if self.rows == 1 else 's'}"
+            + (f", {different:,} different" if different != self.rows else "")
+            + (f" ({self.already_known:,} known already)" if self.already_known else ""),
+            f"{statuses[Status.SOLVED]:,} solved",
+            f"{statuses[Status.UNSOLVABLE]:,} unsolvable",
+            *(f"{statuses[s]:,} {s.replace('_', ' ')}" for s in some if statuses[s]),
+            f"{self.quarantined:,} in quarantine",
+            f"{self.wall_seconds:.1f} s",
+            *([f"{_rate(rate)} a second"] if rate else []),
+        ]
+        return f"{self.game}: {', '.join(parts)}"
+
+    def looks(self) -> list[tuple[str, list[str]]]:
+        """Write what deserves a look: headings with their lines."""
+        figures = {**self.figures.statuses, QUARANTINE: self.quarantined}
+        return told_of(self.attention, figures, self.game, self.lake)
 
     def query(self) -> str:
         """Write a line for DuckDB that joins the corpus with its results."""
@@ -247,7 +289,7 @@ class CountReport:
         fields = {
             name.name: getattr(self, name.name)
             for name in dataclasses.fields(self)
-            if name.name != "figures"
+            if name.name not in ("figures", "attention")
         }
         largest = None
         if figures.largest_count is not None:
@@ -257,6 +299,7 @@ class CountReport:
             "jobs_per_second": self.jobs_per_second,
             "states_per_second": self.states_per_second,
             "statuses": dict(figures.statuses),
+            "attention": [dataclasses.asdict(item) for item in self.attention],
             "states": figures.states,
             "kernel_ns": figures.kernel_ns,
             "distribution": dict(figures.distribution()),
@@ -267,7 +310,10 @@ class CountReport:
 
     def to_markdown(self) -> str:
         """Write the report for people."""
-        lines = [self.sentence(), "", "| | |", "|---|---|"]
+        lines = [self.line(), ""]
+        for heading, told in self.looks():
+            lines += [f"- {heading}", *(f"    - {line}" for line in told)]
+        lines += ["", "| | |", "|---|---|"]
         lines += [f"| {name} | {value} |" for name, value in self.rows_of_figures()]
         spread = self.figures.distribution()
         if spread:

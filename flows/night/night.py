@@ -18,10 +18,12 @@ from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.attention import in_quarantine, quarantine_of, unanswered
 from nightgrid.flows.cluster import OwnWorkers, work_run
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -154,7 +156,9 @@ class _GameWork:
         self, night: NightSettings, game: NightGame, as_step: AsStep, seconds: float = 0.0
     ) -> None:
         self.game = game
-        self.report = GameReport(game=game.game, ask=", ".join(map(str, game.asks)))
+        self.report = GameReport(
+            game=game.game, ask=", ".join(map(str, game.asks)), lake=night.workers.lake
+        )
         self._night = night
         self._as_step = as_step
         self._planned: list[PlannedRun] | None = None
@@ -283,6 +287,8 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
         revisions=done.revisions_added,
         quarantined=quarantined,
         observations=done.observation_count,
+        in_quarantine=done.quarantine_count,
+        attention=in_quarantine(done.faults),
     )
     if report.source_failed:
         return report
@@ -291,6 +297,7 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
         trouble = f"{game.source}: all {done.payloads} new payloads are in quarantine"
     elif report.fetched and done.quarantine_count > quarantined and not done.edition_count:
         trouble = f"{game.source}: all payloads are in quarantine"
+        report = replace(report, attention=quarantine_of(night.lake, game.game))
     return replace(report, source_failed=True, source_trouble=trouble) if trouble else report
 
 
@@ -360,9 +367,12 @@ def solve(
     for summary in summaries:
         statuses.update(summary.statuses)
     endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
+    runs = frozenset(summary.run_id for summary in summaries)
+    open_jobs = unanswered(night.lake, Wanted(games=(game.game,), runs=runs), endings)
     return replace(
         report,
         **endings,
+        attention=(*open_jobs, *report.attention),
         planned=sum(summary.job_count for summary in summaries),
         chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
         chunks_found=sum(s.chunks_resumed for s in summaries),

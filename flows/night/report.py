@@ -6,9 +6,15 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from nightgrid.flows.attention import QUARANTINE, Item, told_of
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
+
+_UNLISTED = {
+    "paths", "wall_seconds", "fetch_failures", "source_trouble", "attention", "lake",
+}  # fmt: skip
+"""Fields that the table of figures leaves out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +46,8 @@ class GameReport:
     """Editions whose board this job found changed."""
     quarantined: int = 0
     """Rules found broken in this job's new payloads."""
+    in_quarantine: int = 0
+    """Rules found broken in payloads that the lake has, this job's included."""
     observations: int = 0
     """Contradictions between current editions, in the lake."""
     planned: int = 0
@@ -59,6 +67,10 @@ class GameReport:
     run_id: str | None = None
     """None when there was nothing to solve."""
     wall_seconds: float = 0.0
+    lake: str = ""
+    """The lake that it is about."""
+    attention: tuple[Item, ...] = ()
+    """What deserves a look of what this job found."""
     paths: dict[str, str] = field(default_factory=dict)
     """Where the tables lie: name of the table -> URL or path."""
 
@@ -71,6 +83,52 @@ class GameReport:
     def failed(self) -> bool:
         """Tell whether the night does not count as good."""
         return self.source_failed or bool(self.failure)
+
+    @property
+    def wants_look(self) -> bool:
+        """Tell whether the night is done and found something that deserves a look.
+
+        An archive publishes puzzles that can be read and have a solution, and it has some. A date
+        that could not be fetched is asked for again by the next night, without a look.
+        """
+        return bool(self.attention or self.source_trouble or self.answered != self.solved)
+
+    def line(self) -> str:
+        """Say in one line what the night did."""
+        if self.failure:
+            return f"{self.game}: failed: {self.failure}"
+        several = ", " in self.ask
+        noun = "job" if several else "puzzle"
+        new = "" if self.planned else "new "
+        known = f" ({self.already_known:,} known already)" if self.already_known else ""
+        fetched = [f"{self.fetched:,} fetched"]
+        if self.fetch_failures:
+            fetched.append(f"{len(self.fetch_failures):,} not fetched")
+        worked = [f"{self.solved:,} solved", f"{self.unsolvable:,} unsolvable"]
+        worked += [
+            f"{getattr(self, status):,} {status.replace('_', ' ')}"
+            for status in (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+            if getattr(self, status)
+        ]
+        earlier = self.in_quarantine - self.quarantined
+        return ", ".join(
+            [
+                f"{self.game}: {fetched[0]}",
+                *fetched[1:],
+                f"{self.planned:,} {new}{noun}{'' if self.planned == 1 else 's'}{known}",
+                *(worked if self.planned else ()),
+                f"{self.quarantined:,} in quarantine"
+                + (f" ({earlier:,} of earlier nights)" if earlier else ""),
+                f"{self.wall_seconds:.1f} s",
+            ]
+        )
+
+    def looks(self) -> list[tuple[str, list[str]]]:
+        """Write what deserves a look: headings with their lines."""
+        figures = {status.value: getattr(self, status.value) for status in Status}
+        return told_of(
+            self.attention, figures | {QUARANTINE: self.quarantined}, self.game, self.lake
+        )
 
     def sentence(self) -> str:
         """Say in one sentence what the night came to."""
@@ -95,7 +153,7 @@ class GameReport:
         shown = [
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
             for name in dataclasses.fields(self)
-            if name.name not in ("paths", "wall_seconds", "fetch_failures", "source_trouble")
+            if name.name not in _UNLISTED
             and (name.name != "observations" or self.observations)
             and getattr(self, name.name) != ""
         ]
@@ -112,8 +170,12 @@ class GameReport:
         places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
         failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
         trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
-        failures = f"{trouble}{failures}"
-        return f"{self.sentence()}\n\n| | |\n|---|---|\n{figures}\n\n{failures}{places}\n"
+        looks = "".join(
+            f"- {heading}\n" + "".join(f"    - {line}\n" for line in lines)
+            for heading, lines in self.looks()
+        )
+        failures = f"{trouble}{failures}{looks}"
+        return f"{self.line()}\n\n{failures}\n| | |\n|---|---|\n{figures}\n\n{places}\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +189,16 @@ class NightReport:
     def failed(self) -> bool:
         """Tell whether any game's night does not count as good."""
         return any(report.failed for report in self.games)
+
+    @property
+    def poisoned(self) -> bool:
+        """Tell whether a puzzle of any game was given up after its workers had died of it."""
+        return any(report.poison for report in self.games)
+
+    @property
+    def wants_look(self) -> bool:
+        """Tell whether anything of any game deserves a look."""
+        return any(report.wants_look for report in self.games)
 
     def of(self, game: str) -> GameReport:
         """Return the section of a game."""

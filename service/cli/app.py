@@ -15,7 +15,13 @@ import typer
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.service.terminal.colour import When, choose
-from nightgrid.service.terminal.console import Exit, complain, note, prepare_streams
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    note,
+    prepare_streams,
+    remember_command,
+)
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
@@ -214,6 +220,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
+        remember_command(words)
         choose(When.AUTO)
         result: Any = make_app(_command_of(words))(
             args=words,

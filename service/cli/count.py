@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,11 +18,14 @@ from nightgrid.service.drawing import bar
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
+    FormatName,
     GameName,
     Inline,
     Json,
     LakeOption,
+    OutputFile,
     Plain,
+    Verbose,
     check_game,
     hands,
     read_settings,
@@ -31,13 +35,17 @@ from nightgrid.service.terminal.console import (
     Exit,
     duration,
     emit,
+    exit_for_many,
     note,
     plural,
+    same_command,
     say,
     say_end,
     say_figures,
+    say_looks,
     say_table,
 )
+from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
 from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
     ProgressLine,
@@ -55,6 +63,8 @@ if TYPE_CHECKING:
     from nightgrid.flows.count.settings import CountSettings
     from nightgrid.workers.driver.progress import Progress
 
+SPREAD_COLUMNS = {"solutions": "string", "puzzles": "int64", "share": "double"}
+"""Columns of the distribution that --format writes."""
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
 VALUES_SHOWN = 20
@@ -101,9 +111,15 @@ def count(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
     ] = False,
+    verbose: Verbose = False,
+    format_: FormatName = None,
+    output: OutputFile = None,
     json: Json = False,
 ) -> int:
     """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
+
+    The report is one line; then it names what deserves a look, and shows how many puzzles have how
+    many solutions, which is what --format writes; --json has the whole report in one object.
 
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command; once it has ended, the same command does
@@ -111,8 +127,16 @@ def count(
     GAME:n=BOARDS,seed=SEED with options between commas: of Pips mix (published, easy, medium, hard,
     loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
     duplicates; of Letter Boxed sides, letters, vowels; of Tiles tiles, layers, shapes.
-    Exit code: 0 done, 1 something outside failed, 3 bad input, 130 stopped or cancelled.
+    Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
+    budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
+    is poison, 3 bad input, 130 stopped or cancelled.
     """
+    form = chosen_format(format_, output, json=json)
+    if output is not None and form is Format.JSON:
+        raise PermanentError("--output takes the distribution, as csv or parquet")
+    json = form is Format.JSON
+    if (dry_run or cancel is not None) and form not in (None, Format.JSON):
+        raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
     if cancel is not None:
         if corpus is not None or dry_run or resume:
             raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
@@ -148,7 +172,13 @@ def count(
         try:
             if dry_run:
                 return _dry_run(settings, json=json)
-            code = _count(settings, prefect=False if no_prefect else None, json=json)
+            code = _count(
+                settings,
+                prefect=False if no_prefect else None,
+                form=form,
+                output=output,
+                verbose=verbose,
+            )
         except KeyboardInterrupt:
             note("stopped; the same command goes on")
             code = Exit.INTERRUPTED
@@ -172,7 +202,14 @@ def _signals_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit:
+def _count(
+    settings: CountSettings,
+    *,
+    prefect: bool | None,
+    form: Format | None,
+    output: Path | None,
+    verbose: bool,
+) -> Exit:
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_count
     from nightgrid.workers.logs import logged_to
@@ -208,12 +245,20 @@ def _count(settings: CountSettings, *, prefect: bool | None, json: bool) -> Exit
             report = run_count(settings, watch, prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
         note(_why_stopped(settings, error, told))
+        if getattr(error, "cancelled", False):
+            note(f"it goes on with: {same_command('--resume')}")
         return Exit.INTERRUPTED
-    if json:
+    if form is Format.JSON:
         emit(report.to_json())
+    elif form is None:
+        _say(report, verbose=verbose)
     else:
-        _say(report)
-    return Exit.OK
+        note(report.line())
+        spread = report.figures.distribution()
+        total = sum(number for _, number in spread)
+        rows = [{"solutions": s, "puzzles": n, "share": n / total} for s, n in spread]
+        write_rows(rows, SPREAD_COLUMNS, form, output)
+    return exit_for_many(failed=False, poisoned=report.poisoned, wants_look=report.wants_look)
 
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
@@ -225,8 +270,15 @@ def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[s
     return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
 
 
-def _say(report: CountReport) -> None:
-    say_figures(report.rows_of_figures())
+def _say(report: CountReport, *, verbose: bool) -> None:
+    say(report.line())
+    if report.finished_before:
+        say(report.sentence())
+    say_looks(report.looks())
+    if verbose:
+        say()
+        say_figures(report.rows_of_figures())
+    say()
     figures = report.figures
     spread = figures.distribution()
     # An ask for the first one, or for so many, does not count the others.
@@ -242,7 +294,10 @@ def _say(report: CountReport) -> None:
         say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
     if figures.longest_puzzle is not None:
         say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
-    say_end(report.sentence(), report.paths)
+    if verbose:
+        say_end(report.sentence(), report.paths)
+    else:
+        say("Every figure and table: --verbose")
     say()
     say("Ask it more, for example with DuckDB:")
     say(f"  {report.command()}")
@@ -312,6 +367,8 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     _say_estimate(value)
     if begun is not None:
         say(begun.sentence())
+        if begun.cancelled:
+            say(f"  {same_command('--resume', without=['--dry-run'])}")
     return Exit.OK
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,13 +18,24 @@ from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
     Plain,
+    Verbose,
     check_game,
     hands,
     one_of,
     parse_date,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, complain, emit, note, say, say_end, say_figures
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    emit,
+    exit_for_many,
+    note,
+    say,
+    say_end,
+    say_figures,
+    say_looks,
+)
 from nightgrid.service.terminal.progress import ProgressLine, warm_games
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -37,6 +48,8 @@ if TYPE_CHECKING:
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
+COUNTS = "counts by date"
+"""What reports call the table that people look at first."""
 MAX_FAILURES_SHOWN = 10
 """Dates that could not be fetched are named one by one up to this number."""
 
@@ -89,15 +102,23 @@ def nightly(
     workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> int:
     """Fetch archives, normalise them, solve what is new, and write results and tables.
 
+    The report is one line a game; then it names what deserves a look: each puzzle without an
+    answer, each payload that this night put into quarantine. Lists end after 10 lines, and name the
+    nightgrid list that has all; --json has up to 1,000 of each, and every figure.
+
     A night that was killed is ended by the same command; a second night over the same data solves
     nothing and says so. Dates that cannot be fetched are named and cost nothing else, but a source
     that fails for every date asked for is a failure. What fails for one game does not keep the
-    others from being done. With --json there is one object a game. Exit code: 0 done, 1 a source
-    or something else outside failed, 3 bad input.
+    others from being done. With --json there is one object a game. Exit code: 0 done, 5 done and
+    something deserves a look (a payload that is new in quarantine, a puzzle that is unsolvable,
+    over budget or invalid), 1 a source or something else outside failed, all payloads are in
+    quarantine, or a puzzle is poison, 3 bad input. What a night has told the next one does not tell
+    again.
     """
     from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
 
@@ -122,16 +143,36 @@ def nightly(
     ]
     night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
+    reports: list[GameReport] = []
+
     def show(report: GameReport) -> None:
+        reports.append(report)
         if json:
             emit(report.to_json())
-            return
-        say_figures(report.rows(), game_plug(report.game).title if len(games) > 1 else None)
-        say_end(report.sentence(), report.paths)
-        if len(games) > 1:
-            say()
+        else:
+            say(report.line())
 
-    return _run(night, show, prefect=False if no_prefect else None)
+    code = _run(night, show, prefect=False if no_prefect else None)
+    if not json:
+        _say_rest(reports, verbose=verbose)
+    return code
+
+
+def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
+    """Write, below the lines of all games, what deserves a look, and where the tables lie."""
+    for report in reports:
+        say_looks(report.looks())
+    if verbose:
+        for report in reports:
+            say()
+            say_figures(report.rows(), game_plug(report.game).title)
+            say_end(report.sentence(), report.paths)
+        return
+    path = next((r.paths[COUNTS] for r in reports if COUNTS in r.paths), None)
+    if path is not None:
+        say()
+        say(f"Counts by date: {path}")
+        say("Every figure and table: --verbose")
 
 
 def demo(
@@ -154,7 +195,7 @@ def demo(
     It ends with a board and its solution, a table of counts and times, and what to do next.
 
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
-    themes of Strands. Exit code: 0 done, 1 something outside failed.
+    themes of Strands. Exit code: 0 done, 1 something outside failed, 5 as of nightgrid nightly.
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -170,16 +211,21 @@ def demo(
     ]
     night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
 
+    reports: list[GameReport] = []
+
     def show(report: GameReport) -> None:
         if json:
             for row in counts_by_date(Lake.open(night.workers.lake), report.game):
                 emit(row)
             emit(report.to_json())
         else:
-            say(report.sentence())
+            reports.append(report)
+            say(report.line())
 
     code = _run(night, show, prefect=False if no_prefect else None)
-    if code == Exit.OK and not json:
+    for report in reports:
+        say_looks(report.looks())
+    if code in (Exit.OK, Exit.LOOK) and not json:
         say()
         say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
     return code
@@ -209,13 +255,13 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     watch = Watch(on_trouble=tell_trouble, on_work=warm_games, on_progress=progress, on_report=tell)
     try:
         with closing(progress), logged_to(night.workers.driver_log_path):
-            run_night(night, watch, prefect=prefect)
+            done = run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED
     except StoppedError as error:
         note(str(error))
         return Exit.INTERRUPTED
-    return Exit.OK
+    return exit_for_many(failed=False, poisoned=done.poisoned, wants_look=done.wants_look)
 
 
 def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:

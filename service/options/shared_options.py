@@ -97,6 +97,9 @@ Inline = Annotated[
 Plain = Annotated[
     bool, typer.Option("--no-prefect", help="Run without Prefect, though it is installed.")
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show every figure, and where the tables lie.")
+]
 LakeOption = Annotated[
     str | None,
     typer.Option(

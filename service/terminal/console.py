@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,14 @@ from nightgrid.solvers.algebra import Status
 
 
 class Exit(enum.IntEnum):
-    """How a command ended. Over several puzzles the largest outcome counts."""
+    """How a command ended. Over several puzzles the largest outcome counts.
+
+    Of a night or a count, which is about many puzzles, the code says whether a person is needed:
+    OK, LOOK, or FAILED where not all of it is done. It does not say why, which may be several
+    things at once; the report does. So LOOK is none of the codes that say how one puzzle ended.
+    A poison puzzle, one that its workers failed at or died of as often as they may, is FAILED
+    everywhere: it has no answer, and the same command may give one.
+    """
 
     meaning: str
 
@@ -27,10 +35,11 @@ class Exit(enum.IntEnum):
         return exit_
 
     OK = 0, "done; every puzzle is solved"
-    FAILED = 1, "something outside failed: a server, a disk, a missing package"
+    FAILED = 1, "something outside failed: a server, a disk, a source; or a puzzle is poison"
     UNSOLVABLE = 2, "a puzzle is proven to have no solution"
     BAD_INPUT = 3, "a puzzle, a file, an option or a setting is wrong"
     OVER_BUDGET = 4, "the budget ran out first"
+    LOOK = 5, "a night or a count is done, and its report names what deserves a look"
     INTERRUPTED = 130, "Ctrl-C, or a signal asked the nightly job to stop"
     BROKEN_PIPE = 141, "the reader of the output went away"
 
@@ -42,6 +51,13 @@ _BY_STATUS = {
     Status.INVALID: Exit.BAD_INPUT,
     Status.POISON: Exit.FAILED,
 }
+
+
+def exit_for_many(*, failed: bool, poisoned: bool, wants_look: bool) -> Exit:
+    """Name the exit code of a night or a count."""
+    if failed or poisoned:
+        return Exit.FAILED
+    return Exit.LOOK if wants_look else Exit.OK
 
 
 def exit_for(status: Status) -> Exit:
@@ -87,6 +103,15 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def say_looks(looks: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Write what deserves a look: headings, each with its lines below it."""
+    for heading, lines in looks:
+        say()
+        say(heading)
+        for line in lines:
+            say(f"  {line}")
+
+
 def say_end(sentence: str, paths: Mapping[str, str]) -> None:
     """Write what a job came to, and where the Parquet lies that it wrote."""
     say()
@@ -126,6 +151,21 @@ def _fitted(drawing: Drawing, most: int) -> Drawing:
         return drawing
     said = f"(a board of {max(widths)} columns is not drawn in {most}; --svg FILE draws it)"
     return (*plain(said), *drawing[wide[-1] + 1 :])
+
+
+_typed: list[str] = []
+"""The words of the command that runs."""
+
+
+def remember_command(words: Sequence[str]) -> None:
+    """Keep what was typed, for messages that say what to type next."""
+    _typed[:] = words
+
+
+def same_command(*more: str, without: Sequence[str] = ()) -> str:
+    """Write the command that runs once more, without some words and with others."""
+    words = [word for word in _typed if word not in (*without, *more)]
+    return shlex.join(["nightgrid", *words, *more])
 
 
 def note(text: str) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
-from nightgrid.flows.night.report import GameReport
+import pytest
+
+from nightgrid.flows.attention import KINDS, QUARANTINE, Item
+from nightgrid.flows.count.report import CountReport, Figures
+from nightgrid.flows.night.report import GameReport, NightReport
+from nightgrid.service.terminal.console import Exit, exit_for_many
 
 
 def night(**figures) -> GameReport:
@@ -38,10 +44,94 @@ def test_the_table_has_every_figure_and_the_page_every_failure_and_place():
     assert dict(report.rows())["resumed"] == "yes"
     assert dict(report.rows())["run id"] == "-"
     assert dict(report.rows())["fetch failures"] == "1"
-    assert "- not fetched: 2026-01-02: timed out\n- results: `lake/results`" in report.to_markdown()
+    page = report.to_markdown()
+    assert page.startswith(
+        "pips: 3 fetched, 1 not fetched, 0 new puzzles, 0 in quarantine, 0.0 s\n"
+    )
+    assert "- not fetched: 2026-01-02: timed out\n" in page
+    assert "- results: `lake/results`" in page
+    assert "| attention |" not in page
 
 
 def test_the_report_is_json():
     report = night(planned=1, solved=1, fetch_failures=("a",))
 
     assert json.loads(json.dumps(report.to_json()))["fetch_failures"] == ["a"]
+
+
+def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():
+    report = night(
+        fetched=1203, planned=1203, solved=1200, over_budget=2, poison=1, already_known=7,
+        quarantined=2, in_quarantine=5, wall_seconds=4.04,
+    )  # fmt: skip
+
+    assert report.line() == (
+        "pips: 1,203 fetched, 1,203 puzzles (7 known already), 1,200 solved, 0 unsolvable, "
+        "2 over budget, 1 poison, 2 in quarantine (3 of earlier nights), 4.0 s"
+    )
+    assert night(failure="gone").line() == "pips: failed: gone"
+    assert " 1 puzzle, " in night(planned=1, solved=1).line()
+
+
+def test_every_kind_has_a_heading_and_a_page_that_names_its_items():
+    items = tuple(
+        Item(kind=kind, name=f"pips/2026-01-02/{i}", why="because") for kind in KINDS for i in "ab"
+    )
+    report = night(attention=items, lake="my lake", poison=2, over_budget=99)
+
+    looks = dict(report.looks())
+    assert list(looks) == [
+        "pips: 2 poison", "pips: 2 invalid", "pips: 99 over budget", "pips: 2 unsolvable",
+        "pips: 2 in quarantine",
+    ]  # fmt: skip
+    assert looks["pips: 99 over budget"][-1] == (
+        "and 89 more: nightgrid list results --game pips --status over_budget --lake 'my lake'"
+    )
+    assert "- pips: 2 poison\n    - pips/2026-01-02/a: because\n" in report.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("figures", "code"),
+    [
+        ({"planned": 3, "solved": 3}, Exit.OK),
+        ({"already_known": 3}, Exit.OK),
+        ({"fetch_failures": ("2026-01-02: timed out",)}, Exit.OK),
+        ({"planned": 3, "solved": 2, "unsolvable": 1}, Exit.LOOK),
+        ({"planned": 3, "solved": 2, "over_budget": 1}, Exit.LOOK),
+        ({"planned": 3, "solved": 2, "invalid": 1}, Exit.LOOK),
+        ({"attention": (Item(kind=QUARANTINE, name="x", why="y"),)}, Exit.LOOK),
+        ({"source_trouble": "no YYYY-MM-DD.json in e"}, Exit.LOOK),
+        ({"planned": 3, "solved": 2, "poison": 1}, Exit.FAILED),
+        ({"planned": 3, "unsolvable": 2, "poison": 1}, Exit.FAILED),
+        ({"source_failed": True}, Exit.FAILED),
+        ({"failure": "gone"}, Exit.FAILED),
+    ],
+)
+def test_the_code_of_a_night_says_whether_a_person_is_needed(figures, code):
+    report = NightReport(games=(night(), night(**figures)))
+
+    found = exit_for_many(
+        failed=report.failed, poisoned=report.poisoned, wants_look=report.wants_look
+    )
+    assert found is code
+
+
+@pytest.mark.parametrize(
+    ("statuses", "quarantined", "code"),
+    [
+        ({"solved": 3}, 0, Exit.OK),
+        ({"solved": 3, "unsolvable": 2}, 0, Exit.OK),
+        ({"solved": 3}, 1, Exit.LOOK),
+        ({"over_budget": 1}, 0, Exit.LOOK),
+        ({"invalid": 1}, 0, Exit.LOOK),
+        ({"poison": 1, "over_budget": 1}, 1, Exit.FAILED),
+    ],
+)
+def test_the_code_of_a_count_takes_no_solution_for_an_answer(statuses, quarantined, code):
+    report = CountReport(
+        corpus="c", corpus_id="0", game="pips", ask="count", quarantined=quarantined,
+        figures=Figures(statuses=Counter(statuses)),
+    )  # fmt: skip
+
+    found = exit_for_many(failed=False, poisoned=report.poisoned, wants_look=report.wants_look)
+    assert found is code

@@ -36,11 +36,14 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: str):
-    code, out, err = invoke("count", folder, *PLAIN)
-    assert code == 0
+    code, out, err = invoke("count", folder, *PLAIN, "--verbose")
+    assert code == 5, "a row is in quarantine"
     for words in (
+        "pips: 3 puzzles, 2 different, 1 solved, 1 unsolvable, 1 in quarantine, ",
         "2 pips puzzles answered in ",
         "(1 solved, 1 unsolvable)",
+        "\npips: 1 unsolvable\n  a.json hard, puzzle ",
+        "\npips: 1 in quarantine\n  c.json easy: duplicate-cell: ",
         f"Most solutions: {PAIR_COUNT}, of puzzle ",
         "in quarantine",
         "SELECT c.*",
@@ -50,12 +53,27 @@ def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: 
     assert "--cancel" in err
     code, out, err = invoke("count", folder, *PLAIN, "--json")
     report = json.loads(out)
+    assert [item["kind"] for item in report["attention"]] == ["unsolvable", "quarantine"]
     assert report["finished_before"] is True
     assert (report["rows"], report["planned"]) == (3, 2)
     assert report["distribution"] == {"0": 1, "2 to 9": 1}
     assert "jobs, " not in err
     code, out, _ = invoke("count", folder, *PLAIN)
     assert "Nothing to do: all 2 pips puzzles of " in out
+    assert "in kernels" not in out, "the table of figures is for --verbose"
+
+
+def test_the_distribution_is_written_in_every_format(invoke: Invoke, folder: str):
+    code, out, err = invoke("count", folder, *PLAIN, "--format", "csv")
+    assert (code, out) == (5, "solutions,puzzles,share\n0,1,0.5\n2 to 9,1,0.5\n")
+    assert "pips: 3 puzzles, 2 different, " in err
+    code, _, _ = invoke("count", folder, *PLAIN, "--output", "spread.parquet")
+    assert Path("spread.parquet").read_bytes()[:4] == b"PAR1"
+    code, out, _ = invoke("count", folder, *PLAIN, "--format", "json")
+    assert json.loads(out)["rows"] == 3
+    assert invoke("count", SPEC, *PLAIN, "--dry-run", "--format", "csv")[0] == 3
+    code, out, _ = invoke("count", SPEC, *PLAIN)
+    assert (code, "unsolvable\n" in out) == (0, False)
 
 
 def test_the_line_for_duckdb_that_people_get_works(invoke: Invoke, folder: str):
@@ -141,13 +159,16 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     code, out, err = invoke("count", SPEC, *PLAIN)
     assert (code, out) == (130, "")
     assert "is cancelled: 0 chunks are done" in err
+    goes_on = f"count {SPEC} {' '.join(PLAIN)} --resume"
+    assert f"it goes on with: nightgrid {goes_on}\n" in err
     assert "interrupted" not in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert f"Run {run_id} is cancelled: 0 of 40 jobs" in out
     assert "--resume goes on" in out
+    assert f"  nightgrid {goes_on}\n" in out
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     assert json.loads(out)["cancelled"] is True
-    code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")
+    code, out, _ = invoke(*goes_on.split(), "--json")
     assert code == 0
     assert json.loads(out)["statuses"] == {"solved": 40}
     assert not Lake.open("lake").exists(cancelled_path(run_id))
@@ -218,7 +239,7 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
 
     monkeypatch.setattr(cluster, "drive", troubled)
     code, _, err = invoke("count", folder, *PLAIN)
-    assert code == 0
+    assert code == 5
     assert "driver waits" not in err
     log = (tmp_path / "var" / "lake" / "logs" / "driver.log").read_text()
     assert "driver waits" in log
@@ -270,6 +291,6 @@ def test_a_game_without_counts_is_asked_for_the_first_solution(invoke: Invoke):
 def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(invoke: Invoke):
     code, out, _ = invoke("count", "pips:n=5,seed=3", *PLAIN, "--ask", "first")
     assert code == 0
-    assert "(5 solved)." in out
+    assert "5 solved, 0 unsolvable, " in out
     assert "Most solutions" not in out
     assert 'python -c "import duckdb; print(duckdb.sql(' in out

@@ -28,6 +28,7 @@ from nightgrid.service.terminal.progress import ProgressLine, describe
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
+from tests.service.scenes import STUCK, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -49,14 +50,19 @@ def test_night_counts_everything_and_the_second_one_nothing(
     words = ("nightly", "--source", str(source), "--lake", str(tmp_path / "lake"), *PLAIN)
     code, out, err = invoke(*words)
     assert code == 0
-    assert "9 pips jobs worked (9 solved) in " in out
+    assert out.startswith("pips: 3 fetched, 9 puzzles, 9 solved, 0 unsolvable, 0 in quarantine, ")
+    assert "│" not in out, "the table of figures is for --verbose"
     assert str(tmp_path / "lake" / "gold" / "counts_by_date.parquet") in out
     assert "9 of 9 jobs" in err, "progress goes to standard error"
     code, out, _ = invoke(*words)
     assert code == 0
-    assert "Nothing to solve" in out
+    assert "pips: 3 fetched, 0 new puzzles (9 known already), 0 in quarantine, " in out
+    code, out, _ = invoke(*words, "--verbose")
+    assert "Nothing to solve: the lake had the answer to all 9 pips jobs already." in out
+    assert all(figure in out for figure in ("chunks worked", "wall seconds", "already known"))
     code, out, _ = invoke(*words, "--json")
     report = json.loads(out)
+    assert report["attention"] == []
     assert (report["planned"], report["already_known"]) == (0, 9)
 
 
@@ -187,9 +193,9 @@ def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgr
 def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     code, out, err = invoke("nightly", "--source", "e", "--lake", "lake", *PLAIN)
-    assert code == 0
+    assert code == 5, "a source with nothing in it may be a wrong folder"
     assert "nightgrid: pips: no YYYY-MM-DD.json in e\n" in err
-    assert "Nothing to solve: the lake has no pips puzzle (no YYYY-MM-DD.json in e)." in out
+    assert "pips: 0 fetched, 0 new puzzles, 0 in quarantine, " in out
 
 
 @pytest.fixture
@@ -242,13 +248,13 @@ def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, sev
     words = ("nightly", "--source", str(several), "--lake", "lake", *PLAIN)
     code, out, err = invoke(*words)
     assert code == 0
-    pips, letterboxed = out.split("Letter Boxed")
-    assert pips.startswith("Pips ")
-    assert "3 pips jobs worked (3 solved) in " in pips
-    assert "1 letterboxed jobs worked (1 solved) in " in letterboxed
+    pips, letterboxed = out.splitlines()[:2]
+    assert pips.startswith("pips: 1 fetched, 3 puzzles, 3 solved, ")
+    assert letterboxed.startswith("letterboxed: 1 fetched, 1 puzzle, 1 solved, ")
+    assert err.count("1 of 1 jobs") == 1, "what is done is told once"
+    code, out, err = invoke(*words, "--verbose")
     table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
     assert max(map(len, table)) <= PIPED_WIDTH_CHARS
-    assert err.count("1 of 1 jobs") == 1, "what is done is told once"
     code, out, _ = invoke(*words, "--json")
     reports = [json.loads(line) for line in out.splitlines()]
     assert [(r["game"], r["already_known"]) for r in reports] == [("pips", 3), ("letterboxed", 1)]
@@ -265,6 +271,90 @@ def test_source_of_one_game_that_fails_leaves_the_others_done(
     assert pips["source_failed"] is True
     assert letterboxed["solved"] == 1
     assert "nightgrid: pips: " in err
+
+
+def night_of(source: Path, invoke: Invoke, *more: str) -> tuple[int, str, str]:
+    return invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN, *more)
+
+
+def test_a_night_names_what_deserves_a_look_once(
+    invoke: Invoke, source: Path, tmp_path: Path
+) -> None:
+    (source / "2026-01-02.json").write_text("[}")
+    stuck = payload(easy=STUCK) | {"printDate": "2026-01-03"}
+    (source / "2026-01-03.json").write_text(json.dumps(stuck))
+    code, out, _ = night_of(source, invoke)
+    assert code == 5
+    line, _, first, unsolvable, *rest = out.splitlines()
+    assert line.startswith("pips: 3 fetched, 4 puzzles, 3 solved, 1 unsolvable, 3 in quarantine, ")
+    assert first == "pips: 1 unsolvable"
+    assert unsolvable == "  pips/2026-01-03/easy: proven to have no solution"
+    assert rest[1] == "pips: 3 in quarantine"
+    broken = "2026-01-02 (2026-01-02.json): not-json: line 1, column 1: expected a JSON object"
+    assert f"  {broken}, got '[}}'" in rest
+    code, out, _ = night_of(source, invoke)
+    assert code == 0, "what is told is not told again"
+    assert (
+        "pips: 3 fetched, 0 new puzzles (4 known already), 0 in quarantine (3 of earlier nights)"
+        in out
+    )
+    for command in ("results --status unsolvable", "quarantine"):
+        assert len(invoke("list", *command.split(), "--json")[1].splitlines()) in (1, 3)
+
+
+def test_json_of_a_night_has_every_figure_and_what_deserves_a_look(
+    invoke: Invoke, source: Path
+) -> None:
+    (source / "2026-01-02.json").write_text("[}")
+    code, out, _ = night_of(source, invoke, "--json")
+    report = json.loads(out)
+    assert (code, report["solved"], report["quarantined"]) == (5, 6, 1)
+    (item,) = report["attention"]
+    told = [item[name] for name in ("kind", "rule", "place")]
+    assert told == ["quarantine", "not-json", "line 1, column 1"]
+    assert item["name"] == "2026-01-02 (2026-01-02.json)"
+
+
+def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended(
+    invoke: Invoke, source: Path
+) -> None:
+    for path in source.iterdir():
+        path.write_text("<html>")
+    for _ in range(2):
+        code, out, err = night_of(source, invoke)
+        assert code == 1
+        assert "payloads are in quarantine" in err
+        assert "pips: 3 in quarantine\n  2026-01-01 (2026-01-01.json): not-json: " in out
+
+
+def test_a_long_list_ends_with_the_command_that_has_all_of_it(
+    invoke: Invoke, source: Path, tmp_path: Path
+) -> None:
+    for day in range(4, 16):
+        (source / f"2026-01-{day:02d}.json").write_text("[}")
+    code, out, _ = night_of(source, invoke)
+    assert code == 5
+    *shown, more = [line for line in out.splitlines() if line.startswith("  ")]
+    assert len(shown) == 10
+    command = more.partition(": ")[2]
+    assert more == f"  and 2 more: nightgrid list quarantine --game pips --lake {tmp_path}/lake"
+    code, out, _ = invoke(*command.split()[1:], "--json")
+    assert (code, len(out.splitlines())) == (0, 12)
+
+
+def test_a_night_names_the_official_words_that_its_list_lacks(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    (tmp_path / "words.txt").write_text("apple\n")
+    (tmp_path / "strands").mkdir()
+    shutil.copy(SAMPLES["strands"] / "2026-01-01.json", tmp_path / "strands")
+    code, out, _ = night_of(tmp_path, invoke, "--game", "strands", "--lexicon", "words.txt")
+    assert code == 5
+    (line,) = [text for text in out.splitlines() if text.startswith("  strands/2026-01-01/daily")]
+    assert "the official words WEATHERREPORT, " in line
+    assert "are not in the word list; --lexicon FILE names another one" in line
+    _, out, _ = invoke("list", "results", "--json")
+    assert "the official words WEATHERREPORT, " in json.loads(out)["hint"]
 
 
 def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,137 @@
+"""What of a night or a count deserves a look: puzzles without an answer, and what broke a rule."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.listing import Wanted, list_quarantine, list_results
+from nightgrid.solvers.algebra import Status
+
+KEPT = 1_000
+"""Items of a kind that a report keeps, and --json has."""
+SHOWN = 10
+"""Items of a kind that are shown to people; `nightgrid list` has all."""
+QUARANTINE = "quarantine"
+"""Kind of what broke a rule; the other kinds are statuses."""
+KINDS = (Status.POISON, Status.INVALID, Status.OVER_BUDGET, Status.UNSOLVABLE, QUARANTINE)
+"""Every kind, in the order in which they are told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A puzzle, or a payload, and why it deserves a look."""
+
+    kind: str
+    """One of KINDS."""
+    name: str
+    """A puzzle's reference or id; the date of a payload with its file; a row of a corpus."""
+    why: str
+    """One sentence, of what broke a rule with the rule before it."""
+    puzzle_id: str | None = None
+    ask: str | None = None
+    rule: str | None = None
+    place: str | None = None
+
+
+def unanswered(
+    lake: Lake,
+    wanted: Wanted,
+    figures: Mapping[str, int],
+    within: Callable[[pa.Table], pa.Table] = lambda table: table,
+) -> tuple[Item, ...]:
+    """Name the jobs that ended otherwise than solved, at most KEPT of each status.
+
+    `figures` says how many there are of each status; where there is none nothing is read. `within`
+    keeps those rows of the list that count.
+    """
+    found: list[Item] = []
+    for status in (kind for kind in KINDS if figures.get(kind)):
+        listed = list_results(lake, wanted.ended(status))
+        rows = (row for table in listed for row in within(table).to_pylist())
+        found += [_job(row) for row in itertools.islice(rows, KEPT)]
+    return tuple(found)
+
+
+def _job(row: Mapping[str, Any]) -> Item:
+    why = row["reason"] or "proven to have no solution"
+    if row["hint"]:
+        why = f"{row['hint']}; {archive_plug(row['game']).other_words}"
+    return Item(
+        kind=row["status"],
+        name=row["puzzle"],
+        why=why,
+        puzzle_id=row["puzzle_id"],
+        ask=row["ask"],
+    )
+
+
+def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
+    """Name what broke a rule, given rows of a quarantine, at most KEPT of them."""
+    return tuple(
+        Item(
+            kind=QUARANTINE,
+            name=_source(row),
+            why=f"{row['rule']}: {_at(row['place'])}{row['message']}",
+            rule=row["rule"],
+            place=row["place"],
+        )
+        for row in itertools.islice(rows, KEPT)
+    )
+
+
+def quarantine_of(lake: Lake, game: str) -> tuple[Item, ...]:
+    """Name what stands in the quarantine of a game's nights."""
+    tables = list_quarantine(lake, Wanted(games=(game,)))
+    return in_quarantine(row for table in tables for row in table.to_pylist() if not row["corpus"])
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """Say where a row of a quarantine comes from: its date and level, and its file."""
+    file = str(row.get("source") or row.get("url") or "").rsplit("/", 1)[-1]
+    number = row.get("source_row")
+    if number is not None:
+        return f"{row['source']} {row['level'] or f'row {number}'}"
+    parts = (
+        row.get("date") and str(row["date"]),
+        row.get("level"),
+        file and f"({file})",
+    )
+    return " ".join(filter(None, parts))
+
+
+def _at(place: str) -> str:
+    return f"{place}: " if place else ""
+
+
+def told_of(
+    items: Sequence[Item], figures: Mapping[str, int], game: str, lake: str
+) -> list[tuple[str, list[str]]]:
+    """Write what deserves a look: a heading for each kind, and a line for each of its items.
+
+    Lists end after SHOWN lines, and then name the command that lists all.
+    """
+    told = []
+    for kind in KINDS:
+        mine = [item for item in items if item.kind == kind]
+        if not mine:
+            continue
+        number = max(figures.get(kind, 0), len(mine))
+        name = "in quarantine" if kind == QUARANTINE else kind.replace("_", " ")
+        lines = [" ".join(f"{item.name}: {item.why}".split()) for item in mine[:SHOWN]]
+        if number > SHOWN:
+            which = "" if kind == QUARANTINE else f" --status {kind}"
+            what = "quarantine" if kind == QUARANTINE else "results"
+            lines.append(
+                f"and {number - SHOWN:,} more: nightgrid list {what} --game {game}{which} "
+                f"--lake {shlex.quote(lake)}"
+            )
+        told.append((f"{game}: {number:,} {name}", lines))
+    return told

@@ -1,0 +1,72 @@
+"""What of a count deserves a look, and where in its corpus that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.corpus.corpus import LAKE, Corpus
+from nightgrid.archive.games.generator_spec import is_generator_spec
+from nightgrid.archive.ingest.puzzles import read_puzzle_ids
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.archive.lookup.listing import Wanted
+from nightgrid.flows.attention import Item, in_quarantine, unanswered
+from nightgrid.solvers.algebra import Status
+from nightgrid.workers.runs.manifest import Run
+
+
+def attention_of(lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int]) -> list[Item]:
+    """Name the puzzles of a corpus without an answer, and its rows in quarantine.
+
+    A board without a solution is named where people made the corpus: of a generator it is an answer
+    like any other.
+    """
+    wanted = Wanted(games=(corpus.game,), question=run.question)
+    figures = dict(statuses)
+    if is_generator_spec(corpus.name):
+        figures.pop(Status.UNSOLVABLE, None)
+    if run.answered_count:
+        ids: list[pa.ChunkedArray] = []
+
+        def within(table: pa.Table) -> pa.Table:
+            if not ids:
+                ids.append(read_puzzle_ids(lake, corpus.game, corpus.paths))
+            return table.filter(pc.is_in(table.column("puzzle_id"), value_set=ids[0]))
+
+        found = unanswered(lake, wanted, figures, within)
+    else:
+        found = unanswered(lake, replace(wanted, runs=frozenset({run.run_id})), figures)
+    broken = (
+        row
+        for table in lake.scan(corpus.quarantine_path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names)
+        for row in table.to_pylist()
+    )
+    return [*_placed(lake, corpus, found), *in_quarantine(broken if corpus.quarantined else ())]
+
+
+def _placed(lake: Lake, corpus: Corpus, items: tuple[Item, ...]) -> list[Item]:
+    """Name puzzles by where they stand in the corpus."""
+    if corpus.name == LAKE or not items:
+        return list(items)
+    ids = pa.array([item.puzzle_id for item in items], pa.string())
+    rows = lake.dataset(corpus.rows_path, CORPUS_ROWS)
+    places: dict[str, dict[str, Any]] = {}
+    for row in rows.to_table(filter=pc.field("puzzle_id").isin(ids)).to_pylist():
+        places.setdefault(row["puzzle_id"], row)
+    placed = [
+        replace(item, name=_place(places[str(item.puzzle_id)], str(item.puzzle_id)))
+        if item.puzzle_id in places
+        else item
+        for item in items
+    ]
+    return sorted(placed, key=lambda item: item.name)
+
+
+def _place(row: Mapping[str, Any], puzzle_id: str) -> str:
+    where = row["level"] or f"row {row['source_row']}"
+    return f"{row['source']} {where}, puzzle {puzzle_id}"
