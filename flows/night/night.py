@@ -7,42 +7,35 @@ same call, and it does only the rest. Steps add what they find to the game's rep
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.ingest import fetch as fetching
-from nightgrid.archive.ingest import normalise as normalising
-from nightgrid.archive.ingest.editions import editions_path, observations_path
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.json_files import read_json, write_json
-from nightgrid.archive.lookup.listing import Wanted
-from nightgrid.archive.results import gold
-from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
-from nightgrid.archive.words.binding import bind_game
-from nightgrid.flows.attention import in_quarantine, quarantine_of, unanswered
-from nightgrid.flows.cluster import OwnWorkers, work_run
+from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.night.steps import (
+    PlannedRun,
+    aggregate,
+    fetch,
+    file_report,
+    normalise,
+    open_run_path,
+    plan,
+    solve,
+)
 from nightgrid.flows.runs import (
     SILENT,
     AsStep,
     StepsAhead,
     StoppedError,
     Watch,
-    ignore,
     plain,
 )
-from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
-from nightgrid.solvers.question import Question, question_of
-from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.processes import alone
-from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
-from nightgrid.workers.runs.plan.planner import plan_run
 
 
 def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = plain) -> NightReport:
@@ -217,219 +210,6 @@ class _GameWork:
             self.report = replace(self.report, **changes)
 
 
-def open_run_path(game: str, ask: Ask) -> str:
-    """Name the note of the run that a night has begun, which stands until the run is ended.
-
-    A night that finds new puzzles would plan another run and leave the work done for this one
-    behind.
-    """
-    return f"runs/nightly/{game}-{str(ask).rstrip(')').replace('(', '-')}.json"
-
-
-def report_path(game: str) -> str:
-    """Name the report of the last night of a game."""
-    return f"gold/nightly-{game}.json"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """The run that answers one ask."""
-
-    run: Run
-    resumed: bool = False
-    """Whether an earlier night began it."""
-
-
-def fetch(
-    night: NightSettings,
-    game: NightGame,
-    report: GameReport,
-    on_new: Callable[[], None] = ignore,
-) -> GameReport:
-    """Store the payloads that are new. A date that fails is reported and does not stop the night.
-
-    `on_new` is called at the first payload that is new. Raises PermanentError for a source that is
-    none.
-    """
-    source = open_source(game.source, game=game.game)
-    try:
-        found = fetching.fetch(
-            night.lake,
-            source,
-            game=game.game,
-            first=game.since,
-            last=game.until,
-            refresh_days=game.refresh_days,
-            on_new=on_new,
-        )
-    finally:
-        source.close()
-    return replace(
-        report,
-        fetched=len(found.asked),
-        new_payloads=len(found.new),
-        fetch_failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
-        source_failed=found.source_failed,
-        source_trouble=_trouble(found, game, local=source.local),
-    )
-
-
-def normalise(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
-    """Turn new payloads into editions, puzzles and quarantine.
-
-    A source counts as failed, too, when nothing that it gave can be read.
-    """
-    done = normalising.normalise(night.lake, game=game.game)
-    quarantined = sum(done.quarantined.values())
-    report = replace(
-        report,
-        editions=done.edition_count,
-        revisions=done.revisions_added,
-        quarantined=quarantined,
-        observations=done.observation_count,
-        in_quarantine=done.quarantine_count,
-        attention=in_quarantine(done.faults),
-    )
-    if report.source_failed:
-        return report
-    trouble = ""
-    if done.payloads and not done.sound:
-        trouble = f"{game.source}: all {done.payloads} new payloads are in quarantine"
-    elif report.fetched and done.quarantine_count > quarantined and not done.edition_count:
-        trouble = f"{game.source}: all payloads are in quarantine"
-        report = replace(report, attention=quarantine_of(night.lake, game.game))
-    return replace(report, source_failed=True, source_trouble=trouble) if trouble else report
-
-
-def plan(
-    night: NightSettings, game: NightGame, report: GameReport
-) -> tuple[GameReport, list[PlannedRun]]:
-    """Take up the runs that an earlier night has begun, or plan all jobs that are not answered.
-
-    Returns the report with a run for each ask.
-    """
-    bound = _bound(night, game)
-    planned = [_plan(night, bound, ask) for ask in game.asks]
-    question = planned[0].run.question
-    report = replace(
-        report,
-        rules=question.rules,
-        lexicon_id=question.lexicon_id,
-        planned=sum(found.run.job_count for found in planned),
-        already_known=sum(found.run.answered_count for found in planned),
-        resumed=any(found.resumed for found in planned),
-    )
-    return report, planned
-
-
-def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
-    lake = night.lake
-    begun = _begun_run(night, question_of(game, ask))
-    if begun is not None:
-        return PlannedRun(begun, resumed=True)
-    run_id = plan_run(
-        lake,
-        game,
-        read_puzzle_table(lake, game.name),
-        ask,
-        night.workers.budget,
-        worker_count=night.workers.batch_processes,
-    )
-    run = open_run(lake, run_id)
-    if run.job_count:
-        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
-    return PlannedRun(run)
-
-
-def solve(
-    night: NightSettings,
-    game: NightGame,
-    planned: list[PlannedRun],
-    report: GameReport,
-    workers: OwnWorkers,
-    watch: Watch,
-) -> GameReport:
-    """Work every run to its end, and after a resumed one whatever has become known since.
-
-    Raises TransientError when workers or lake stay away, StoppedError after a signal and for a run
-    that is cancelled.
-    """
-    summaries = []
-    for found in planned:
-        ask = found.run.question.ask
-        while found.run.job_count:
-            summaries.append(work_run(night, found.run.run_id, workers, watch.on_progress))
-            night.lake.delete(open_run_path(game.game, ask))
-            if not found.resumed:
-                break
-            found = _plan(night, _bound(night, game), ask)  # noqa: PLW2901
-    statuses: Counter[str] = Counter()
-    for summary in summaries:
-        statuses.update(summary.statuses)
-    endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
-    runs = frozenset(summary.run_id for summary in summaries)
-    open_jobs = unanswered(night.lake, Wanted(games=(game.game,), runs=runs), endings)
-    return replace(
-        report,
-        **endings,
-        attention=(*open_jobs, *report.attention),
-        planned=sum(summary.job_count for summary in summaries),
-        chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
-        chunks_found=sum(s.chunks_resumed for s in summaries),
-        run_id=summaries[-1].run_id if summaries else None,
-    )
-
-
-def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
-    """Make the tables for people anew; tell where every table lies."""
-    lake = night.lake
-    gold.write_gold(lake, _bound(night, game), game.asks)
-    places = {
-        "counts by date": gold.COUNTS_PATH,
-        "runtimes": gold.RUNTIMES_PATH,
-        "ranks": ranks_path(game.game),
-        "results": "results",
-        **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
-        "editions": editions_path(game.game),
-        "quarantine": normalising.quarantine_path(game.game),
-        "observations": observations_path(game.game),
-    }
-    paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
-    return replace(report, paths=paths)
-
-
-def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
-    """File the figures of the game in the lake."""
-    write_json(night.lake, report_path(game.game), report.to_json())
-
-
-def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:
-    if found.source_failed:
-        dates = "the date" if len(found.asked) == 1 else f"all {len(found.asked)} dates"
-        return f"{game.source} gave nothing: {dates} asked for failed"
-    if found.asked or found.known or found.failed:
-        return ""
-    bounds = f" from {game.since}" if game.since else ""
-    bounds += f" until {game.until}" if game.until else ""
-    return f"no {'YYYY-MM-DD.json' if local else 'date to ask for'} in {game.source}{bounds}"
-
-
-def _bound(night: NightSettings, game: NightGame) -> Game[Any, Any]:
-    return bind_game(game.game, game.rules, game.lexicon, night.lake)
-
-
 def _is_begun(night: NightSettings, game: NightGame) -> bool:
     """Tell whether the lake has the note of a run that an earlier night has begun."""
     return any(night.lake.exists(open_run_path(game.game, ask)) for ask in game.asks)
-
-
-def _begun_run(night: NightSettings, question: Question) -> Run | None:
-    """Find the run that a killed night has left, if it still answers what this night asks."""
-    lake = night.lake
-    note = read_json(lake, open_run_path(question.game, question.ask))
-    if note is None or not has_plan(lake, note["run_id"]):
-        return None
-    run = open_run(lake, note["run_id"])
-    if (run.question, run.budget) != (question, night.workers.budget):
-        return None
-    return run if read_done(lake, run.run_id) is None else None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.drawing import bar
+from nightgrid.service.cli.count_tables import say_count, say_estimate, write_spread
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -33,19 +32,14 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import (
     Exit,
-    duration,
     emit,
     exit_for_many,
     note,
     plural,
     same_command,
     say,
-    say_end,
-    say_figures,
-    say_looks,
-    say_table,
 )
-from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
+from nightgrid.service.terminal.formats import Format, chosen_format
 from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
     ProgressLine,
@@ -59,15 +53,8 @@ from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
-    from nightgrid.flows.count.report import CountReport
     from nightgrid.flows.count.settings import CountSettings
     from nightgrid.workers.driver.progress import Progress
-
-SPREAD_COLUMNS = {"solutions": "string", "puzzles": "int64", "share": "double"}
-"""Columns of the distribution that --format writes."""
-SPREAD_CHARS = 40
-"""Width of the longest bar of the distribution."""
-VALUES_SHOWN = 20
 
 
 @with_game_rules
@@ -251,13 +238,10 @@ def _count(
     if form is Format.JSON:
         emit(report.to_json())
     elif form is None:
-        _say(report, verbose=verbose)
+        say_count(report, verbose=verbose)
     else:
         note(report.line())
-        spread = report.figures.distribution()
-        total = sum(number for _, number in spread)
-        rows = [{"solutions": s, "puzzles": n, "share": n / total} for s, n in spread]
-        write_rows(rows, SPREAD_COLUMNS, form, output)
+        write_spread(report, form, output)
     return exit_for_many(failed=False, poisoned=report.poisoned, wants_look=report.wants_look)
 
 
@@ -268,60 +252,6 @@ def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[s
     if isinstance(error, StoppedError) and error.run_id is not None:
         return str(error)
     return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
-
-
-def _say(report: CountReport, *, verbose: bool) -> None:
-    say(report.line())
-    if report.finished_before:
-        say(report.sentence())
-    say_looks(report.looks())
-    if verbose:
-        say()
-        say_figures(report.rows_of_figures())
-    say()
-    figures = report.figures
-    spread = figures.distribution()
-    # An ask for the first one, or for so many, does not count the others.
-    counted = report.ask != "first" and not report.ask.startswith("all(")
-    if spread and report.ask != "first":
-        _say_spread("solutions" if counted else "solutions found", spread)
-    values = sorted(figures.values.items())
-    if values:
-        rows = [(f"{value:,}", number) for value, number in values[:VALUES_SHOWN]]
-        more = sum(number for _, number in values[VALUES_SHOWN:])
-        _say_spread("fewest", [*rows, ("more", more)] if more else rows)
-    if counted and figures.largest_count is not None:
-        say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
-    if figures.longest_puzzle is not None:
-        say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
-    if verbose:
-        say_end(report.sentence(), report.paths)
-    else:
-        say("Every figure and table: --verbose")
-    say()
-    say("Ask it more, for example with DuckDB:")
-    say(f"  {report.command()}")
-
-
-def _say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
-    total = sum(number for _, number in spread)
-    most = max(number for _, number in spread)
-    rows = [
-        (
-            span,
-            f"{number:,}",
-            _percent(number, total),
-            bar(number / most, SPREAD_CHARS),
-        )
-        for span, number in spread
-    ]
-    say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
-
-
-def _percent(number: int, total: int) -> str:
-    """Write a share to a tenth of a percent; one that is less is not nothing."""
-    text = f"{100 * number / total:.1f} %"
-    return "< 0.1 %" if number and text == "0.0 %" else text
 
 
 def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
@@ -364,47 +294,12 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     if json:
         emit(value)
         return Exit.OK
-    _say_estimate(value)
+    say_estimate(value)
     if begun is not None:
         say(begun.sentence())
         if begun.cancelled:
             say(f"  {same_command('--resume', without=['--dry-run'])}")
     return Exit.OK
-
-
-def _say_estimate(value: Mapping[str, Any]) -> None:
-    from nightgrid.workers.driver.progress import clock_time
-
-    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=value["wall_seconds"])
-    least = "at least " if value["at_least"] else ""
-    left = " left" if value["begun_run"] else ""
-    numbers = {
-        "puzzles": "rows",
-        "in quarantine": "quarantined",
-        "stand more than once": "repeated",
-        "known already": "already_known",
-        f"jobs{left}": "jobs",
-        f"chunks{left}": "chunks",
-    }
-    hands = plural(value["workers"], "worker")
-    say_figures(
-        [
-            ("corpus", value["corpus"]),
-            ("game", value["game"]),
-            *((name, f"{value[key]:,}") for name, key in numbers.items()),
-            ("estimated core seconds", f"{least}{value['core_seconds']:,.1f}"),
-            (f"estimated time with {hands}", least + clock_time(value["wall_seconds"])),
-            ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
-        ]
-    )
-    # Of a run that is begun the largest come first, and are likely done.
-    if value["largest"] and not left:
-        rows = [
-            (job["puzzle_id"], f"{job['size']:,}", duration(round(job["seconds"] * 1e9)))
-            for job in value["largest"]
-        ]
-        headings = ("largest jobs", "size", "estimated time")
-        say_table(headings, rows, numbers=headings[1:])
 
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.service.cli.count import SPREAD_CHARS, _say_spread
+from nightgrid.service.cli.count_tables import SPREAD_CHARS, say_spread
 from nightgrid.service.drawing import bar
 
 
@@ -30,7 +30,7 @@ def test_bars_grow_with_what_they_show() -> None:
 
 
 def test_shares_that_differ_have_bars_that_differ(capsys: pytest.CaptureFixture[str]) -> None:
-    _say_spread("solutions", [("0", 3), ("1", 5_000), ("2 to 9", 9_957), ("10 to 99", 40)])
+    say_spread("solutions", [("0", 3), ("1", 5_000), ("2 to 9", 9_957), ("10 to 99", 40)])
     lines = capsys.readouterr().out.splitlines()
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     assert [row[2:] for row in cells if len(row) == 4] == [

@@ -1,0 +1,129 @@
+"""What `nightgrid count` shows people: its report, its distribution, an estimate."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.service.drawing import bar
+from nightgrid.service.terminal.console import (
+    duration,
+    plural,
+    say,
+    say_end,
+    say_figures,
+    say_looks,
+    say_table,
+)
+from nightgrid.service.terminal.formats import Format, write_rows
+
+if TYPE_CHECKING:
+    from nightgrid.flows.count.report import CountReport
+
+SPREAD_COLUMNS = {"solutions": "string", "puzzles": "int64", "share": "double"}
+"""Columns of the distribution that --format writes."""
+SPREAD_CHARS = 40
+"""Width of the longest bar of the distribution."""
+VALUES_SHOWN = 20
+
+
+def say_count(report: CountReport, *, verbose: bool) -> None:
+    """Write the report of a count: its line, what deserves a look, its distribution."""
+    say(report.line())
+    if report.finished_before:
+        say(report.sentence())
+    say_looks(report.looks())
+    if verbose:
+        say()
+        say_figures(report.rows_of_figures())
+    say()
+    figures = report.figures
+    spread = figures.distribution()
+    # An ask for the first one, or for so many, does not count the others.
+    counted = report.ask != "first" and not report.ask.startswith("all(")
+    if spread and report.ask != "first":
+        say_spread("solutions" if counted else "solutions found", spread)
+    values = sorted(figures.values.items())
+    if values:
+        rows = [(f"{value:,}", number) for value, number in values[:VALUES_SHOWN]]
+        more = sum(number for _, number in values[VALUES_SHOWN:])
+        say_spread("fewest", [*rows, ("more", more)] if more else rows)
+    if counted and figures.largest_count is not None:
+        say(f"Most solutions: {figures.largest_count:,}, of puzzle {figures.largest_puzzle}.")
+    if figures.longest_puzzle is not None:
+        say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
+    if verbose:
+        say_end(report.sentence(), report.paths)
+    else:
+        say("Every figure and table: --verbose")
+    say()
+    say("Ask it more, for example with DuckDB:")
+    say(f"  {report.command()}")
+
+
+def write_spread(report: CountReport, form: Format, output: Path | None) -> None:
+    """Write how many puzzles have how many solutions as rows."""
+    spread = report.figures.distribution()
+    total = sum(number for _, number in spread)
+    rows = [{"solutions": s, "puzzles": n, "share": n / total} for s, n in spread]
+    write_rows(rows, SPREAD_COLUMNS, form, output)
+
+
+def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
+    """Draw how many puzzles have how much of something."""
+    total = sum(number for _, number in spread)
+    most = max(number for _, number in spread)
+    rows = [
+        (
+            span,
+            f"{number:,}",
+            _percent(number, total),
+            bar(number / most, SPREAD_CHARS),
+        )
+        for span, number in spread
+    ]
+    say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
+
+
+def _percent(number: int, total: int) -> str:
+    """Write a share to a tenth of a percent; one that is less is not nothing."""
+    text = f"{100 * number / total:.1f} %"
+    return "< 0.1 %" if number and text == "0.0 %" else text
+
+
+def say_estimate(value: Mapping[str, Any]) -> None:
+    """Write what a count would come to, in the names of --dry-run --json."""
+    from nightgrid.workers.driver.progress import clock_time
+
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=value["wall_seconds"])
+    least = "at least " if value["at_least"] else ""
+    left = " left" if value["begun_run"] else ""
+    numbers = {
+        "puzzles": "rows",
+        "in quarantine": "quarantined",
+        "stand more than once": "repeated",
+        "known already": "already_known",
+        f"jobs{left}": "jobs",
+        f"chunks{left}": "chunks",
+    }
+    hands = plural(value["workers"], "worker")
+    say_figures(
+        [
+            ("corpus", value["corpus"]),
+            ("game", value["game"]),
+            *((name, f"{value[key]:,}") for name, key in numbers.items()),
+            ("estimated core seconds", f"{least}{value['core_seconds']:,.1f}"),
+            (f"estimated time with {hands}", least + clock_time(value["wall_seconds"])),
+            ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+        ]
+    )
+    # Of a run that is begun the largest come first, and are likely done.
+    if value["largest"] and not left:
+        rows = [
+            (job["puzzle_id"], f"{job['size']:,}", duration(round(job["seconds"] * 1e9)))
+            for job in value["largest"]
+        ]
+        headings = ("largest jobs", "size", "estimated time")
+        say_table(headings, rows, numbers=headings[1:])
