@@ -16,8 +16,8 @@ import pytest
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.flows.count.count import count_steps
 from nightgrid.flows.count.settings import CountSettings
-from nightgrid.flows.night import night as steps
-from nightgrid.flows.night.night import work_steps
+from nightgrid.flows.night import steps
+from nightgrid.flows.night.night import work_night, work_steps
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.prefect import arriving, environment
@@ -114,7 +114,7 @@ def test_work_that_an_earlier_night_has_left_is_done_under_prefect(
         return run if name == "solve" else step
 
     with pytest.raises(StoppedError):
-        steps.work_night(settings, as_step=stop)
+        work_night(settings, as_step=stop)
 
     (report,) = run_night(settings, prefect=True).games
 

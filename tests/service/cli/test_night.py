@@ -128,9 +128,9 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     assert code == 0
     sentences, board, table, end = re.split(r"\n\n(?=pips/|Solutions and|All of it)", out)
     assert [line.split()[:4] for line in sentences.splitlines()] == [
-        ["3", "pips", "jobs", "worked"],
-        ["1", "strands", "jobs", "worked"],
-        ["1", "letterboxed", "jobs", "worked"],
+        ["pips:", "1", "fetched,", "3"],
+        ["strands:", "1", "fetched,", "1"],
+        ["letterboxed:", "1", "fetched,", "1"],
     ]
     (published,) = find_boards(Lake.open("var/demo/lake"), read_reference("pips/2026-01-01/hard"))
     head, drawn = board.split("\n\n", maxsplit=1)
