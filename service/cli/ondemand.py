@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,10 @@ from nightgrid.solvers.registry import check_ask, game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
+
+LOOK_EVERY_S = 0.5
+SERVER_PATIENCE_S = 5.0
+"""A server that is being started is waited for this long."""
 
 
 @with_typed_boards
@@ -80,7 +85,12 @@ def submit(
 
     @functools.cache
     def need_server() -> None:
-        if not server.is_up(settings):
+        ends_at = time.monotonic() + SERVER_PATIENCE_S
+        while not server.is_up(settings):
+            if time.monotonic() < ends_at:
+                # `nightgrid worker &` in the line before has its server up in a moment.
+                time.sleep(LOOK_EVERY_S)
+                continue
             raise TransientError(
                 f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
                 "this lake, or set NIGHTGRID_REDIS_URL"

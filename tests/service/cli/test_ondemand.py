@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.service.cli import ondemand
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.pips.view import draw_dominoes
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
+from nightgrid.workers.cluster import server
+from nightgrid.workers.ondemand import jobs
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -52,7 +55,24 @@ def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
             process.wait(60)
 
 
-def test_submit_without_a_server_is_one_line(invoke: Invoke, write: Write) -> None:
+def test_submit_waits_a_moment_for_a_server_that_starts(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
+    looks = iter([False, False, True])
+    monkeypatch.setattr(ondemand, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(server, "is_up", lambda _: next(looks))
+    monkeypatch.setattr(jobs, "submit", lambda *_, **__: "a" * 32)
+    code, out, err = invoke("submit", write(PAIR))
+    assert (code, err) == (0, "")
+    assert "a" * 32 in out
+    assert list(looks) == []
+
+
+def test_submit_without_a_server_is_one_line(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ondemand, "SERVER_PATIENCE_S", 0.0)
     code, out, err = invoke("submit", write(PAIR))
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err

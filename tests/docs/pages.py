@@ -1,0 +1,99 @@
+"""The fenced blocks of README and docs: which are run, which are not and why, what they print.
+
+A block's info string says what the test does with it; GitHub shows its first word alone:
+
+    ```sh                       run by bash, in the clone's top folder, in the order of the page
+    ```sh exit=3                the same; the block's last command ends with this exit code
+    ```sh no-run: docker        not run; its commands, options and paths are looked up
+    ```python                   run by itself, in the same folder
+    ```text output              what the block before it prints: these lines in this order,
+                                others may stand between them, … stands for anything
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXIT = re.compile(r" exit=(\d+)$")
+_NO_RUN = re.compile(r" no-run: (.+)$")
+_OPERATORS = {"|", "||", "&&", "&", ";", "(", ")", "<", ">", ">>", "2>", "<<"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Block:
+    """One fenced block of a page."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+    exit_code: int
+    reason: str
+    """Why the block is not run; empty for one that is."""
+    is_output: bool
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    @property
+    def is_run(self) -> bool:
+        return self.language in ("sh", "python") and not self.reason
+
+
+def pages() -> list[str]:
+    """List the tracked and the new pages with commands for readers."""
+    names = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    kept = [n for n in names if n.startswith("docs/") or n in ("README.md", "CONTRIBUTING.md")]
+    return [name for name in sorted(kept) if (ROOT / name).exists()]
+
+
+def blocks_of(page: str, text: str | None = None) -> list[Block]:
+    """Read every fenced block of a page that has an info string."""
+    text = (ROOT / page).read_text() if text is None else text
+    found = []
+    for match in _BLOCK.finditer(text):
+        info = match[1].strip()
+        reason, code = _NO_RUN.search(info), _EXIT.search(info)
+        found.append(
+            Block(
+                page=page,
+                line=text[: match.start()].count("\n") + 1,
+                language=info.split()[0],
+                text=match[2],
+                exit_code=int(code[1]) if code else 0,
+                reason=reason[1] if reason else "",
+                is_output=info == "text output",
+            )
+        )
+    return found
+
+
+def commands_of(script: str) -> Iterator[list[str]]:
+    """Split a shell script, or lines of a unit or a compose file, into words of its commands."""
+    for line in script.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        command: list[str] = []
+        for word in lexer:
+            if word in _OPERATORS:
+                if command:
+                    yield command
+                command = []
+            else:
+                command.append(word)
+        if command:
+            yield command

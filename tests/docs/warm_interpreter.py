@@ -1,0 +1,131 @@
+"""Run commands in forks of one process that has loaded nightgrid and its kernels.
+
+`python warm_interpreter.py SOCKET` listens; `client(SOCKET)` is the program that stands on PATH as
+`nightgrid` and `python` and hands its words, its folder, its environment and its three streams
+over. A fork does what the command itself would do, without the second that imports take.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import traceback
+import types
+from pathlib import Path
+from typing import Any
+
+BATCH_COMMANDS = ("nightly", "count", "demo")
+INLINE = ("--inline", "--no-prefect")
+REAL = "NIGHTGRID_DOCS_REAL"
+"""Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
+CLIENT = """#!{python} -ISE
+import json, os, socket, sys
+if os.environ.get({real!r}) or sys.argv[1:2] == ["worker"]:
+    head = ["-m", "nightgrid"] if {name!r} == "nightgrid" else []
+    os.execv({python!r}, [{python!r}, *head, *sys.argv[1:]])
+server = socket.socket(socket.AF_UNIX)
+server.connect({socket!r})
+asked = dict(name={name!r}, words=sys.argv[1:], folder=os.getcwd(), environment=dict(os.environ))
+text = json.dumps(asked).encode()
+socket.send_fds(server, [len(text).to_bytes(4, "big")], [0, 1, 2])
+server.sendall(text)
+sys.exit(int(server.recv(16) or b"70"))
+"""
+
+
+def client(name: str, socket_path: str) -> str:
+    """Write the program that has a command run by the process that listens."""
+    return CLIENT.format(name=name, socket=socket_path, python=sys.executable, real=REAL)
+
+
+def serve(path: str) -> None:
+    """Load what commands need, then run each command in a fork, until the process is ended."""
+    import duckdb  # noqa: F401 - as are the others, for forks
+    import pyarrow.parquet  # noqa: F401
+    import rich.console
+    import rich.live
+    import rich.progress
+    import rich.table  # noqa: F401
+
+    from nightgrid.archive.lake.without_pandas import keep_pandas_out
+    from nightgrid.service.cli.app import make_app
+    from nightgrid.solvers.registry import GAMES, game
+
+    keep_pandas_out()
+    make_app()
+    for name in GAMES:
+        game(name).warm()
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    print("ready", flush=True)
+    while True:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            _work(connection)
+        connection.close()
+
+
+def _work(connection: socket.socket) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    head, streams, _, _ = socket.recv_fds(connection, 4, 3)
+    text = b""
+    while len(text) < int.from_bytes(head, "big"):
+        text += connection.recv(1 << 16)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    asked = json.loads(text)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    # Streams of the process that listens are no terminal's and hold nothing unwritten.
+    sys.stdout, sys.stderr, sys.stdin = (os.fdopen(n, m) for n, m in ((1, "w"), (2, "w"), (0, "r")))
+    try:
+        code = _run(asked["name"], asked["words"])
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException:  # noqa: BLE001 - a fork must not go on as the process that listens
+        traceback.print_exc()
+        code = 70
+    sys.stdout.flush()
+    sys.stderr.flush()
+    connection.sendall(str(code).encode())
+    os._exit(code)
+
+
+def _run(name: str, words: list[str]) -> int:
+    sys.path[0] = str(Path.cwd())
+    if name == "python":
+        return _python(words)
+    from nightgrid.service.cli.app import main
+
+    if words[:1] and words[0] in BATCH_COMMANDS and "--cancel" not in words:
+        words = [*words, *(option for option in INLINE if option not in words)]
+    return main(words)
+
+
+def _python(words: list[str]) -> int:
+    flag, rest = words[0], words[1:]
+    sys.argv = words
+    if flag == "-c":
+        module: Any = types.ModuleType("__main__")
+        sys.modules["__main__"] = module
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<text>", "exec"), vars(module))
+    elif flag == "-m":
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(flag, run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
