@@ -108,7 +108,7 @@ def test_loading_every_plug_loads_no_kernel_and_no_arrow() -> None:
 
 
 def test_every_file_of_the_fifth_game_is_explained() -> None:
-    page = (ROOT / "CONTRIBUTING.md").read_text()
+    page = (ROOT / "docs/how-to/add-a-game.md").read_text()
     listed = set(re.findall(r"^\| `(coins/\w+\.py)` \|", page, re.MULTILINE))
     folder = ROOT / "tests" / "fifth_game"
     files = {path.relative_to(folder).as_posix() for path in folder.glob("coins/*.py")}

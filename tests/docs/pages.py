@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^```([^\n`]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT = re.compile(r" exit=(\d+)$")
 _NO_RUN = re.compile(r" no-run: (.+)$")
+_WRITTEN = re.compile(r"^<!-- begin: written by .*?^<!-- end -->", re.MULTILINE | re.DOTALL)
+_HERE_TEXT = re.compile(r"(<<'?(\w+)'?.*?\n).*?^\2$", re.MULTILINE | re.DOTALL)
 _OPERATORS = {"|", "||", "&&", "&", ";", "(", ")", "<", ">", ">>", "2>", "<<"}
 
 
@@ -64,6 +66,8 @@ def pages() -> list[str]:
 def blocks_of(page: str, text: str | None = None) -> list[Block]:
     """Read every fenced block of a page that has an info string."""
     text = (ROOT / page).read_text() if text is None else text
+    # What `make docs` writes is the source's own: signatures, and the examples of the help.
+    text = _WRITTEN.sub(lambda match: "\n" * match[0].count("\n"), text)
     found = []
     for match in _BLOCK.finditer(text):
         info = match[1].strip()
@@ -84,7 +88,7 @@ def blocks_of(page: str, text: str | None = None) -> list[Block]:
 
 def commands_of(script: str) -> Iterator[list[str]]:
     """Split a shell script, or lines of a unit or a compose file, into words of its commands."""
-    for line in script.replace("\\\n", " ").splitlines():
+    for line in _HERE_TEXT.sub(r"\1", script).replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
         command: list[str] = []

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,9 +41,8 @@ REASONS = {
     "published archive",
     "root",
     "runs every test",
-    "the network",
-    "word list",
     "make installs",
+    "measures for minutes",
 }
 """Why a block may stand in a page and not be run here."""
 SCRIPT = """
@@ -101,11 +101,16 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             program.chmod(0o755)
         (folder / "activate").write_text(f"PATH={shlex.quote(str(folder))}:$PATH\n")
         command = [sys.executable, "-m", "tests.docs.warm_interpreter", path]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as warm:
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+        ) as warm:
             assert warm.stdout is not None
-            assert warm.stdout.readline() == "ready\n"
-            yield folder.parent
-            warm.kill()
+            try:
+                assert warm.stdout.readline() == "ready\n"
+                yield folder.parent
+            finally:
+                # With the forks whose page took too long.
+                os.killpg(warm.pid, signal.SIGKILL)
 
 
 @pytest.mark.timeout(PAGE_TIMEOUT_S)
@@ -144,6 +149,7 @@ def run_page(
         "HOME": str(here),
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
+        "NIGHTGRID_GAMES": "pips",
         "PYTHONPATH": str(ROOT),
         "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
         "NIGHTGRID_BATCH_PROCESSES": "1",
@@ -243,7 +249,8 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
             return ""
         if not file.exists():
             return f"{rest[1]} is not there"
-        source = file.read_text()
+        texts = [file] if rest[1].startswith("nightgrid.") else file.parent.glob("*.py")
+        source = "".join(text.read_text() for text in texts)
         gone = [w for w in rest if w.startswith("--") and f'"{w}"' not in source]
         return f"{gone} is no option of {rest[1]}" if gone else ""
     if program != "nightgrid":
@@ -321,7 +328,9 @@ def test_every_command_in_a_sentence_has_these_options(page: str, cli: dict[str,
 def test_every_command_is_shown_at_work_in_a_page():
     run = " ".join(block.text for block in ALL_BLOCKS if block.is_run)
     shown = set(re.findall(r"\bnightgrid ([a-z]+)", run))
-    assert {command.name for command in COMMANDS} - shown <= {"demo"}
+    assert {command.name for command in COMMANDS} - shown <= {"demo", "warmup"}, (
+        "make runs these two"
+    )
 
 
 WRONG = {

@@ -3,12 +3,18 @@
 `python warm_interpreter.py SOCKET` listens; `client(SOCKET)` is the program that stands on PATH as
 `nightgrid` and `python` and hands its words, its folder, its environment and its three streams
 over. A fork does what the command itself would do, without the second that imports take.
+Signals are passed on to it. Processes that a command starts with `sys.executable` are such forks
+too: `nightgrid worker` has its supervisor, its Celery workers and its keeper.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
+import re
 import runpy
 import signal
 import socket
@@ -20,45 +26,53 @@ from typing import Any
 
 BATCH_COMMANDS = ("nightly", "count", "demo")
 INLINE = ("--inline", "--no-prefect")
+LIBRARIES = (
+    "celery.__main__",
+    "celery.apps.worker",
+    "celery.bin.celery",
+    "celery.concurrency.prefork",
+    "celery.worker.consumer",
+    "kombu.transport.redis",
+    "duckdb",
+    "pyarrow.compute",
+    "pyarrow.dataset",
+    "pyarrow.parquet",
+    "redis",
+    "rich.console",
+    "rich.live",
+    "rich.progress",
+    "rich.table",
+)
+"""What commands import late, so that those without it are quick."""
 REAL = "NIGHTGRID_DOCS_REAL"
 """Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
 CLIENT = """#!{python} -ISE
-import json, os, socket, sys
-if os.environ.get({real!r}) or sys.argv[1:2] == ["worker"]:
+import json, os, signal, socket, sys
+if os.environ.get({real!r}):
     head = ["-m", "nightgrid"] if {name!r} == "nightgrid" else []
     os.execv({python!r}, [{python!r}, *head, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({socket!r})
 asked = dict(name={name!r}, words=sys.argv[1:], folder=os.getcwd(), environment=dict(os.environ))
+asked["python"] = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "python")
 text = json.dumps(asked).encode()
 socket.send_fds(server, [len(text).to_bytes(4, "big")], [0, 1, 2])
 server.sendall(text)
+fork = int.from_bytes(server.recv(4), "big")
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+    signal.signal(number, lambda number, _: os.kill(fork, number))
 sys.exit(int(server.recv(16) or b"70"))
 """
 
 
 def client(name: str, socket_path: str) -> str:
-    """Write the program that has a command run by the process that listens."""
+    """Write the program that has a command run in a fork of the process that listens."""
     return CLIENT.format(name=name, socket=socket_path, python=sys.executable, real=REAL)
 
 
 def serve(path: str) -> None:
     """Load what commands need, then run each command in a fork, until the process is ended."""
-    import duckdb  # noqa: F401 - as are the others, for forks
-    import pyarrow.parquet  # noqa: F401
-    import rich.console
-    import rich.live
-    import rich.progress
-    import rich.table  # noqa: F401
-
-    from nightgrid.archive.lake.without_pandas import keep_pandas_out
-    from nightgrid.service.cli.app import make_app
-    from nightgrid.solvers.registry import GAMES, game
-
-    keep_pandas_out()
-    make_app()
-    for name in GAMES:
-        game(name).warm()
+    _load()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -72,6 +86,24 @@ def serve(path: str) -> None:
         connection.close()
 
 
+def _load() -> None:
+    import nightgrid
+    from nightgrid.archive.lake.without_pandas import keep_pandas_out
+    from nightgrid.solvers.registry import GAMES, game
+
+    keep_pandas_out()
+    modules = [found.name for found in pkgutil.walk_packages(nightgrid.__path__, "nightgrid.")]
+    # Prefect takes seconds, and nights and counts here go without it. The tasks tell Celery's
+    # signals of themselves, with the settings that are read then.
+    late = re.compile(r"__main__|\.flows\.prefect\.|\.workers\.tasks$")
+    modules = [name for name in modules if not late.search(name)]
+    for name in (*modules, *LIBRARIES):
+        importlib.import_module(name)
+    for name in GAMES:
+        game(name).warm()
+    gc.freeze()
+
+
 def _work(connection: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, 4, 3)
@@ -81,7 +113,9 @@ def _work(connection: socket.socket) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    connection.sendall(os.getpid().to_bytes(4, "big"))
     asked = json.loads(text)
+    sys.executable = asked["python"]
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
@@ -121,6 +155,9 @@ def _python(words: list[str]) -> int:
         exec(compile(rest[0], "<text>", "exec"), vars(module))
     elif flag == "-m":
         sys.argv = rest
+        # The Celery app reads its settings when it is imported: from this environment.
+        for module in [name for name in sys.modules if name.startswith("nightgrid.workers")]:
+            del sys.modules[module]
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     else:
         runpy.run_path(flag, run_name="__main__")
