@@ -148,7 +148,19 @@ def commands() -> str:
     return "\n".join([*parts, ""])
 
 
+def decisions() -> str:
+    """List every decision with its status and its date."""
+    rows = []
+    for path in sorted((DOCS / "adr").glob("0*.md")):
+        title, _, line = path.read_text().splitlines()[:3]
+        number, _, name = title.removeprefix("# ").partition(". ")
+        status, _, date = line.removeprefix("Status: ").rpartition(", ")
+        rows.append(f"| [{number}]({path.name}) | {name} | {status} | {date} |")
+    return "\n".join(["| | decision | status | date |", "|---|---|---|---|", *rows, ""])
+
+
 PAGES = {
+    DOCS / "adr/README.md": decisions,
     DOCS / "reference/cli.md": commands,
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,

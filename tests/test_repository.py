@@ -200,19 +200,15 @@ def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
         subprocess.run(["sh", "-n", script], check=True)
 
 
-def test_every_decision_has_a_status_and_stands_in_the_index():
-    """Given docs/adr, Then its pages are numbered without a gap, dated, and all listed."""
+def test_every_decision_has_a_number_a_status_and_a_date():
+    """Given docs/adr, Then its pages are numbered without a gap; make docs writes their index."""
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
-    rows = []
     for number, page in enumerate(pages, 1):
         title, _, status = page.read_text().splitlines()[:3]
         head = re.fullmatch(rf"# {number}\. (.+)", title)
         told = re.fullmatch(r"Status: (accepted|superseded by ADR \d+), (\d{4}-\d\d-\d\d)", status)
         assert head, f"{page.name} begins with {title!r}"
         assert told, f"{page.name}: the third line is {status!r}"
-        rows.append(f"| [{number}]({page.name}) | {head[1]} | {told[1]} | {told[2]} |")
-    index = (ROOT / "docs/adr/README.md").read_text().splitlines()
-    assert [line for line in index if line.startswith("| [")] == rows
 
 
 def test_every_page_stands_in_the_index_of_the_docs():
