@@ -1,7 +1,7 @@
 """Run a night or a count: under Prefect where it is installed, and just the same without it.
 
 Prefect is loaded, and its temporary server started, once there is work, and not before: a night or
-a count with nothing to do ends without either (ADR 21).
+a count with nothing to do ends without either (ADR 22).
 """
 
 from __future__ import annotations
