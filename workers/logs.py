@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,9 +22,16 @@ def configure(*, json_lines: bool) -> None:
     render: Processor = (
         structlog.processors.JSONRenderer()
         if json_lines
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else structlog.dev.ConsoleRenderer(colors=_coloured())
     )
     _configure(render, _Sink())
+
+
+def _coloured() -> bool:
+    """Tell whether standard error gets colours: NO_COLOR goes before FORCE_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
 
 
 @contextmanager

@@ -27,6 +27,8 @@ from nightgrid.solvers.errors import NightgridError, PermanentError, TransientEr
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
 
+COLOUR_VARIABLES = ("NO_COLOR", "FORCE_COLOR")
+
 
 class Command(NamedTuple):
     """A command: the module that has it, its line in the list of commands, and an example."""
@@ -110,8 +112,14 @@ COMMANDS = (
 
 
 def _choose_colour(when: When | None) -> None:
-    if when is not None:
-        choose(when)
+    if when is None:
+        return
+    choose(when)
+    # Processes that this one starts, and libraries, know of the environment alone.
+    os.environ |= {
+        "NO_COLOR": "1" if when is When.NEVER else "",
+        "FORCE_COLOR": "1" if when is When.ALWAYS else "",
+    }
 
 
 Colour = Annotated[
@@ -218,6 +226,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
+    given = {name: os.environ.get(name) for name in COLOUR_VARIABLES}
+    try:
+        return _run(arguments)
+    finally:
+        for name, value in given.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         remember_command(words)

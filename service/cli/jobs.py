@@ -214,14 +214,14 @@ def result(
         elif form is None:
             if rows:
                 say()
-            _say_row(row, name)
+            _say_row(store, row, name)
         rows.append(row)
     if form is not None and (form is not Format.JSON or output is not None):
         write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
     return worst
 
 
-def _say_row(row: dict[str, Any], name: str) -> None:
+def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
     cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
     ended = row["status"].replace("_", " ")
     if row["count"] is not None and row["status"] == "solved":
@@ -235,12 +235,25 @@ def _say_row(row: dict[str, Any], name: str) -> None:
     played = game(row["game"])
     shown = view(row["game"])
     solutions = [played.solution_from_json(value) for value in row["solutions"]]
+    puzzle = _puzzle_of(store, row["puzzle_id"]) if solutions else None
     if Ask.parse(row["ask"]).kind == "best":
-        say_best(shown, None, solutions)
+        say_best(shown, puzzle, solutions)
         return
     for solution in solutions:
         say()
-        say_drawing(shown.solution(None, solution, scored=True))
+        say_drawing(shown.solution(puzzle, solution, scored=True))
+
+
+def _puzzle_of(store: Lake, puzzle_id: str) -> Any | None:
+    """Look a puzzle up that a night or a corpus has brought; None for one that was submitted."""
+    from nightgrid.archive.lookup.boards import find_boards
+    from nightgrid.archive.lookup.reference import IdReference
+
+    try:
+        (board,) = find_boards(store, IdReference(prefix=puzzle_id))
+    except PermanentError:
+        return None
+    return board.published.puzzle
 
 
 class _Look(NamedTuple):

@@ -90,6 +90,17 @@ def test_each_end_of_a_night_is_bounded_by_its_own_option(
     assert sorted({str(date) for date in counts.column("date").to_pylist()}) == asked
 
 
+def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source: Path) -> None:
+    words = ("--source", str(source), "--lake", "lake", "--ask", "first", *PLAIN)
+    assert invoke("nightly", *words)[0] == 0
+    code, out, _ = invoke("result", "pips/2026-01-01/hard", "--lake", "lake")
+    assert code == 0
+    (board,) = find_boards(Lake.open("lake"), read_reference("pips/2026-01-01/hard"))
+    puzzle = board.published.puzzle
+    (solution,) = game("pips").solve(puzzle, Ask(kind="first")).solutions
+    assert text_of(view("pips").solution(puzzle, solution, scored=True)) in out
+
+
 def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:
     words = ("--lake", str(tmp_path / "lake"), *PLAIN)
     code, _, err = invoke("nightly", "--source", str(tmp_path / "nowhere"), *words)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from collections.abc import Callable
 
 import pytest
 
+from nightgrid.service.cli.app import COLOUR_VARIABLES
 from nightgrid.service.drawing.colours import TINTS, apart, tint, told_apart
 from nightgrid.service.terminal.colour import When, choose, coloured, console
 from nightgrid.service.terminal.console import say_table
@@ -105,6 +107,25 @@ def test_answers_and_errors_obey(
     code, out, err = invoke(*line.split())
     assert code == expected_code, err
     assert (ESCAPE in out + err) is expected
+
+
+@pytest.mark.parametrize("when", ["always", "never"])
+def test_processes_that_are_started_are_told_of_it(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    seen: list[str] = []
+
+    def stand_in() -> int:
+        """Look at the environment."""
+        seen.extend(os.environ.get(name, "") for name in COLOUR_VARIABLES)
+        return 0
+
+    monkeypatch.setattr("nightgrid.service.cli.doctor.doctor", stand_in)
+    monkeypatch.setenv("NO_COLOR", "kept")
+    assert invoke("doctor", "--color", when)[0] == 0
+    assert seen == (["", "1"] if when == "always" else ["1", ""])
+    assert os.environ["NO_COLOR"] == "kept"
+    assert "FORCE_COLOR" not in os.environ
 
 
 def test_a_wrong_option_is_told_in_colour_where_that_was_said_before(invoke: Invoke) -> None:
