@@ -8,6 +8,7 @@ import textwrap
 from nightgrid.service.drawing.colours import INK, PLAIN, TINTS
 from nightgrid.service.drawing.svg import CHAR_PX, MARGIN_PX, Caption, Picture
 from nightgrid.service.games.strands.view import spell
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import Cover
 
@@ -18,6 +19,10 @@ STROKE_PX = 14
 LETTER_PX = 24
 LINE_CHARS = 38
 """Letters of a line of words below a board of six columns; wider boards take more."""
+
+LARGE_CELLS_MAX = 600
+"""Boards with more cells have small ones."""
+CELLS_MAX = 20_000
 
 SPANGRAM = "#f8cd05"
 SMALL_CELL_PX = 20
@@ -34,8 +39,11 @@ def draw_svg(
 ) -> str:
     """Draw a board, with the words of a cover, as the text of an SVG file.
 
-    `title` stands above it, `note` below the words.
+    `title` stands above it, `note` below the words. A large board has small cells and no list of
+    words. Raises PermanentError for a board too large for a picture.
     """
+    if puzzle.cell_count > LARGE_CELLS_MAX:
+        return draw_small_svg(puzzle, cover, title)
     words = itertools.cycle(TINTS)
     fills = [
         (entry, SPANGRAM if cover and entry is cover.spangram else next(words))
@@ -72,8 +80,12 @@ def draw_small_svg(
 ) -> str:
     """Draw a large board: small cells, words in colours, no list of words.
 
-    Cells with the letter `blank` stay empty.
+    Cells with the letter `blank` stay empty. Raises PermanentError for one too large for a picture.
     """
+    if puzzle.cell_count > CELLS_MAX:
+        raise PermanentError(
+            f"{puzzle.row_count} x {puzzle.column_count} letters are too many for a picture"
+        )
     wide, high = puzzle.column_count * SMALL_CELL_PX, puzzle.row_count * SMALL_CELL_PX
     picture = Picture(title or "Strands board", title, wide, high)
     half = SMALL_CELL_PX // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from xml.etree import ElementTree as ET
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from nightgrid.service.games.strands.view import (
     draw_letters,
     list_words,
 )
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -204,3 +206,12 @@ def test_picture_escapes_what_it_is_given() -> None:
     assert letters == ["<", "&", '"', ">"]
     assert svg.find(f"{SVG}title").text.startswith('a <b> & "c"')
     assert "<b>" not in text
+
+
+def test_large_boards_have_small_cells_and_larger_ones_no_picture() -> None:
+    def width(columns: int) -> float:
+        return float(ET.fromstring(draw_svg(Puzzle(board=("A" * columns,)))).get("width", 0))
+
+    assert width(601) < width(600)
+    with pytest.raises(PermanentError, match=r"^1 x 20001 letters are too many for a picture$"):
+        width(20_001)
