@@ -212,6 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     if arguments is None:
         keep_pandas_out()
+        # Else Numba brings in colorama, which writes an escape code to the terminal at the end.
+        os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     try:
         code = run(arguments)
         if code != Exit.BROKEN_PIPE:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import pty
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -15,7 +18,7 @@ from nightgrid.service.drawing.colours import TINTS, apart, tint, told_apart
 from nightgrid.service.terminal.colour import When, choose, coloured, console
 from nightgrid.service.terminal.console import say_table
 from nightgrid.service.terminal.progress import MovingLine
-from tests.service.scenes import PAIR, STUCK
+from tests.service.scenes import PAIR, STUCK, environment
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
@@ -140,6 +143,29 @@ def test_a_colour_that_is_none_is_told_in_a_sentence(invoke: Invoke) -> None:
     assert (code, out) == (3, "")
     assert "'sometimes' is not one of 'auto', 'always', 'never'" in err
     assert err.count("\n") == 1
+
+
+def test_a_terminal_gets_no_escape_code_where_none_is_wanted(write: Write) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "nightgrid.service.cli.app"),
+            *("--color", "never", "solve", write(PAIR)),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    os.close(follower)
+    told = b""
+    with contextlib.suppress(OSError):  # Which is how the end of a terminal is told.
+        while part := os.read(leader, 65_536):
+            told += part
+    os.close(leader)
+    assert process.wait(60) == 0
+    assert "┌*".encode() in told
+    assert b"\x1b" not in told
 
 
 def test_tables_obey(capsys: pytest.CaptureFixture[str]) -> None:
