@@ -1,4 +1,4 @@
-"""Measure what a chunk costs everybody: driver, Redis, worker and lake."""
+"""Measure what a chunk costs driver, Redis, worker and lake."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Run:
     finish_s: float
     kernel_s: float
     driver_cpu_s: float
-    """Of the driver, its end included."""
+    """Processor time of the driver, its end included."""
     worker_cpu_s: float
     server_cpu_s: float
     commands: int
@@ -69,7 +69,7 @@ class Run:
     redis_out_bytes: int
     redis_peak_bytes: int
     calls: Mapping[str, int]
-    """Of the driver, to the lake."""
+    """Calls of the driver to the lake."""
     lake_bytes: Mapping[str, int]
     """By folder."""
     lake_files: Mapping[str, int]
@@ -90,11 +90,11 @@ class Measured:
     many: Run
     """A run of many small chunks, one process."""
     look_s: float
-    """One look of the driver at a chunk in flight that nobody has begun."""
+    """One look of the driver at a chunk in flight that is not begun."""
     put_s: tuple[float, ...]
     """Writing one part, synced, in order of length."""
     worker_calls: Mapping[str, float]
-    """Of a worker, to the lake, for each chunk."""
+    """Calls of a worker to the lake for each chunk."""
 
 
 def measure(boards: int) -> dict[str, Any]:
@@ -244,9 +244,9 @@ def _inline(table: pa.Table, folder: Path) -> dict[str, Any]:
         begun = time.perf_counter()
         lake.create_table(f"scratch/{number}.parquet", part)
         put_s.append(time.perf_counter() - begun)
-    nobody = [ChunkRef(run_id=run_id, segment=99, chunk=number) for number in range(LOOKED_AT)]
+    unbegun = [ChunkRef(run_id=run_id, segment=99, chunk=number) for number in range(LOOKED_AT)]
     begun = time.perf_counter()
-    for ref in nobody:
+    for ref in unbegun:
         assert not lake.exists(ref.result_path)
         assert read_start(lake, ref) is None
     return {

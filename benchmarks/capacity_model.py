@@ -28,9 +28,9 @@ class Costs:
     land_s: float
     """Driver: hear of a chunk that is done, read its part."""
     look_s: float
-    """Driver: look at one chunk in flight that nobody has begun, every `every_s`."""
+    """Driver: look at one chunk in flight that is not begun, every `every_s`."""
     look_again_s: float
-    """Driver: look at one that somebody has begun."""
+    """Driver: look at one that is begun."""
     every_s: float
     broker_s: float
     """Redis: everything that it does for one chunk."""
@@ -50,7 +50,7 @@ class House:
     drivers: int = 1
     """Each has a share of the run and a queue, on a Redis server of its own."""
     cores: int | None = None
-    """That drivers, servers and workers share; None: everybody has one."""
+    """Cores that drivers, servers and workers share; None: each has its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

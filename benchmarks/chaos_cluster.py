@@ -81,7 +81,7 @@ class Host:
         return [self.pid(), *children_of(self.pid())]
 
     def kill(self) -> None:
-        """Take the host away at once: nobody is left to say so."""
+        """Take the host away at once: no process is left to say so."""
         pids = [self.process.pid, *self.group()]
         for pid in pids:
             _send(pid, signal.SIGKILL)

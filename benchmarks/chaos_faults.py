@@ -42,7 +42,7 @@ def kill_worker(scene: Scene) -> None:
 
 
 def kill_host(scene: Scene) -> None:
-    """Kill a worker with its supervisor: nobody says so. Another host joins later."""
+    """Kill a worker with its supervisor: no message says so. Another host joins later."""
     host = scene.host()
     with scene.strike("host killed"):
         host.kill()
@@ -179,7 +179,7 @@ STORM: tuple[Callable[[Scene], None], ...] = (
 
 
 def storm(blows: int, kinds: Sequence[Callable[[Scene], None]] = STORM) -> Callable[[Scene], None]:
-    """Make a fault of many, drawn at random: the first as soon as anybody is at work."""
+    """Make a fault of many, drawn at random: the first as soon as a worker is at work."""
 
     def strike(scene: Scene) -> None:
         for number in range(blows):

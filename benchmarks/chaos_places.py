@@ -22,7 +22,7 @@ from nightgrid.workers.cluster.server import server_binary
 from nightgrid.workers.processes import end_group, spawn
 
 NOWHERE = "02:00:00:00:00:99"
-"""Ethernet address that nobody has: what is sent there vanishes, and nobody is told."""
+"""Ethernet address that no machine has: what is sent there vanishes without an error."""
 
 
 class NotPermittedError(Exception):

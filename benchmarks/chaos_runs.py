@@ -55,7 +55,7 @@ class Blow:
     at: float
     """Unix time, by the clock of the file system."""
     held: frozenset[str]
-    """Chunks that somebody had begun and nobody had done."""
+    """Chunks that were begun and not done."""
     done: int
 
 
@@ -114,7 +114,7 @@ class Scene:
             wait_for(lambda: len(self.held()) >= busy or self.over(), "busy hosts", BUSY_S)
 
     def held(self) -> frozenset[str]:
-        """Name the chunks that somebody has begun and nobody has done."""
+        """Name the chunks that are begun and not done."""
         begun = {name.split("-attempt-")[0] for name in self._names("started")}
         return frozenset(begun - self._names("parts"))
 
@@ -161,7 +161,7 @@ class Aftermath:
     differing: tuple[Mapping[str, Any], ...]
     """Result rows that are not what the undisturbed run says."""
     digest: str
-    """Of the result table as bytes, without the columns of `TIMED`."""
+    """Digest of the result table as bytes, without the columns of `TIMED`."""
     recovery_s: float | None
     """The longest that a chunk in hand at a blow took from there until it was done, or that
     nothing got done after it."""
@@ -169,7 +169,7 @@ class Aftermath:
 
     @property
     def in_hand(self) -> int:
-        """Count the chunks that somebody was at when a blow fell."""
+        """Count the chunks that were being worked when a blow fell."""
         return sum(len(blow.held) for blow in self.blows)
 
 
@@ -190,7 +190,7 @@ def run(
     `attempts_max` has to be above the number of kills that may hit one innocent chunk: to a driver
     that many deaths look like a guilty one.
     Raises SystemExit when the run does not end.
-    `at_once` strikes as soon as anybody is at work, not in the middle of the run.
+    `at_once` strikes as soon as a worker is at work, not in the middle of the run.
     """
     lake = fresh_lake(cluster.settings)
     (cluster.notes / EXECUTIONS).unlink(missing_ok=True)

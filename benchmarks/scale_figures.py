@@ -19,7 +19,7 @@ class Figures:
 
     boards: int
     kernels: tuple[tuple[float, float], tuple[float, float]]
-    """Of all processes side by side, in the kernels alone, before and after the run: boards a
+    """Figures of all processes side by side, in the kernels, before and after the run: boards a
     second, and seconds of processor time."""
     start_s: float
     first_s: float

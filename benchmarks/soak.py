@@ -1,7 +1,7 @@
 """Keep batch, on-demand solves and nights going together, and see that nothing grows.
 
 `python -m benchmarks.soak [--minutes 10] [--write]`: a count of generated boards, served by a
-Prefect server, keeps all cores busy for so long; meanwhile somebody submits a board every second
+Prefect server, keeps all cores busy for so long; meanwhile a thread submits a board every second
 and waits for its answer, now and then one so loose that it becomes a run of its own, and every
 minute a night of a growing archive runs under the same Prefect server. Every few seconds memory
 and open files of every process, Redis' keys and bytes, Prefect's database and half-written files
@@ -55,7 +55,7 @@ SUBMIT_S = 1.0
 NIGHT_S = 60.0
 ANSWER_S = 60.0
 LOOSE_EVERY = 30
-"""Of so many submitted boards one is loose: its task gives up on it, and it becomes a run."""
+"""One in so many submitted boards is loose: its task gives up on it, and it becomes a run."""
 TASK_S = 0.1
 DAY_S = 86_400.0
 KEPT_S = 60.0
@@ -162,7 +162,7 @@ def _rows_done(lake: Lake) -> int:
 
 
 def _interact(lake: Lake, settings: Settings, load: Load, stop: threading.Event) -> None:
-    """Submit a board that nobody has seen every second, and wait for its answer."""
+    """Submit a new board every second, and wait for its answer."""
     loose = replace(PRESETS["loose"], dominoes=((12, 1.0),))
     for number in count():
         due = time.monotonic() + SUBMIT_S

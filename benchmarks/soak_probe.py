@@ -29,7 +29,7 @@ class Watched:
 
     unit: str
     share: float
-    """Of what it was in the first third."""
+    """Share of what it was in the first third."""
     least: float
     """Growth below this, in its unit, is none."""
 

@@ -60,7 +60,7 @@ class Night:
     kernel_s: float
     parts: int
     table_bytes: int
-    """Of the job that took most."""
+    """Table bytes of the job that took most."""
     worker_bytes: int | None
     """Resident memory of the largest worker process at its peak, words included."""
 

@@ -166,7 +166,7 @@ class Outcome(Generic[S]):
     or letters of a chain, the moves of a board of tiles. Of the parts of a job only those with the
     lowest value count. None where the game or the ask compares nothing, or nothing was found."""
     value_at_least: int | None = None
-    """Of a search for the lowest value that ended early: no solution is worth less;"""
+    """After a search for the lowest value that ended early: no solution is worth less;"""
     value_at_most: int | None = None
     """and one was found that is worth this. None where that is not known."""
 

@@ -162,6 +162,34 @@ def test_every_module_says_in_its_first_line_what_it_is_for():
     assert silent == []
 
 
+NOT_A_PROCESS = re.compile(r"\b(any|every|no|some)body\b|\bwho(so)?ever\b", re.IGNORECASE)
+PLAIN = (*ROOMS, "nightgrid", "benchmarks", "changelog.d", "docs", "infra")
+
+
+def test_pages_and_source_name_the_process_that_is_meant():
+    """Given README, docs and source, Then they say "a worker", "the driver", never "somebody"."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in tracked()
+        if path.suffix in (".md", ".py", ".toml", ".yaml")
+        and path.relative_to(ROOT).parts[0] in (*PLAIN, "README.md", "CONTRIBUTING.md")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if NOT_A_PROCESS.search(line)
+    ]
+    assert found == []
+
+
+def test_no_docstring_begins_in_the_middle_of_a_sentence():
+    """Given a text that begins with "Of", Then its reader looks for what it is of."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in (*modules(), *(ROOT / "benchmarks").glob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.lstrip().startswith('"""Of ')
+    ]
+    assert found == []
+
+
 def test_no_source_unpickles_or_goes_through_a_shell():
     banned = re.compile(r"\b(import pickle|cloudpickle|shell=True|os\.system)\b")
     guilty = [p.relative_to(ROOT).as_posix() for p in modules() if banned.search(p.read_text())]

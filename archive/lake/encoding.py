@@ -11,7 +11,7 @@ from nightgrid.archive.lake.tables import DELTA_CODED
 from nightgrid.solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
-"""Of numbers and ids higher levels make no less ..."""
+"""Higher levels make numbers and ids no smaller ..."""
 TEXT_ZSTD_LEVEL = 3
 """... but of texts."""
 IDS = ("job_id", "puzzle_id")

@@ -77,9 +77,9 @@ class Wanted:
     """First date; with it, rows without a date are left out."""
     until: dt.date | None = None
     runs: frozenset[str] | None = None
-    """Of results, those of these runs alone; None: of all."""
+    """Results of these runs alone; None: of all runs."""
     question: Question | None = None
-    """Of results, those that answer it; None: all."""
+    """Results that answer it alone; None: all results."""
 
     def ended(self, status: str) -> Wanted:
         """Want the results of one status."""

@@ -25,7 +25,7 @@ from nightgrid.workers.driver.progress import Progress, told_of
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this people do not look."""
 UPDATE_SHARE = 0.05
-"""Of the time so far: what takes longer is shown less often, as every update is a row ..."""
+"""Share of the time so far: longer runs are shown less often, as every update is a row ..."""
 UPDATE_INTERVAL_MAX_S = 30.0
 """... but never less often than this."""
 PROGRESS_KEY = "nightly-progress"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lookup.boards import Board
 
 LISTED_MAX = 1_000
-"""Of a board with more solutions the next command counts them instead of listing all."""
+"""The next command lists all solutions of a board up to this number, and counts beyond."""
 
 
 def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:

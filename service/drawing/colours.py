@@ -19,7 +19,7 @@ TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9d
 """Light fills for black letters, taken in turn."""
 
 _CHROMA = 0.09
-"""Of tints, in the OKLCH space: what every hue has where it is light."""
+"""Chroma of tints in the OKLCH space, the same for every light hue."""
 _CHROMA_STEP = 0.92
 """A hue that is not to be had so strong is made weaker by and by."""
 _TO_LMS = (

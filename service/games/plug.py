@@ -54,7 +54,7 @@ class Payload(NamedTuple):
     """A random payload that `nightgrid generate` writes."""
 
     name: str
-    """Of its file, without suffix."""
+    """Name of its file, without suffix."""
     text: str
 
 

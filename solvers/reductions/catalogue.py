@@ -32,7 +32,7 @@ from nightgrid.solvers.reductions.reduced import Reduced
 
 SIDES_LEAST = 4
 NUMBER_MOST = 1_000_000
-"""Of random subset sums: small numbers have few sums, and are easy."""
+"""Largest number of random subset sums: small numbers have few sums, and are easy."""
 
 
 class Problem(NamedTuple):

@@ -33,11 +33,11 @@ class Layout:
     """The tiles of every gadget, in the one tiling that the board has."""
 
     variables: tuple[tuple[Tile, ...], ...]
-    """Of every variable its base and its branches. `tips` are the last cells of the branches."""
+    """Base and branches of every variable. `tips` are the last cells of the branches."""
     clauses: tuple[tuple[Tile, ...], ...]
-    """Of every clause what lies between its tips."""
+    """What lies between the tips of every clause."""
     tips: tuple[tuple[Cell, ...], ...]
-    """Of every clause the tips of the branches that end at it."""
+    """Tips of the branches that end at every clause."""
     links: tuple[Tile, ...]
     """Connection gadgets, one tile each."""
     cleanup: tuple[Tile, ...]

@@ -38,7 +38,7 @@ class Row:
     first: Cell
     """The A that it begins with."""
     modules: tuple[tuple[Cell, Cell, Cell, Cell], ...]
-    """Of every edge the C, D, E and X."""
+    """The C, D, E and X of every edge."""
 
     @property
     def last(self) -> Cell:
@@ -53,9 +53,9 @@ class Layout:
 
     rows: tuple[Row, ...]
     edges: tuple[tuple[tuple[Cell, ...], ...], ...]
-    """Of every clause its three edges from the X to the Y beside the clause, left to right."""
+    """The three edges of every clause, from the X to the Y beside it, left to right."""
     clauses: tuple[tuple[Cell, Cell], ...]
-    """Of every clause its two K's, the one nearer to the line first."""
+    """The two K's of every clause, the one nearer to the line first."""
     row_count: int
     column_count: int
 

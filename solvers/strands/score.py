@@ -17,7 +17,7 @@ COMMON_CENTIZIPF = 350
 """From here on, a word that is ten times as frequent counts less than a decade more."""
 COMMON_DIVISOR = 3
 PHRASE_DIVISOR = 2
-"""Of what is known about a phrase this much counts: lists of phrases are of other texts."""
+"""What is known about a phrase is divided by this: lists of phrases are of other texts."""
 MORE_COMPONENTS_CENTIBELS = 100
 """What a compound loses for every component beyond the first."""
 SHORT_COMPONENT_LETTERS = 3

@@ -82,7 +82,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
         return ChunkReport(ref=ref, rows=0, state="done")
     created = lake.create_table(ref.result_path, part)
     if not created and stage is not None and read_done(lake, ref.run_id) is not None:
-        # Too late for anybody to take these states on, or away.
+        # Too late for any process to take these states on, or to delete them.
         drop_frontiers(lake, ref.run_id, [ref.place])
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 

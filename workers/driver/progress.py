@@ -27,7 +27,7 @@ from nightgrid.workers.runs.manifest import Run
 LEAST_S = 1.0
 """An end is told only after so much has been worked."""
 LEAST_SHARE = 0.01
-"""Of the share that is planned, where the rest is estimated from it."""
+"""Least share of a run that is planned before the rest is estimated from it."""
 FEW_CHUNKS = 4
 """Chunks after which what they took counts for half of its logarithm."""
 LATE = 3.0
@@ -55,7 +55,7 @@ class Progress(Counts):
     jobs_done: int
     """Jobs whose answer is complete."""
     jobs_total: int
-    """Of the run, as far as it is planned."""
+    """Jobs of the run, as far as it is planned."""
     in_flight: int
     failures: int
     """Deaths and failures of chunks seen by this driver."""

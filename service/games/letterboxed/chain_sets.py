@@ -37,9 +37,9 @@ class ChainSet:
     status: Status
     solutions: tuple[Chain, ...] = ()
     at_most: int | None = None
-    """Of `disjoint`: how many chains there can be in such a set; None where that is not known."""
+    """For `disjoint`: most chains that such a set can have; None where that is not known."""
     of: int | None = None
-    """Of `disjoint`: the number of all chains."""
+    """For `disjoint`: the number of all chains."""
     reason_code: ReasonCode | None = None
     reason: str = ""
     took_ns: int = 0

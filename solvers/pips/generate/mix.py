@@ -58,12 +58,12 @@ class Mix:
     shape: Shape = "blob"
     """`blob`: grown at random; `rectangle`: rows x cols; `scattered`: no two dominoes touch."""
     compactness: int = 2
-    """Of how many candidate places a blob takes the one that widens its bounding box least."""
+    """Number of candidate places; a blob takes the one that widens its bounding box least."""
     components: Weights[int] = ((1, 1.0),)
     """Connected components of a blob, at most one per domino."""
     rows: int | None = None
     cols: int | None = None
-    """Of a rectangle: give one, and the other follows from the dominoes; or give both."""
+    """Sides of a rectangle: give one, and the other follows from the dominoes; or give both."""
 
     def __post_init__(self) -> None:
         _check_mix(self)

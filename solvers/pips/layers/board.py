@@ -85,9 +85,9 @@ class Board:
     region: ByPosition
     """-1 if nothing constrains the cell."""
     tile: ByPosition
-    """Of a part: the position that shares a tile with this one, else -1."""
+    """In a part: the position that shares a tile with this one, else -1."""
     fixed: ByPosition
-    """Of a part: index of the pips that lie here, else -1."""
+    """In a part: index of the pips that lie here, else -1."""
 
     kind: ByRegion
     """Code of the region's type, EMPTY where the constraint can never fail."""

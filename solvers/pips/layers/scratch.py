@@ -87,7 +87,7 @@ class SearchScratch:
     path: I64
     """See nightgrid.solvers.pips.layers.search.Walk."""
     nodes: int
-    """Of the forest."""
+    """Nodes of the forest."""
     own: Work | None = None
     """The work with board and forest of its own, while it works on those of counts."""
 

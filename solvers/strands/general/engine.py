@@ -48,7 +48,7 @@ class GeneralEngine(RootChildren):
         self.coupled = self.n != ANY or rules.spangram != "off"
         groups = groups_of(self.laid, rules, coupled=self.coupled)
         self.group_of = np.full(cells, ALONE, np.int64)
-        """Of each cell; ALONE where its piece is the only one."""
+        """Group of each cell; ALONE where its piece is the only one."""
         self.searches: list[GroupSearch] = []
         score = 0
         for group in groups:

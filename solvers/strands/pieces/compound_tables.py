@@ -23,7 +23,7 @@ from nightgrid.solvers.strands.pieces.component_paths import Components
 BLOCKS = col.FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
 DIGIT_BITS = 11
-"""Of a key that rows are sorted by at a time."""
+"""Bits of the key that rows are sorted by at a time."""
 _ZERO = np.uint64(0)
 
 

@@ -23,7 +23,7 @@ PATH_MAX = 64
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 STEPS_MAX = 1 << 27
 """Steps along the letters of words that one board may take, some seconds: HAHA over and over has
-more paths than anybody can walk."""
+more paths than can be walked."""
 WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
 FIRST_ROWS = 1 << 13
 NO_LETTER = 255

@@ -34,7 +34,7 @@ TOO_LARGE = Reason(
 SEARCH_TILES_MAX = 512
 SEARCH_FEATURES_MAX = 4096
 TABLE_BYTES_MAX = 2**28
-"""Of the budget's table bytes, this much at most is used to remember dead ends."""
+"""Most table bytes, within the budget's, that remember dead ends."""
 QUICK_TRIES = 4
 QUICK_NODES_PER_MOVE = 2
 QUICK_PLAN_NODES = 2048

@@ -63,7 +63,7 @@ class PlanTry(NamedTuple):
     one_trail: bool
     """Whether the moves must make up a single trail, without a teleport."""
     most_nodes: int
-    """Of all searches together."""
+    """Most nodes of all searches together."""
     deadline_ns: int
     """On the monotonic clock."""
 

@@ -126,9 +126,9 @@ class Try(NamedTuple):
     seed: int
     """Breaks ties between tiles that are as promising."""
     nodes: int
-    """Of this search."""
+    """Nodes of this search."""
     most_nodes: int
-    """Of all searches together."""
+    """Most nodes of all searches together."""
     deadline_ns: int
     """On the monotonic clock."""
 

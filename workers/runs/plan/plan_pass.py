@@ -57,7 +57,7 @@ of a plan, a segment of its manifest has numbers enough."""
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
-"""A job that is expected to take longer is divided before anybody works on it ..."""
+"""A job that is expected to take longer is divided before a worker begins it ..."""
 DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64

@@ -51,7 +51,7 @@ class Estimate:
     repeated_count: int
     """Puzzles that stood in the corpus before."""
     divided_count: int
-    """Jobs that are divided before anybody works on them."""
+    """Jobs that are divided before a worker begins them."""
     chunk_count: int
     cost_s: float
     """Seconds that one core is expected to take."""
