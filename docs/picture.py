@@ -45,6 +45,7 @@ PICTURES = {
 ARCHIVE = Path(os.environ.get("NIGHTGRID_ARCHIVE") or ROOT.parent / "shared" / "puzzles")
 WORDS = ARCHIVE.parent / "words" / "enable1.txt"
 BOARDS = {
+    "pips.svg": (["solve", "service/sample/pips/2026-01-05.json", "--level", "hard"], []),
     "letterboxed-taperdnilyco.svg": (
         ["solve", "--sides", "TAP,ERD,NIL,YCO", "--lexicon", str(WORDS)],
         [],
