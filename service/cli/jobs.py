@@ -115,7 +115,7 @@ def status(
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
     shown: Any = None
-    named, code = _named(store, jobs or ())
+    named, code = _named(store, jobs or (), keep_ids=True)
     if jobs and not named:
         return code
     with _screen(moving=watch and form is None) as write:
@@ -135,9 +135,14 @@ def status(
             time.sleep(WATCH_EVERY_S)
 
 
-def _named(store: Lake, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
-    """Find the jobs that texts name; complain of each that names none."""
-    from nightgrid.workers.ondemand.naming import jobs_named
+def _named(
+    store: Lake, texts: Sequence[str], *, keep_ids: bool = False
+) -> tuple[dict[str, str], Exit]:
+    """Find the jobs that texts name; complain of each that names none.
+
+    With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
+    """
+    from nightgrid.workers.ondemand.naming import is_job_id, jobs_named
 
     found: dict[str, str] = {}
     code = Exit.OK
@@ -145,6 +150,9 @@ def _named(store: Lake, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
         try:
             found |= jobs_named(store, text)
         except PermanentError as error:
+            if keep_ids and is_job_id(text):
+                found[text] = text
+                continue
             complain(str(error))
             code = Exit.BAD_INPUT
     return found, code

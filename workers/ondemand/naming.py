@@ -12,6 +12,11 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs import find_row, open_records, puzzle_id_of, record_path
 
 
+def is_job_id(text: str) -> bool:
+    """Tell whether a text may be the id of a job."""
+    return len(text) == ID_HEX_DIGITS and not set(text) - set("0123456789abcdef")
+
+
 def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     """Find the jobs that a job id or a reference means: what each is called, by its id.
 
@@ -27,7 +32,7 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
             f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal digits, "
             "or GAME/DATE[/LEVEL]"
         )
-    is_id = len(text) == ID_HEX_DIGITS and "/" not in text
+    is_id = is_job_id(text)
     if is_id and (find_row(lake, text) is not None or read_json(lake, record_path(text))):
         return {text: text}
     try:

@@ -164,7 +164,7 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     worked = {artifact["key"]: artifact for artifact in found}
     assert worked.keys() == {PROGRESS_KEY, SUMMARY_KEY, FIGURES_KEY}
     assert float(worked[PROGRESS_KEY]["data"]) == 100.0
-    assert "6 pips jobs worked (6 solved)" in worked[SUMMARY_KEY]["data"]
+    assert "6 puzzles, 6 solved, 0 unsolvable, 0 in quarantine" in worked[SUMMARY_KEY]["data"]
     figures = {row["figure"]: row["value"] for row in json.loads(worked[FIGURES_KEY]["data"])}
     assert (figures["solved"], figures["already known"]) == ("6", "0")
 
