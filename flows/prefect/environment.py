@@ -49,7 +49,10 @@ def enter(prefect: bool | None) -> bool:
     wanted = available() if prefect is None else prefect
     if wanted:
         if not available():
-            raise PermanentError("Prefect is not installed; expected the extra: nightgrid[flows]")
+            raise PermanentError(
+                "Prefect is not installed; expected the extra flows: "
+                "pip install '.[flows]' --constraint constraints.txt in the folder of the clone"
+            )
         prepare()
     return wanted
 

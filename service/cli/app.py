@@ -295,7 +295,11 @@ def _missing(error: ModuleNotFoundError) -> str:
     package = (error.name or "").partition(".")[0]
     extras = {"prefect": "flows", "celery": "worker", "redis": "worker", "httpx": "archive"}
     extra = extras.get(package, "flows")
-    return f"this needs {package or error}, which is missing: pip install 'nightgrid[{extra}]'"
+    # The project is on no index: an extra is installed from the folder of a clone.
+    return (
+        f"this needs {package or error}, which is missing; in the folder of the clone: "
+        f"pip install '.[{extra}]' --constraint constraints.txt"
+    )
 
 
 def _unexpected(error: Exception) -> Exit:

@@ -257,7 +257,7 @@ def check_flows() -> Iterator[Finding]:
         version,
         f"Prefect {version}",
         "Prefect is not installed: this machine can work but not run the nightly job",
-        "pip install 'nightgrid[flows]'",
+        "in the folder of the clone: pip install '.[flows]' --constraint constraints.txt",
         "warning",
     )
 

@@ -97,5 +97,5 @@ def test_missing_package_names_the_extra_that_brings_it(tmp_path: Path) -> None:
         tmp_path,
     )
     assert done.returncode == 1
-    assert "pip install 'nightgrid[" in done.stderr
+    assert "pip install '.[flows]' --constraint constraints.txt" in done.stderr
     assert done.stderr.count("\n") == 1
