@@ -98,6 +98,17 @@ def test_no_tracked_file_names_a_place_on_one_machine():
     assert found == []
 
 
+def test_no_tracked_link_leads_out_of_the_clone():
+    assert tracked()
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--stage"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    rows = [row.split(None, 3) for row in listed.split("\0") if row.startswith("120000")]
+    links = [ROOT / row[3] for row in rows if (ROOT / row[3]).is_symlink()]
+    assert links or not rows
+    assert [p for p in links if not (p.exists() and p.resolve().is_relative_to(ROOT))] == []
+
+
 def test_every_link_to_a_file_leads_to_one():
     link = re.compile(r"\]\((?!https?://|#)([^)#]+)")
     gone = [

@@ -89,15 +89,15 @@ def _say_board(board: Board, row: Mapping[str, Any]) -> None:
 
 def _say_counts(lake: Lake, counts: Mapping[str, list[dict[str, Any]]]) -> None:
     """Show a line for every game and level."""
-    headings = ("boards", "solved", "solutions", "most", "time", "longest", "official ones")
+    headings = ("boards", "solved", "solutions", "most", "time", "longest", "official")
     lines = []
     for game, rows in counts.items():
         ranks = official_ranks(lake, game)
-        for level in sorted({row["level"] for row in rows}, key=_level_rank(game)):
+        levels = sorted({row["level"] for row in rows}, key=_level_rank(game))
+        for level in levels:
             mine = [row for row in rows if row["level"] == level]
-            lines.append(
-                (f"{game_plug(game).title}, {level}", *_cells(mine), _official(mine, ranks))
-            )
+            name = game_plug(game).title + (f", {level}" if len(levels) > 1 else "")
+            lines.append((name, *_cells(mine), _official(mine, ranks)))
     title = "Solutions and times: medians, and the largest"
     say_table(headings, lines, title=title, numbers=headings[1:-1], whole=1)
 
@@ -106,7 +106,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     solved = [row for row in rows if row["status"] == "solved"]
     found = sorted(row["count"] for row in solved)
     times = sorted(row["kernel_ns"] for row in solved)
-    share = f"{len(solved):,} of {len(rows):,}"
+    share = f"{len(solved):,}" + (f" of {len(rows):,}" if len(solved) < len(rows) else "")
     if not solved:
         return (share, "", "", "", "")
     counted = (f"{median(found):,.0f}", f"{found[-1]:,}")
@@ -118,7 +118,7 @@ def _official(rows: Sequence[Mapping[str, Any]], ranks: Mapping[str, int | None]
     if ranks:
         return f"best: {sum(ranks.get(row['date']) == 1 for row in rows)}"
     if any(row["official_solution_best"] is not None for row in rows):
-        return f"fewest words: {sum(bool(row['official_solution_best']) for row in rows)}"
+        return f"fewest: {sum(bool(row['official_solution_best']) for row in rows)}"
     return f"right: {sum(bool(row['official_solution_valid']) for row in rows)}"
 
 

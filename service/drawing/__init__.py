@@ -25,14 +25,8 @@ STYLES = (
     "bright_green",
     "bright_blue",
     "bright_red",
-    "cyan",
-    "yellow",
-    "magenta",
-    "green",
-    "blue",
-    "red",
 )
-"""Styles of what stands side by side, taken in turn."""
+"""Styles of what stands side by side, taken in turn: each has a hue of its own."""
 
 
 def joined(characters: Iterable[Run]) -> Line:

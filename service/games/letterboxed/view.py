@@ -30,7 +30,7 @@ STROKES_MAX = 2_000
 """Longer chains are listed alone."""
 
 OUTLINE = "bright_black"
-WORD_STYLES = STYLES[:6]
+WORD_STYLES = STYLES
 """Styles of words, taken in turn."""
 PATTERNS = (
     ((True,), "⠒⠒⠒"),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
+from collections.abc import Iterator
 
-from nightgrid.service.drawing import LINE_CHARS, Drawing, Line, View, plain, wrapped
+from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
+from nightgrid.service.drawing.colours import told_apart
 from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -20,17 +22,8 @@ STEP = 4
 GAP = STEP // 2
 """Columns from a letter to a diagonal stroke beside it."""
 SPANGRAM_STYLE = "bold bright_yellow"
-WORD_STYLES = (
-    "bright_cyan",
-    "bright_green",
-    "bright_magenta",
-    "bright_blue",
-    "bright_red",
-    "cyan",
-    "green",
-    "magenta",
-)
-"""Styles of theme words, taken in turn."""
+WORD_STYLES = tuple(style for style in STYLES if style not in SPANGRAM_STYLE)
+"""Styles of theme words; words side by side have different ones."""
 
 _LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
 _FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
@@ -59,11 +52,23 @@ def draw_cover(puzzle: Puzzle, cover: Cover) -> Drawing:
 
 def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
     """Give every word of a cover its style, the spangram first."""
-    styles = itertools.cycle(WORD_STYLES)
+    of = {cell: i for i, entry in enumerate(cover.entries) for cell in entry.path}
+    neighbours: dict[int, set[int]] = {
+        i: {of[cell] for cell in _around(entry) if cell in of} - {i}
+        for i, entry in enumerate(cover.entries)
+        if entry is not cover.spangram
+    }
+    colours = told_apart(neighbours, len(WORD_STYLES))
     return [
-        (entry, SPANGRAM_STYLE if entry is cover.spangram else next(styles))
-        for entry in cover.entries
+        (entry, WORD_STYLES[colours[i]] if i in colours else SPANGRAM_STYLE)
+        for i, entry in enumerate(cover.entries)
     ]
+
+
+def _around(entry: Entry) -> Iterator[Cell]:
+    """Give the cells beside a word, and its own."""
+    for (r, c), down, right in itertools.product(entry.path, (-1, 0, 1), (-1, 0, 1)):
+        yield r + down, c + right
 
 
 def list_words(cover: Cover) -> Drawing:

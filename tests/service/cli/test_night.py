@@ -150,11 +150,11 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     assert drawn.rstrip() == text_of(view("pips").solution(*solved, scored=False))
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
     assert [(row[0], row[1], row[-1]) for row in rows if row] == [
-        ("Pips, easy", "1 of 1", "right: 1"),
-        ("Pips, medium", "1 of 1", "right: 1"),
-        ("Pips, hard", "1 of 1", "right: 1"),
-        ("Strands, daily", "1 of 1", "best: 1"),
-        ("Letter Boxed, daily", "1 of 1", "fewest words: 1"),
+        ("Pips, easy", "1", "right: 1"),
+        ("Pips, medium", "1", "right: 1"),
+        ("Pips, hard", "1", "right: 1"),
+        ("Strands", "1", "best: 1"),
+        ("Letter Boxed", "1", "fewest: 1"),
     ]
     *_, told = end.splitlines()
     words = shlex.split(told.partition(": ")[2])

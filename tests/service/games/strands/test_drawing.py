@@ -18,6 +18,7 @@ from nightgrid.service.games.strands.view import (
     draw_cover,
     draw_letters,
     list_words,
+    styled_entries,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.generate import generate
@@ -165,6 +166,20 @@ def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -
         if c in "╱╳":  # noqa: RUF001
             drawn.add(frozenset([(r, column + 1), (r + 1, column)]))
     assert drawn == steps
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None)
+def test_words_side_by_side_have_different_styles(seed: int) -> None:
+    _, cover = generate("WEATHERREPORT", WORDS, seed)
+    styles = [style for _, style in styled_entries(cover)]
+    pairs = itertools.combinations(zip(cover.entries, styles, strict=True), 2)
+    for (one, style), (other, other_style) in pairs:
+        gaps = [
+            max(abs(r - s), abs(c - d))
+            for (r, c), (s, d) in itertools.product(one.path, other.path)
+        ]
+        assert style != other_style or min(gaps) > 1
 
 
 @given(seed=st.integers(0, 10_000))
