@@ -21,17 +21,18 @@ help: ## print this list
 
 # Stamps: an environment is made again when what it is made of changes. uv installs side by side
 # and keeps what it fetched; where it cannot reach an index, pip does it, which knows other ways.
-# What is installed is compiled to bytecode here, and tests start hundreds of processes that want
-# that of the source as well: an environment that forbids it would cost each of them a second.
+# Tests start hundreds of processes: for them all that is installed is compiled to bytecode, and so
+# is the source, which an environment that forbids bytecode would keep from. A demo loads a part of
+# it, once, and compiles the kernels of its games alone.
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
-TO_RUN := .[flows,query]
+TO_RUN := .[flows]
 TO_TEST := .[flows,query,bench,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE
 
 define install
-@$(BIN)/uv pip install --quiet --python $(BIN)/python --system-certs $(INDEX) --compile-bytecode \
+@$(BIN)/uv pip install --quiet --python $(BIN)/python --system-certs $(INDEX) $(2) \
   --constraint constraints.txt --editable "$(1)" \
   || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
     --constraint constraints.txt --editable "$(1)"
@@ -46,12 +47,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt uv
 	$(call install,$(TO_RUN))
-	@$(BIN)/nightgrid warmup
 	@touch $@
 
 $(DEV): $(READY)
 	@echo "installing what checks and tests need"
-	$(call install,$(TO_TEST))
+	$(call install,$(TO_TEST),--compile-bytecode)
+	@$(BIN)/nightgrid warmup --all
 	@touch $@
 
 demo: $(READY) ## install, run the nightly job over the bundled archive, show a solved board and all counts

@@ -10,13 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Generic, Literal, Protocol, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
+
+if TYPE_CHECKING:
+    # Help, asks and plugs need this module, and no NumPy, which takes longer than they.
+    import numpy as np
+    import numpy.typing as npt
 
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
@@ -29,7 +31,7 @@ ID_HEX_DIGITS = 32
 """Length of puzzle_id and job_id: 128 bits of a SHA-256, in hexadecimal."""
 
 AskKind = Literal["first", "best", "all", "count"]
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 """Columns of many puzzles or outcomes. A list column NAME is two arrays, NAME.values and
 NAME.offsets (rows + 1 integers); a scalar column is one array called NAME."""
 
@@ -398,7 +400,10 @@ class Game(Protocol[P, S]):
         """
 
     def warm(self) -> None:
-        """Compile or load every kernel, so that the first solve pays for nothing."""
+        """Compile or load the kernels, so that the first solve pays for nothing."""
+
+    def warm_rare(self) -> None:
+        """Compile or load those that `warm` leaves out, because few boards need them."""
 
 
 def digest(*fields: str) -> str:

@@ -10,10 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Generic, Protocol, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from nightgrid.solvers.algebra import (
     COST_COLUMNS,
@@ -33,6 +30,10 @@ from nightgrid.solvers.algebra import (
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 NO_VALUE = -1
 """Stands in the column `value` of `solve_batch` where an outcome has none."""
@@ -222,6 +223,8 @@ class BaseGame(ABC, Generic[P, S]):
 
     def batch_columns(self, rows: int) -> dict[str, npt.NDArray[Any]]:
         """Make the columns of `solve_batch`, zero everywhere."""
+        import numpy as np
+
         out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in COST_COLUMNS}
         out |= {name: np.zeros(rows, np.uint8) for name in ("status", "reason")}
         out |= {name: np.zeros(rows, np.uint64) for name in ("count_hi", "count_lo")}
@@ -240,12 +243,17 @@ class BaseGame(ABC, Generic[P, S]):
         for name in COST_COLUMNS:
             out[name][row] = getattr(outcome.statistics, name)
 
+    def warm_rare(self) -> None:
+        """Compile nothing: `warm` has compiled every kernel."""
+
     def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002
         """Return None: no board of the game is counted by layers."""
         return None
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002
         """Estimate the seconds that each row will take one core, for planning."""
+        import numpy as np
+
         return np.full(len(arrays["size"]), self.board_s)
 
 

@@ -12,13 +12,17 @@ from nightgrid.solvers.kernel.compiling import cache_dir, compiled_mark
 from nightgrid.solvers.registry import game
 
 
-def warm(name: str) -> float:
-    """Compile or load every kernel of a game, and leave a mark for `is_compiled`.
+def warm(name: str, *, rare: bool = False) -> float:
+    """Compile or load the kernels of a game, and leave a mark for `is_compiled`.
 
-    Returns the seconds it took. Raises PermanentError for an unknown game.
+    `rare`: those, too, that few boards need and that are otherwise compiled when one does. Returns
+    the seconds it took. Raises PermanentError for an unknown game.
     """
     begun = time.monotonic()
-    game(name).warm()
+    bound = game(name)
+    bound.warm()
+    if rare:
+        bound.warm_rare()
     mark = _mark(name)
     if mark is not None:
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +36,9 @@ def is_compiled(name: str) -> bool:
     return mark is not None and mark.exists()
 
 
-def warm_side_by_side(names: Sequence[str], processes: int) -> Iterator[tuple[str, float]]:
+def warm_side_by_side(
+    names: Sequence[str], processes: int, *, rare: bool = False
+) -> Iterator[tuple[str, float]]:
     """Compile the kernels of games in processes of their own, and yield each with its seconds.
 
     The game with the most source comes first: it takes longest, and the others fit beside it.
@@ -41,7 +47,8 @@ def warm_side_by_side(names: Sequence[str], processes: int) -> Iterator[tuple[st
         name: sum(len(file.read_bytes()) for file in _package(name).rglob("*.py")) for name in names
     }
     with pool_of(processes) as pool:
-        begun = {pool.submit(warm, name): name for name in sorted(names, key=lambda n: -size[n])}
+        largest_first = sorted(names, key=lambda name: -size[name])
+        begun = {pool.submit(warm, name, rare=rare): name for name in largest_first}
         for done in as_completed(begun):
             yield begun[done], done.result()
 

@@ -84,7 +84,8 @@ def fetch(
         first, last = first or reader(game).FIRST_DATE, last or today
     unsettled = _in_quarantine(lake, game, raw) | _drafts(raw)
     failures_in_a_row = 0
-    for date in source.dates(first, last):
+    dates = source.dates(first, last)
+    for i, date in enumerate(dates):
         seen = bool(raw.of(date)) or date in raw.absent
         recent = date > today - dt.timedelta(days=refresh_days)
         if seen and not (source.local or recent or date in unsettled):
@@ -97,6 +98,7 @@ def fetch(
             )
             continue
         report.asked.append(date)
+        source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
         answer = source.fetch(date, _validators(raw, date, source.url(date)))
         _store(raw, date, answer, now(), report)
         if len(report.new) == 1 and report.new[0] == date:

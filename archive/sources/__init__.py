@@ -74,6 +74,8 @@ class Source(Protocol):
     """What reports call it."""
     local: bool
     """True when asking costs nothing, so that every date is asked for again in every run."""
+    dates_left: int
+    """How many dates would be asked for, the next one included, if none of them were answered."""
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List the dates that can be asked for, sorted, between two dates inclusive."""

@@ -15,6 +15,7 @@ class FolderSource:
     """Payloads in files called DATE.json; other files are not looked at."""
 
     local = True
+    dates_left = 1
 
     def __init__(self, folder: str | Path, max_body_bytes: int = MAX_BODY_BYTES) -> None:
         """Open a folder.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import httpx
 import tenacity
 
+from nightgrid.archive import outages
 from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
 from nightgrid.archive.payloads.strict_json import members_by_key
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
@@ -65,6 +66,7 @@ class HttpSource:
     """
 
     local = False
+    dates_left = 1
 
     def __init__(
         self,
@@ -112,18 +114,41 @@ class HttpSource:
             retry=tenacity.retry_if_exception_type(_TryAgain),
             stop=tenacity.stop_after_attempt(self._politeness.attempts),
             wait=self._wait,
+            before_sleep=self._tell,
             sleep=self._sleep,
             reraise=True,
         )
         try:
-            return retrying(self._attempt, self.url(date), validators)
+            answer = retrying(self._attempt, self.url(date), validators)
         except _TryAgain as signal:
             tries = f"after {self._politeness.attempts} attempts"
             return replace(signal.answer, message=f"{signal.answer.message}, {tries}")
+        outages.over(self.name)
+        return answer
 
     def close(self) -> None:
         """Close the connections."""
+        outages.over(self.name, answers=False)
         self._client.close()
+
+    def _tell(self, state: tenacity.RetryCallState) -> None:
+        """Say why the last request is tried again."""
+        signal = state.outcome.exception() if state.outcome else None
+        why = signal.answer.message if isinstance(signal, _TryAgain) else "it does not answer"
+        outages.tell(self.name, why, self._left_s(state.attempt_number, state.upcoming_sleep))
+
+    def _left_s(self, attempts_made: int, next_wait_s: float = 0.0) -> float:
+        """Say how long it may be until the source is given up, if requests fail at once."""
+        polite = self._politeness
+        waits = [
+            max(min(2 * polite.backoff_s * 2**i, polite.backoff_max_s), polite.interval_s)
+            for i in range(polite.attempts - 1)
+        ]
+        return (
+            next_wait_s
+            + sum(waits[attempts_made:])
+            + (self.dates_left - 1) * (sum(waits) + polite.interval_s)
+        )
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         signal = state.outcome.exception() if state.outcome else None
@@ -141,8 +166,11 @@ class HttpSource:
             headers["If-None-Match"] = validators.etag
         if validators and validators.last_modified:
             headers["If-Modified-Since"] = validators.last_modified
+        slow = outages.told_when_slow(
+            self.name, self._politeness.timeout_s * self.dates_left * self._politeness.attempts
+        )
         try:
-            with self._client.stream("GET", url, headers=headers) as response:
+            with slow, self._client.stream("GET", url, headers=headers) as response:
                 return self._read(url, response)
         except httpx.TransportError as error:
             answer = failed(url, "network", f"the request failed: {_reason(error)}")

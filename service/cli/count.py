@@ -40,6 +40,7 @@ from nightgrid.service.terminal.console import (
     say,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format
+from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
     ProgressLine,
@@ -228,7 +229,7 @@ def _count(
     watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
     log = settings.workers.driver_log_path
     try:
-        with closing(slices), closing(progress), waiting, logged_to(log):
+        with closing(slices), closing(progress), waiting, outages_shown(), logged_to(log):
             report = run_count(settings, watch, prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
         note(_why_stopped(settings, error, told))

@@ -36,6 +36,7 @@ from nightgrid.service.terminal.console import (
     say_figures,
     say_looks,
 )
+from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, warm_games
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -254,7 +255,7 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
 
     watch = Watch(on_trouble=tell_trouble, on_work=warm_games, on_progress=progress, on_report=tell)
     try:
-        with closing(progress), logged_to(night.workers.driver_log_path):
+        with closing(progress), outages_shown(), logged_to(night.workers.driver_log_path):
             done = run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED

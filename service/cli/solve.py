@@ -45,8 +45,8 @@ from nightgrid.service.options.shared_options import (
     check_picture,
     check_range,
     chosen_ask,
+    default_budget,
     one_picture,
-    read_settings,
     write_picture,
 )
 from nightgrid.service.terminal.console import (
@@ -231,7 +231,7 @@ def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> B
     check_range(nodes, "--nodes", MAX_BUDGET, least=1)
     check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
-    default = read_settings().budget
+    default = default_budget()
     return Budget(
         nodes=default.nodes if nodes is None else nodes,
         table_bytes=default.table_bytes if table_mb is None else table_mb * MB_BYTES,

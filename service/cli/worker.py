@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightgrid.archive import outages
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
+from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import warm_games, warmed
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import GAMES
+
+if TYPE_CHECKING:
+    from nightgrid.workers.settings import Settings
+
+WATCH_EVERY_S = 2.0
+"""Pause between two looks whether a configured server answers."""
 
 
 def worker(
@@ -42,17 +54,60 @@ def worker(
         f"logs in {settings.side_dir / 'logs'}"
     )
     warm_games(settings.game_names)
-    Supervisor(settings).run()
+    if server.is_embedded(settings):
+        Supervisor(settings).run()
+        return Exit.OK
+    # Nothing here can start that server: whether it answers is told for as long as workers run.
+    with outages_shown(), server_watched(settings):
+        Supervisor(settings).run()
     return Exit.OK
 
 
-def warmup(json: Json = False) -> int:
-    """Compile every kernel, so that the first solve pays for nothing.
+@contextmanager
+def server_watched(settings: Settings) -> Iterator[None]:
+    """Tell of a configured server that does not answer, while the body runs."""
+    from nightgrid.workers.broker.redis_keys import answering, connect
+    from nightgrid.workers.cluster import server
+
+    ended = threading.Event()
+
+    def watch() -> None:
+        with connect(settings) as client:
+            while not ended.is_set():
+                try:
+                    with answering():
+                        client.ping()
+                except TransientError as error:
+                    outages.tell(server.title(settings), error.__cause__, None)
+                else:
+                    outages.over(server.title(settings))
+                ended.wait(WATCH_EVERY_S)
+
+    watching = threading.Thread(target=watch, name="server-watch", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def warmup(
+    rare: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Compile those kernels, too, that no published board needs: of Pips those for "
+            "large boards, which are otherwise compiled when the first such board comes.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Compile the kernels, so that the first solve pays for nothing.
 
     Games are compiled side by side. Compiled kernels are kept on disk: the next process loads
     those that it needs in well under a second.
     """
-    for name, seconds in warmed(GAMES):
+    for name, seconds in warmed(GAMES, rare=rare):
         if json:
             emit({"game": name, "warm_ns": round(seconds * 1e9)})
         else:

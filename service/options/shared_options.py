@@ -12,7 +12,7 @@ import typer
 
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.terminal.formats import Format
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, titles
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
     from nightgrid.service.options.reading import Found
     from nightgrid.workers.settings import Settings
+
+
+SETTINGS_PREFIX = "NIGHTGRID_"
+SETTINGS_FILE = "nightgrid.toml"
+"""Where neither a variable begins so nor this file lies, every setting is its default."""
 
 
 def one_of(names: Sequence[str]) -> str:
@@ -191,6 +196,18 @@ def read_settings(**given: Any) -> Settings:
             for fault in error.errors()
         )
         raise PermanentError(faults) from error
+
+
+def default_budget() -> Budget:
+    """Give the budget of the settings.
+
+    Where nothing is set it is the one of the solvers, so that a solve of one board need not wait
+    for the library that reads settings.
+    """
+    is_set = any(name.upper().startswith(SETTINGS_PREFIX) for name in os.environ)
+    if is_set or Path(SETTINGS_FILE).exists():
+        return read_settings().budget
+    return Budget()
 
 
 def _variable(place: tuple[int | str, ...]) -> str:

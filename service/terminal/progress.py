@@ -196,7 +196,7 @@ def warm_games(names: Iterable[str]) -> None:
             pass
 
 
-def warmed(names: Sequence[str]) -> Iterator[tuple[str, float]]:
+def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, float]]:
     """Compile or load the kernels of games side by side; yield each game with its seconds.
 
     One game is compiled in this process, which may be about to need it.
@@ -213,9 +213,10 @@ def warmed(names: Sequence[str]) -> Iterator[tuple[str, float]]:
 
     with activity(how_far):
         if len(names) == 1:
-            yield names[0], warming.warm(names[0])
+            yield names[0], warming.warm(names[0], rare=rare)
             return
-        for name, seconds in warming.warm_side_by_side(names, os.cpu_count() or 1):
+        processes = os.cpu_count() or 1
+        for name, seconds in warming.warm_side_by_side(names, processes, rare=rare):
             ready += 1
             yield name, seconds
 

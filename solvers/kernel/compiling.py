@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite.binding import get_host_cpu_name
 from numba.core import config
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator
+from numba.core.runtime import rtsys
 
 from nightgrid.solvers.kernel.cache_folder import cache_base
 
@@ -104,8 +105,28 @@ config.CACHE_LOCATOR_CLASSES = ",".join(
 )
 
 
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Loads compiled kernels without what only compiling takes.
+
+    Numba's own prepares to compile before it looks into its cache: it imports what it knows of
+    NumPy and registers some thousand implementations, which takes 0.3 s. A compiled kernel needs
+    none of that, and Numba prepares once more when it does compile. What allocates or counts
+    references needs Numba's runtime.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, counts: bool) -> None:
+        super().__init__(function)
+        self._counts = counts
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load the machine code for a signature; None where there is none."""
+        if self._counts:
+            rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
 _OPTIONS: dict[str, Any] = {
-    "cache": True,
     "nogil": True,
     "error_model": "numpy",
     # Nothing calls a kernel through a C pointer, and a wrapper for that is compiled too.
@@ -116,7 +137,7 @@ _WITHOUT_COUNTS = {**_OPTIONS, "_nrt": False}
 
 def kernel(function: F) -> F:
     """Compile a function to machine code on first use and keep it in the on-disk cache."""
-    return numba.njit(**_OPTIONS)(function)
+    return _compiled(function, _OPTIONS)
 
 
 def search_kernel(function: F) -> F:
@@ -125,7 +146,7 @@ def search_kernel(function: F) -> F:
     Numba counts every array that is taken out of a tuple, with an atomic instruction; in a search
     that passes tuples of arrays around this takes half of the time.
     """
-    return numba.njit(**_WITHOUT_COUNTS)(function)
+    return _compiled(function, _WITHOUT_COUNTS)
 
 
 def inlined_kernel(function: F) -> F:
@@ -135,7 +156,13 @@ def inlined_kernel(function: F) -> F:
     Python must not call it (a test looks for that): there is no code by which it could, and that
     saves about a fifth of the time in which kernels are compiled.
     """
-    return numba.njit(forceinline=True, no_cpython_wrapper=True, **_WITHOUT_COUNTS)(function)
+    return _compiled(function, _WITHOUT_COUNTS, forceinline=True, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, options: dict[str, Any], **more: Any) -> F:
+    made = numba.njit(**options, **more)(function)
+    made._cache = KernelCache(function, counts=options.get("_nrt", True))  # noqa: SLF001 - as cache=True does
+    return made
 
 
 def compiled_mark(package: Path) -> Path:

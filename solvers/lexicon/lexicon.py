@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    # Plugs name the lexicon; only those who read one have made its arrays.
+    import numpy as np
+    import numpy.typing as npt
 
 ALPHABET_MAX = 64
 """Distinct letters that a lexicon can hold: a node of the trie keeps its children in 64 bits."""
@@ -104,5 +106,7 @@ class Lexicon:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Name every array, as a cache stores them."""
+        import numpy as np
+
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}

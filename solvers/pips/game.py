@@ -28,9 +28,8 @@ from nightgrid.solvers.pips.staged.layer_parts import (
 )
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
 from nightgrid.solvers.pips.stream import PipsStream
+from nightgrid.solvers.pips.wide_keys import wide_board
 
-WARM_DOMINOES = 65
-"""Distinct dominoes of a board that needs a key of four words."""
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 
@@ -151,7 +150,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         return FEATURES, features(arrays)
 
     def warm(self) -> None:
-        """Compile or load every kernel, so that the first solve pays for nothing."""
+        """Compile or load the kernels of keys of two words, which hold every published board."""
         puzzle = Puzzle.from_json(
             {
                 "dominoes": [[0, 1], [1, 2]],
@@ -161,18 +160,17 @@ class PipsGame(BaseGame[Puzzle, Solution]):
                 ],
             }
         )
-        strip = [[r, c] for r in range(2) for c in range(WARM_DOMINOES)]
-        wide = Puzzle.from_json(
-            {
-                "dominoes": [[a, a + 1] for a in range(WARM_DOMINOES)],
-                "regions": [{"indices": strip, "type": "empty"}],
-            }
-        )
-        for board in (puzzle, wide):
-            self.solve(board, Ask(kind="count"))
-            self.solve(board, Ask(kind="count"), {"layer": 1, "buckets": [0, 1]})
-            self.solve(board, Ask(kind="first"))
+        self._warm_with(puzzle)
         self.features(self.to_arrays([puzzle]))
+
+    def warm_rare(self) -> None:
+        """Compile or load the kernels for keys of four words, which no published board needs."""
+        self._warm_with(wide_board())
+
+    def _warm_with(self, board: Puzzle) -> None:
+        self.solve(board, Ask(kind="count"))
+        self.solve(board, Ask(kind="count"), {"layer": 1, "buckets": [0, 1]})
+        self.solve(board, Ask(kind="first"))
 
 
 _IS_REFUSAL = np.array(

@@ -11,6 +11,7 @@ from typing import Any
 
 import redis
 
+from nightgrid.archive.outages import closing_outage, over, tell
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.redis_keys import connect, living
@@ -87,11 +88,13 @@ def wait_ready(
     begun = heard_at = time.monotonic()
     wanted = [role for role in roles if role in (BATCH, INTERACTIVE)]
     missing = wanted
-    with connect(settings) as client:
+    named = server.title(settings)
+    with connect(settings) as client, closing_outage(named):
         while time.monotonic() - begun < settings.workers_start_seconds:
             try:
                 missing = _missing(settings, client, wanted)
                 heard_at = time.monotonic()
+                over(named)
                 if not missing:
                     return
             except redis.RedisError as error:
@@ -119,11 +122,13 @@ def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> 
 def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> None:
     """Raise if a configured server, which nothing here can start, has been silent for too long."""
     patience_s = settings.broker_patience_seconds
-    if time.monotonic() - heard_at > patience_s:
+    left_s = patience_s - (time.monotonic() - heard_at)
+    if left_s < 0:
         raise TransientError(
-            f"the Redis server at {server.address(settings)}, which NIGHTGRID_REDIS_URL names, did "
-            f"not answer for {patience_s:g} s: {error}"
+            f"{server.title(settings)}, which NIGHTGRID_REDIS_URL names, did not answer for "
+            f"{patience_s:g} s: {error}"
         ) from error
+    tell(server.title(settings), error, left_s)
 
 
 def _told(settings: Settings, failed: str, marks: Mapping[str, int]) -> str:

@@ -85,6 +85,11 @@ def is_up(settings: Settings) -> bool:
             return False
 
 
+def title(settings: Settings) -> str:
+    """Write what the server is called in a sentence."""
+    return f"the Redis server at {address(settings)}"
+
+
 def address(settings: Settings) -> str:
     """Write where the server is, without user or password."""
     parts = urlsplit(settings.server_url)

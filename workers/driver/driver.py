@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeVar
 
+from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.chunk_records import State
@@ -195,12 +196,15 @@ class _Driver:
             since = self._trouble_since.setdefault(name, now)
             if now - since > self.settings.broker_patience_seconds:
                 raise
+            left_s = self.settings.broker_patience_seconds - (now - since)
+            outages.tell(f"what run {self.growing.run.run_id} needs", error, left_s)
             if since == now:
                 run_id = self.growing.run.run_id
                 log.warning("driver waits", run=run_id, step=name, error=str(error))
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
-            self._trouble_since.pop(name, None)
+            if self._trouble_since.pop(name, None) is not None and not self._trouble_since:
+                outages.over(f"what run {self.growing.run.run_id} needs")
 
     def _read_results(self) -> None:
         self.growing.read_results(self.collector)

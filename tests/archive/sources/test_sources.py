@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from nightgrid.archive import outages
 from nightgrid.archive.sources import AnswerKind, Validators, open_source
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.sources.web import HttpSource, Politeness
@@ -446,3 +448,28 @@ def test_a_folder_needs_no_http_library():
         "from nightgrid.archive.sources.web import HttpSource; assert 'httpx' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
+def test_a_dead_source_is_told_of_while_it_is_tried_again(slept: list[float]) -> None:
+    told: list[Any] = []
+
+    class Listener:
+        def begin(self, outage: outages.Outage) -> None:
+            told.append(outage)
+
+        def end(self, what: str, *, answers: bool) -> None:
+            told.append((what, answers))
+
+    source = HttpSource("http://127.0.0.1:9", Politeness(), sleep=slept.append)
+    source.dates_left = 3
+    with outages.told_to(Listener()):
+        assert source.fetch(DATE, None).kind == AnswerKind.FAILED
+        source.close()
+    *tries, end = told
+    assert end == ("http://127.0.0.1:9", False)
+    assert len(tries) == Politeness().attempts - 1
+    assert {outage.what for outage in tries} == {"http://127.0.0.1:9"}
+    assert "Connection refused" in tries[0].why
+    # Each date waits 14 s at most, and its first request keeps 1 s of distance.
+    left = [outage.until_s - time.monotonic() for outage in tries]
+    assert 2 * 15 < left[2] < left[1] < left[0] <= 14 + 2 * 15
