@@ -1,4 +1,4 @@
-"""The two kinds of failure: one is tried again, the other is recorded."""
+"""The kinds of failure: what is tried again, what is refused here, and what is recorded."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ class NightgridError(Exception):
 
 class TransientError(NightgridError):
     """Something outside that may work the next time: a broker, a disk, a server. Retried."""
+
+
+class RefusalError(TransientError):
+    """What surrounds a process keeps it from working: a version, a lake, missing words.
+
+    It says nothing about a puzzle and counts against none: another process may work, or this one
+    when its surroundings are mended.
+    """
 
 
 class PermanentError(NightgridError):

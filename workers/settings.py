@@ -105,6 +105,9 @@ class Settings(BaseSettings):
     by its supervisor and started again."""
     liveness_ttl_seconds: float = Field(default=10.0, gt=0)
     """... and counts as dead when it has said nothing for this long."""
+    refusal_pause_seconds: float = Field(default=5.0, gt=0, le=60)
+    """A worker that cannot work what it took (another version, a lake it cannot write, missing
+    words) takes nothing more for this long."""
 
     window_chunks: int | None = Field(default=None, ge=1)
     """Chunks in flight at most; default: four for each batch child."""

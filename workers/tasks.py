@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -18,11 +19,17 @@ from celery.exceptions import TimeLimitExceeded
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
-from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
+from nightgrid.workers.broker.redis_keys import (
+    Announcement,
+    EventKind,
+    announce,
+    connect,
+    mark_refusal,
+)
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
@@ -41,11 +48,15 @@ _settings = Settings()
 
 
 class NightgridTask(Task):  # type: ignore[misc]
-    """Base of every task: TransientError is retried here, anything else goes to the driver."""
+    """Base of every task: TransientError is retried here, anything else goes to the driver.
+
+    A RefusalError goes there as well: this process would refuse again.
+    """
 
     abstract = True
     Request = AcknowledgedRequest
     autoretry_for = (TransientError,)
+    dont_autoretry_for = (RefusalError,)
     max_retries = 2
     retry_backoff = 1
     retry_backoff_max = 10
@@ -79,9 +90,10 @@ def _connections() -> tuple[Lake, redis.Redis]:
     return _open[pid]
 
 
-def _tell(event: EventKind, ref: ChunkRef, reason: Reason | None = None) -> None:
+def _tell(event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker: str = "") -> None:
+    told = Announcement(event=event, ref=ref, reason=reason, worker=worker)
     try:
-        announce(_connections()[1], _settings, Announcement(event=event, ref=ref, reason=reason))
+        announce(_connections()[1], _settings, told)
     except redis.RedisError as error:
         # The part is in the lake: the driver finds it there.
         log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))
@@ -119,7 +131,9 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
     if sender is None or sender.name != SOLVE_CHUNK or not args:
         return
     ref = ChunkRef(**args[0])
-    if isinstance(exception, TransientError):
+    if isinstance(exception, RefusalError):
+        _refuse(ref, str(exception))
+    elif isinstance(exception, TransientError):
         _tell("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
     elif isinstance(exception, TimeLimitExceeded):
         limit = f"exceeded the hard limit of {_settings.hard_limit_seconds:g} s"
@@ -129,6 +143,16 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
         _tell("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
     else:
         _tell("failed", ref, exception_reason(exception))
+
+
+def _refuse(ref: ChunkRef, why: str) -> None:
+    """Hand a chunk back, say why, and take nothing for a while: other workers may take it."""
+    log.warning("cannot work here", chunk=ref.name, reason=why)
+    with contextlib.suppress(redis.RedisError):
+        mark_refusal(_connections()[1], _settings, WORKER_ID, why)
+    _tell("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
+    # The message is acknowledged when the task ends, and the next one is taken after that.
+    time.sleep(_settings.refusal_pause_seconds)
 
 
 def _how(death: BaseException) -> str:

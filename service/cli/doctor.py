@@ -143,7 +143,7 @@ def check_kernels() -> Iterator[Finding]:
 
 def check_server(settings: Settings) -> Iterator[Finding]:
     """Look for the server, and whether it keeps what it is told."""
-    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.cluster import server
 
     where = server.address(settings)
@@ -151,11 +151,15 @@ def check_server(settings: Settings) -> Iterator[Finding]:
         with connect(settings) as client:
             about: dict[str, Any] = client.info()
             alive = len(living(client, settings))
+            refusing = refusals(client, settings)
         yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
         yield from check_persistence(about)
         yield _either(
             "workers", alive, f"{alive} alive", "none alive", "nightgrid worker", "warning"
         )
+        for worker, reason in sorted(refusing.items()):
+            advice = "mend what it names, or stop this worker"
+            yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
         return
     if not server.is_embedded(settings):
         advice = "start it, or change or unset NIGHTGRID_REDIS_URL (unset: embedded server)"

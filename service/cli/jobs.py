@@ -295,16 +295,18 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     import redis
 
     from nightgrid.workers.broker.queues import demand
-    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.ondemand import jobs as ondemand
 
     records = ondemand.open_records(store)
     found = [ondemand.status(store, record["job_id"]) for record in records]
     jobs = [job for job in found if job.state != "done"]
     workers: int | None = None
+    refusing: dict[str, str] = {}
     batch: Demand | None = None
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         alive = len(living(client, settings))
+        refusing = refusals(client, settings)
         batch = demand(settings)
         workers = alive
     told = None if batch is None else asdict(batch)
@@ -315,11 +317,12 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "runs": states.count("run"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": workers,
+        "refusing": refusing,
         "batch": told,
     }
     ageless = [asdict(job) | {"age_s": None} for job in jobs]
     return _Look(
-        seen=(ageless, workers, told and told | {"oldest_s": None}),
+        seen=(ageless, workers, refusing, told and told | {"oldest_s": None}),
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, batch),
         over=not jobs,
@@ -338,6 +341,7 @@ def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | 
         f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
         f"{age}; {workers}"
     )
+    lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
     if batch is not None and batch.processes_wanted:
         lines.append(
             f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import redis
 from redis.backoff import NoBackoff
@@ -17,11 +17,14 @@ from redis.retry import Retry
 
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 if TYPE_CHECKING:
     # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
     from nightgrid.workers.runs.manifest import ChunkRef
+
+log = get_logger("nightgrid.broker")
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -29,10 +32,12 @@ DEAD, LEFT = "1", "left"
 """What the key of a gone worker holds: one that was told to go and has gone is innocent of what it
 had in hand."""
 ANNOUNCEMENTS_AT_ONCE = 1000
+REFUSAL_TOLD_PAUSES = 6.0
+"""A refusal is told for so many pauses of the worker after it."""
 REASON_CHARS = 500
 """Longest reason that travels in an announcement."""
 
-EventKind = Literal["done", "failed", "transient", "lost"]
+EventKind = Literal["done", "failed", "transient", "refused", "lost"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +46,13 @@ class Announcement:
 
     event: EventKind
     """`done`: the part is in the lake. `failed`: the work raised. `transient`: something outside
-    failed. `lost`: the process that worked on it died or was killed at the hard limit."""
+    failed. `refused`: the worker cannot work here. `lost`: the process that worked on it died or
+    was killed at the hard limit."""
     ref: ChunkRef
     reason: Reason | None = None
     """Why it is not done."""
+    worker: str = ""
+    """Which worker refused; empty for other events."""
 
     @property
     def why(self) -> Reason:
@@ -81,6 +89,7 @@ def announce(client: redis.Redis, settings: Settings, announcement: Announcement
         "event": announcement.event,
         "reason_code": None if reason is None else str(reason.code),
         "reason": "" if reason is None else reason.sentence[:REASON_CHARS],
+        "worker": announcement.worker,
         **asdict(announcement.ref),
     }
     pipe = client.pipeline(transaction=False)
@@ -102,18 +111,27 @@ def next_announcements(
         if first is None:
             return []
         more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
-    return [parse_announcement(text) for text in [first[1], *more]]
+    heard = map(parse_announcement, [first[1], *more])
+    return [announcement for announcement in heard if announcement is not None]
 
 
-def parse_announcement(text: str) -> Announcement:
-    """Read an announcement as `announce` wrote it."""
+def parse_announcement(text: str) -> Announcement | None:
+    """Read an announcement as `announce` wrote it; None, which is logged, for any other text.
+
+    The lake is the truth: what an announcement would have said is found there.
+    """
     from nightgrid.workers.runs.manifest import ChunkRef
 
-    value = json.loads(text)
-    ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
-    if value["event"] not in ("done", "failed", "transient", "lost"):
-        raise PermanentError(f"unknown announcement {value['event']!r:.40}")
-    return Announcement(event=value["event"], ref=ref, reason=_reason_in(value))
+    try:
+        value = json.loads(text)
+        ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
+        if value["event"] not in get_args(EventKind):
+            raise PermanentError(f"unknown announcement {value['event']!r:.40}")
+        worker = str(value.get("worker", ""))
+        return Announcement(event=value["event"], ref=ref, reason=_reason_in(value), worker=worker)
+    except (ValueError, KeyError, TypeError, RecursionError, PermanentError) as error:
+        log.warning("announcement not understood", error=f"{error!r:.200}", text=text[:200])
+        return None
 
 
 def _reason_in(value: dict[str, Any]) -> Reason | None:
@@ -146,6 +164,25 @@ def mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) ->
     pipe.delete(worker_key(settings, worker))
     pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
     pipe.execute()
+
+
+def mark_refusal(client: redis.Redis, settings: Settings, worker: str, reason: str) -> None:
+    """Note for a while that a worker cannot work, and why. Raises redis.RedisError."""
+    key = f"{settings.key_prefix}refuses:{worker}"
+    client.set(
+        key,
+        reason[:REASON_CHARS],
+        px=int(REFUSAL_TOLD_PAUSES * 1000 * settings.refusal_pause_seconds),
+    )
+
+
+def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
+    """List the workers that have refused to work a moment ago, with their reasons."""
+    start = f"{settings.key_prefix}refuses:"
+    keys = list(client.scan_iter(f"{start}*", count=1000))
+    values: Any = client.mget(keys) if keys else []
+    told = zip(keys, values, strict=True)
+    return {key[len(start) :]: value for key, value in told if value is not None}
 
 
 def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -28,7 +29,12 @@ from nightgrid.solvers.algebra import (
     Status,
     canonical_json,
 )
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import (
+    InvalidPuzzleError,
+    NightgridError,
+    PermanentError,
+    RefusalError,
+)
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import HEAD, NOTHING, heads_of, outcome_row, result_row
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
@@ -36,7 +42,7 @@ from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled, read_attempts, write_start
+from nightgrid.workers.runs.notes import is_cancelled, read_attempts, read_start, write_start
 from nightgrid.workers.runs.stages import first_stage, stage_part
 from nightgrid.workers.settings import Settings
 
@@ -63,28 +69,54 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
 
     What comes back split depends on time, so the first part stands: a driver may have read it.
     `worker` is noted in the lake before the work begins. Raises TransientError when the lake
-    fails, and whatever a solver raises that is not about one puzzle.
+    fails, RefusalError when this process cannot work the run (it is not in its lake, which it
+    cannot write, or of another solver version, or words are missing), and whatever a solver raises
+    that is not about one puzzle.
     """
-    state = _superseded(lake, ref)
-    if state is not None:
-        return ChunkReport(ref=ref, rows=0, state=state)
-    run = open_run_head(lake, ref.run_id)
-    rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
-    write_start(lake, ref, worker, time.time())
-    game = game_of(lake, run.question)
+    try:
+        return _worked(lake, ref, settings, worker)
+    except RefusalError:
+        # A note without a worker at work would count as a death.
+        with suppress(NightgridError):
+            start = read_start(lake, ref)
+            if start is not None and start.worker == worker:
+                lake.delete(ref.started_path, durable=False)
+        raise
+
+
+def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
+    with _refusing():
+        state = _superseded(lake, ref)
+        if state is not None:
+            return ChunkReport(ref=ref, rows=0, state=state)
+        run = open_run_head(lake, ref.run_id)
+        rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
+        game = _planned_for(game_of(lake, run.question), run)
+        write_start(lake, ref, worker, time.time())
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
         part = solve_rows(game, run, rows, settings)
     else:
-        part = carry(lake, ref, run, _planned_for(game, run), rows, stage)
+        with _refusing():
+            part = carry(lake, ref, run, game, rows, stage)
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
-    created = lake.create_table(ref.result_path, part)
-    if not created and stage is not None and read_done(lake, ref.run_id) is not None:
-        # Too late for any process to take these states on, or to delete them.
-        drop_frontiers(lake, ref.run_id, [ref.place])
+    with _refusing():
+        created = lake.create_table(ref.result_path, part)
+        if not created and stage is not None and read_done(lake, ref.run_id) is not None:
+            # Too late for any process to take these states on, or to delete them.
+            drop_frontiers(lake, ref.run_id, [ref.place])
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Say of what fails outside of solving that this process cannot work, and no more."""
+    try:
+        yield
+    except PermanentError as error:
+        raise RefusalError(str(error)) from error
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
@@ -126,7 +158,6 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     budget. A chunk of one that is over budget comes back
     split into parts, if the game can divide it.
     """
-    _planned_for(game, run)
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
     if many:
@@ -145,7 +176,7 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
 def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
     planned = run.question
     if game.solver_version != planned.solver_version:
-        raise PermanentError(
+        raise RefusalError(
             f"run {run.run_id} was planned for {planned.game} solver {planned.solver_version}, "
             f"this worker has {game.solver_version}"
         )
@@ -224,9 +255,9 @@ def _solve_row(chunk: _Chunk, row: int) -> Outcome[Any]:
     try:
         puzzle, part = chunk.puzzle_and_part(row)
         return chunk.game.solve(puzzle, chunk.run.question.ask, part, chunk.budget)
-    except MissingDictionaryError:
-        # What the lake lacks is no fault of the board: the chunk fails, and says why.
-        raise
+    except MissingDictionaryError as error:
+        # What the lake lacks is no fault of the board.
+        raise RefusalError(str(error)) from error
     except PermanentError as error:
         return invalid_outcome(error)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver.chunk_records import State
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.executors import Executor
@@ -189,7 +189,7 @@ class _Driver:
         name = step.__name__
         try:
             step()
-        except SegmentTakenError:
+        except (SegmentTakenError, RefusalError):
             raise
         except TransientError as error:
             now = time.monotonic()

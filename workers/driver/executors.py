@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
 from nightgrid.workers.broker.queues import (
@@ -66,6 +66,10 @@ class Executor(Protocol):
     def processes(self) -> int:
         """Processes that work chunks, as far as is known."""
 
+    @property
+    def workers(self) -> frozenset[str]:
+        """Workers that live and serve the queue; empty while that is not known."""
+
     def submit(self, ref: ChunkRef) -> None:
         """Send a chunk to be worked. Raises TransientError when that is impossible now."""
 
@@ -87,6 +91,7 @@ class InlineExecutor:
 
     window: int = 1
     processes: int = 1
+    workers = frozenset({INLINE_WORKER})
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self._lake = lake
@@ -98,13 +103,18 @@ class InlineExecutor:
         self._waiting.append(ref)
 
     def poll(self, run_id: str, timeout_s: float) -> list[Announcement]:  # noqa: ARG002
-        """Work the next chunk, however long it takes, and tell what became of it."""
+        """Work the next chunk, however long it takes, and tell what became of it.
+
+        Raises RefusalError where this process cannot: there is no other.
+        """
         if not self._waiting:
             time.sleep(timeout_s)
             return []
         ref = self._waiting.popleft()
         try:
             solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
+        except RefusalError:
+            raise
         except TransientError as error:
             reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(error))
             return [Announcement(event="transient", ref=ref, reason=reason)]
@@ -138,6 +148,7 @@ class CeleryExecutor:
         self._watch = Watch(patience_s=PATIENCE_INTERVALS * settings.liveness_interval_seconds)
         self._absent_since: dict[str, float] = {}
         self._processes = 0
+        self._workers: frozenset[str] = frozenset()
 
     @property
     def window(self) -> int:
@@ -151,6 +162,11 @@ class CeleryExecutor:
     def processes(self) -> int:
         """Processes that served the queue a moment ago; before they are known, this machine's."""
         return self._processes or self._settings.batch_processes
+
+    @property
+    def workers(self) -> frozenset[str]:
+        """Workers that served the queue a moment ago; empty before they are known."""
+        return self._workers
 
     def submit(self, ref: ChunkRef) -> None:
         """Publish one message. Raises TransientError when the broker is dead."""
@@ -190,8 +206,9 @@ class CeleryExecutor:
         A wiped server forgets who lives, so silence is counted from when we first noticed it.
         """
         alive = living(self._client, self._settings)
-        hands = [about for about in alive.values() if self._queue in about["queues"]]
-        self._processes = sum(about["processes"] for about in hands)
+        hands = {w: about for w, about in alive.items() if self._queue in about["queues"]}
+        self._workers = frozenset(hands)
+        self._processes = sum(about["processes"] for about in hands.values())
         now = time.monotonic()
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}

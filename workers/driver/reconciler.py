@@ -52,6 +52,8 @@ class Reconciler:
         self._announced: deque[Announcement] = deque()
         self._transient_row = 0
         """Times in a row that a broker or a lake failed a worker, since a chunk was last done."""
+        self._refusals: dict[str, str] = {}
+        """Workers that cannot work here, with their reasons, since a chunk was last done."""
 
     # -- out ---------------------------------------------------------------------------------
 
@@ -64,7 +66,17 @@ class Reconciler:
                 self._table.adopt(chunk.place, read_start(self._lake, ref), self._begun)
 
     def submit(self) -> None:
-        """Send chunks until the window is full, or none may be sent now."""
+        """Send chunks until the window is full, or none may be sent now.
+
+        Raises TransientError while all workers refuse them: one may be mended, or another come.
+        """
+        self._fill_window()
+        workers = self._executor.workers
+        if workers and workers <= self._refusals.keys():
+            reasons = sorted({self._refusals[worker] for worker in workers})
+            raise TransientError(f"no worker can work here: {'; '.join(reasons)}")
+
+    def _fill_window(self) -> None:
         while self._table.in_flight < self._executor.window:
             ready = filter(self._growing.has_sources, self._table.ready())
             chunk = choose(self._table, ready, self._limits)
@@ -100,6 +112,8 @@ class Reconciler:
             return
         elif announcement.event == "transient":
             self._try_again(chunk, announcement.why)
+        elif announcement.event == "refused":
+            self._pass_on(chunk, announcement)
         else:
             self._fail(chunk, announcement.why)
 
@@ -116,12 +130,20 @@ class Reconciler:
             raise TransientError(why.sentence)
         time.sleep(TRANSIENT_PAUSE_SECONDS)
 
+    def _pass_on(self, chunk: Chunk, refusal: Announcement) -> None:
+        """Send a chunk again that a worker could not work for reasons of its own."""
+        if refusal.worker not in self._refusals:
+            log.warning("worker refuses", worker=refusal.worker, reason=refusal.why.sentence)
+        self._refusals[refusal.worker] = refusal.why.sentence
+        self._table.move("requeue", chunk.place)
+
     def _has_result(self, place: Place) -> bool:
         return self._lake.exists(self._table.ref(place).result_path)
 
     def _land(self, place: Place) -> None:
         self._table.move("land", place)
         self._transient_row = 0
+        self._refusals.clear()
 
     # -- what did not come back --------------------------------------------------------------
 

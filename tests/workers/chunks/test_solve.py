@@ -6,12 +6,19 @@ import toy_game as toy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks import solve as chunks
-from nightgrid.workers.chunks.solve import AGAIN, decimals, solve_chunk, solve_rows
+from nightgrid.workers.chunks.solve import (
+    AGAIN,
+    decimals,
+    open_run_head,
+    solve_chunk,
+    solve_rows,
+)
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import COUNT, plan
@@ -194,6 +201,53 @@ def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, set
     monkeypatch.setattr(toy.TOY, "solve_batch", overtaken, raising=False)
     assert solve_chunk(lake, ref, settings, "slower").state == "done"
     assert lake.read_bytes(ref.result_path) == b"the faster one"
+
+
+def foreign_lake(lake, ref, monkeypatch):
+    return Lake.open(f"{lake.url}-of-others")
+
+
+def another_version(lake, ref, monkeypatch):
+    monkeypatch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
+    return lake
+
+
+def no_manifest(lake, ref, monkeypatch):
+    lake.delete(ref.manifest_path)
+    return lake
+
+
+def read_only(lake, ref, monkeypatch):
+    def refuse(*_, **__):
+        raise PermanentError("the lake refuses: read-only file system")
+
+    for name in ("create_table", "write_bytes"):
+        monkeypatch.setattr(lake, name, refuse)
+    return lake
+
+
+@pytest.mark.parametrize(
+    ("disturb", "reason"),
+    [
+        (foreign_lake, "is not in"),
+        (another_version, "this worker has toy-2"),
+        (no_manifest, "manifest"),
+        (read_only, "read-only file system"),
+    ],
+)
+def test_what_is_wrong_around_a_worker_is_refused_and_is_no_fault_of_the_boards(
+    lake, settings, monkeypatch, disturb, reason
+):
+    run_id = plan(lake, toy.boards(20))
+    (ref,) = open_run(lake, run_id).chunks()
+    before = lake.list()
+    with monkeypatch.context() as patch:
+        open_run_head.cache_clear()
+        other = disturb(lake, ref, patch)
+        with pytest.raises(RefusalError, match=reason):
+            solve_chunk(other, ref, settings, "w")
+    assert set(lake.list()) <= set(before), "it leaves no note and no result"
+    assert not lake.exists(ref.result_path)
 
 
 def test_limits_must_nest():

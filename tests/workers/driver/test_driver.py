@@ -1,6 +1,7 @@
 """The driver with executors of every kind, without any server."""
 
 import importlib
+import itertools
 import json
 import time
 from dataclasses import replace
@@ -12,14 +13,14 @@ import toy_game as toy
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
 from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
-from nightgrid.workers.runs.notes import Attempts, read_attempts, write_start
+from nightgrid.workers.runs.notes import Attempts, read_all_attempts, read_attempts, write_start
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import (
     BUDGET,
@@ -544,10 +545,70 @@ def test_two_drivers_do_not_work_one_run_at_once(lake, settings):
     assert read_done(lake, run_id) is not None
 
 
-def test_another_solver_version_refuses_the_chunk(lake, settings, monkeypatch):
+def test_a_process_of_another_solver_version_works_nothing_and_spoils_nothing(
+    lake, settings, monkeypatch
+):
     run_id = plan_run(lake, toy.TOY, toy.boards(1), COUNT, BUDGET)
-    monkeypatch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
+        with pytest.raises(RefusalError, match="for pips solver toy-1, this worker has toy-2"):
+            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert read_done(lake, run_id) is None
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
-    assert summary.statuses == {"poison": 1}
-    (row,) = result_rows(lake, run_id)
-    assert "was planned for pips solver toy-1, this worker has toy-2" in row["reason"]
+    assert (summary.statuses, summary.failures) == ({"solved": 1}, 0)
+
+
+class TeamExecutor(InlineExecutor):
+    """Lets workers take chunks in turn; those in `refusing` cannot work here."""
+
+    window = 4
+
+    def __init__(self, lake, settings, workers, refusing):
+        super().__init__(lake, settings)
+        self.workers = frozenset(workers)
+        self.refusing = refusing
+        self.turns = itertools.cycle(workers)
+        self.refused = 0
+
+    def poll(self, run_id, timeout_s):
+        worker = next(self.turns)
+        if not self._waiting or worker not in self.refusing():
+            return super().poll(run_id, timeout_s)
+        self.refused += 1
+        why = Reason(code=ReasonCode.TRANSIENT, sentence=f"{worker} may not write")
+        ref = self._waiting.popleft()
+        return [Announcement(event="refused", ref=ref, reason=why, worker=worker)]
+
+
+def test_what_one_worker_refuses_another_works_and_nothing_is_counted(lake, settings):
+    run_id = plan(lake, toy.boards(200, {5: toy.RAISE}))
+    executor = TeamExecutor(lake, settings, ["good", "bad"], lambda: {"bad"})
+    summary = drive(lake, run_id, executor, settings=settings)
+    assert executor.refused > 5
+    assert summary.statuses == {"solved": 199, "poison": 1}, "what fails by itself still counts"
+    attempts = [a for a in read_all_attempts(lake, run_id).values() if not a.failures]
+    assert all(a.attempt == 1 for a in attempts)
+
+
+def test_where_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open(lake, settings):
+    run_id = plan(lake, toy.boards(20))
+    impatient = settings.model_copy(update={"broker_patience_seconds": 0.5})
+    executor = TeamExecutor(lake, settings, ["a", "b"], lambda: {"a", "b"})
+    with pytest.raises(TransientError, match=r"no worker can work here: a may") as end:
+        drive(lake, run_id, executor, settings=impatient)
+    assert "a may not write; b may not write" in str(end.value)
+    assert read_done(lake, run_id) is None
+    assert not read_all_attempts(lake, run_id)
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
+
+
+def test_a_driver_waits_for_workers_to_be_mended(lake, settings):
+    run_id = plan(lake, toy.boards(20))
+    mended_at = time.monotonic() + 1.0
+    executor = TeamExecutor(
+        lake, settings, ["a", "b"], lambda: {"a", "b"} if time.monotonic() < mended_at else ()
+    )
+    summary = drive(lake, run_id, executor, settings=settings)
+    assert executor.refused > 0
+    assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)

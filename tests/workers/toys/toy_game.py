@@ -43,7 +43,7 @@ class ToyPuzzle:
 
 class ToyGame:
     name = "pips"
-    solver_version = "toy-1"
+    solver_version = os.environ.get("TOY_VERSION", "toy-1")
     rules = ""
     lexicon_id = ""
     reasons = (None, Reason(code=ReasonCode.NODES))
