@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -227,6 +228,8 @@ def demo(
     for report in reports:
         say_looks(report.looks())
     if code in (Exit.OK, Exit.LOOK) and not json:
+        # Prefect ends its server with the process, and would have the last word.
+        logging.getLogger("prefect").setLevel(logging.WARNING)
         say()
         say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
     return code

@@ -10,6 +10,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -28,10 +29,11 @@ from nightgrid.service.terminal.progress import ProgressLine, describe
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
-from tests.service.scenes import STUCK, payload
+from tests.service.scenes import ROOT, STUCK, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("--inline", "--no-prefect")
 
 
@@ -133,6 +135,14 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nightgrid.service.cli.night.SAMPLES", samples)
 
 
+def told(text: str) -> list[str]:
+    """Read what a demo tells beside its board, whatever the numbers are."""
+    before, _, rest = text.partition("pips/2026-")
+    text = f"{before} {rest[rest.index('Solutions and') :]}"
+    text = re.sub(r"var/\S+|\d[\d.,]*( (ns|µs|ms|s)\b)?", "", text)
+    return [word.rstrip("s") for word in re.findall("[A-Za-z]+", text)]
+
+
 @pytest.mark.usefixtures("short_samples")
 def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: Invoke) -> None:
     code, out, _ = invoke("demo", *PLAIN)
@@ -156,8 +166,13 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
         ("Strands", "1", "best: 1"),
         ("Letter Boxed", "1", "fewest: 1"),
     ]
-    *_, told = end.splitlines()
-    words = shlex.split(told.partition(": ")[2])
+    picture = ET.parse(ROOT / "docs" / "demo.svg")
+    shown = " ".join(element.text or "" for element in picture.iter(f"{SVG}text"))
+    assert told(shown) == told(f"$ nightgrid demo --no-prefect {out}"), (
+        "run docs/picture.py demo.svg"
+    )
+    *_, last = end.splitlines()
+    words = shlex.split(last.partition(": ")[2])
     assert (words[0], words[1]) == ("nightgrid", "solve")
     code, out, _ = invoke(*words[1:])
     assert code == 0
