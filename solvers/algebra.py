@@ -165,8 +165,8 @@ class Outcome(Generic[S]):
     """The same in one sentence for people: that of the code where none is given; else empty."""
     value: int | None = None
     """What the best solution is worth in a game that asks for the fewest of something: the words
-    or letters of a chain, the moves of a board of tiles. Of the parts of a job only those with the
-    lowest value count. None where the game or the ask compares nothing, or nothing was found."""
+    or letters of a chain, the moves of a board of tiles. Only those parts of a job count that
+    have the lowest value. None where the game or the ask compares nothing, or nothing was found."""
     value_at_least: int | None = None
     """After a search for the lowest value that ended early: no solution is worth less;"""
     value_at_most: int | None = None

@@ -101,8 +101,8 @@ def counts_by_date(
 def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
     """Sum up what the kernels cost, per ask and level.
 
-    A puzzle counts in every level that it ever stood in. Of a job that ended several times the
-    answer of `find_results` counts.
+    A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
+    for a job that ended several times.
     """
     # Imported here: a worker, which writes no gold, need not load it.
     import duckdb

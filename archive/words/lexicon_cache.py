@@ -131,7 +131,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def _place(staged: Path, folder: Path) -> None:
-    """Give a written folder its name. Of several writers the first wins; all wrote the same."""
+    """Give a written folder its name. The first of several writers wins; all wrote the same."""
     try:
         staged.rename(folder)
     except OSError:

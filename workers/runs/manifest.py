@@ -112,8 +112,8 @@ class Segment:
     `broken`: the rows of chunks over the cap on attempts, one row a chunk.
     `stage`: the next stage of a staged count, one part a chunk."""
     origins: tuple[Place, ...]
-    """For each chunk the chunk that it continues; empty for `plan`. Of a `stage`, the chunks whose
-    states all of its chunks together take over."""
+    """For each chunk the chunk that it continues; empty for `plan`. For a `stage`, the chunks
+    whose states all of its chunks together take over."""
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
     """What the planner expected each chunk to take; empty where it did not say."""

@@ -63,8 +63,8 @@ class Polygon:
     """
 
     corners: tuple[Point, ...]
-    """Corner i begins side i; the side ends where the next one begins. Of fewer than three sides
-    there are none: they lie apart, one above the other."""
+    """Corner i begins side i; the side ends where the next one begins. Fewer than
+    three sides have no corners: they lie apart, one above the other."""
     segments: tuple[tuple[Point, Point], ...]
     """The ends of each side, in the order in which its letters are read."""
     outward: tuple[Point, ...]

@@ -2,10 +2,10 @@
 
 Components are found once, as paths, and joined: a component follows another when it begins beside
 its last cell, shares no cell with what is before it, and the costs together
-(nightgrid.solvers.strands.score) stay within the limit. Of what may still follow a cell, the
-least cost that reaches the missing sides is known beforehand, so that hardly anything is joined
-that does not span in the end. The same letters may be cut into words in several ways; that is one
-compound, with the best score among its cuts.
+(nightgrid.solvers.strands.score) stay within the limit. The least cost that reaches the missing
+sides from a cell is known beforehand, so that hardly anything is joined that does not span in the
+end. The same letters may be cut into words in several ways; that is one compound, with the best
+score among its cuts.
 """
 
 from __future__ import annotations

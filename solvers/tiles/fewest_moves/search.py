@@ -89,8 +89,8 @@ class Board(NamedTuple):
     key: U64
     """The features left of all tiles, in as few words as there are."""
     table: U64
-    """uint64[slots, words of a key + 1]: positions from which no walk goes on. Of two with one slot
-    the later stays, which no index of nightgrid.solvers.kernel.hash_table does."""
+    """uint64[slots, words of a key + 1]: positions from which no walk goes on. The later one
+    of two with one slot stays, which no index of nightgrid.solvers.kernel.hash_table does."""
     role: I64
     space: I64
     """int64[tiles], int64[4, tiles]: scratch of the bound."""
