@@ -2,7 +2,9 @@
 
 The tree of explanation/architecture.md comes from the first sentence of every module, the
 settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
-reference/cli.md from their own help. A test fails when a page is behind.
+reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the names
+of reference/python.md from the package, the index of adr/README.md from the decisions. A test
+fails when a page is behind.
 """
 
 from __future__ import annotations
@@ -134,10 +136,15 @@ def _first_line(found: Callable[..., Any]) -> str:
     return (inspect.getdoc(found) or "").split("\n", maxsplit=1)[0]
 
 
+def exit_codes() -> str:
+    """List what the exit codes mean."""
+    rows = [f"| {code.value} | {code.meaning} |" for code in sorted(Exit)]
+    return "\n".join(["| exit code | meaning |", "|---|---|", *rows, ""])
+
+
 def commands() -> str:
-    """List what the exit codes mean, and the help of every command."""
-    parts = ["| exit code | meaning |", "|---|---|"]
-    parts += [f"| {code.value} | {code.meaning} |" for code in sorted(Exit)]
+    """Write the help of every command."""
+    parts = []
     for words in ([], *([command.name] for command in COMMANDS)):
         out = io.StringIO()
         # The help is as wide as the terminal, and a page is not written for one terminal.
@@ -162,6 +169,7 @@ def decisions() -> str:
 PAGES = {
     DOCS / "adr/README.md": decisions,
     DOCS / "reference/cli.md": commands,
+    DOCS / "reference/exit-codes.md": exit_codes,
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
     DOCS / "reference/python.md": public_names,

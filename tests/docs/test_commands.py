@@ -29,8 +29,8 @@ from nightgrid.service.cli.app import COMMANDS, make_app
 from tests.docs.pages import ROOT, Block, blocks_of, commands_of, pages
 from tests.docs.warm_interpreter import REAL, client
 
-PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 120
-START_TIMEOUT_S = 100
+PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
+"""Kernels may have to be compiled first."""
 NOT_RUN_MAX = 30
 REASONS = {
     "another machine",
