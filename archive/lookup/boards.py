@@ -83,7 +83,7 @@ def check_lake(lake: Lake) -> None:
 
 def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict[str, Any]]:
     """Read the last revision of each date and level of a game among the editions that match."""
-    found = lake.dataset(editions_path(game), EDITIONS).to_table(filter=condition).to_pylist()
+    found = _rows(lake, [editions_path(game)], EDITIONS, condition).to_pylist()
     found.sort(key=lambda row: (row["date"], row["level"], row["revision"]))
     return list({(row["date"], row["level"]): row for row in found}.values())
 
@@ -181,21 +181,31 @@ def _puzzles(
     """Read puzzles of files or folders by id; those that are not there are left out."""
     condition = pc.field("puzzle_id").isin(pa.array(sorted(set(puzzle_ids)), pa.string()))
     schema = archive_plug(game).puzzles()
+    table = _rows(lake, paths, schema, condition)
+    arrays = arrays_of(table)
+    bound = open_game(lake, game)
+    names = table.column("puzzle_id").to_pylist()
+    return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
+
+
+def _rows(
+    lake: Lake, paths: Sequence[str], schema: pa.Schema, condition: pc.Expression
+) -> pa.Table:
+    """Read the rows that match out of files or folders.
+
+    Looks twice: at the columns of the condition alone, then at all of those row groups that match.
+    """
     tables = [schema.empty_table()]
     for path in paths:
         for fragment in lake.dataset(path, schema).get_fragments():
-            # Two looks: one at the ids alone, the other at the boards of few row groups.
+            # The rows of a lake without such a file are one fragment in memory.
             groups = getattr(fragment, "split_by_row_group", lambda _, whole=fragment: [whole])
             tables += [
                 group.to_table(schema=schema, filter=condition)
                 for group in groups(condition)
                 if group.count_rows(filter=condition)
             ]
-    table = pa.concat_tables(tables)
-    arrays = arrays_of(table)
-    bound = open_game(lake, game)
-    names = table.column("puzzle_id").to_pylist()
-    return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
+    return pa.concat_tables(tables)
 
 
 def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -> Board:

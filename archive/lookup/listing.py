@@ -144,7 +144,11 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
         for name, text in wanted.question.to_json().items():
             condition &= pc.field(name) == text
     batches = files.to_batches(
-        filter=condition, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+        filter=condition,
+        batch_size=BATCH_ROWS,
+        batch_readahead=2,
+        fragment_readahead=1,
+        use_threads=False,
     )
     for batch in batches:
         rows = with_codes(pa.Table.from_batches([batch]))

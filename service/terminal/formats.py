@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import itertools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,14 +19,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import json_line, say_table
+from nightgrid.service.terminal.console import json_line, say, say_table
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1_000
-"""Rows of one drawn table: a longer list is drawn as several, each as wide as its rows need."""
+"""Rows that are drawn as a table. Those of a longer list follow as lines below it: a table is laid
+out when all of its rows are there, and takes far longer a row."""
 
 
 class Format(StrEnum):
@@ -117,16 +119,21 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
         for name, kind in kinds.items()
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     ]
-    rows = 0
-    held: list[list[str]] = []
-    for row in _rows(tables, names):
-        held.append([_cell(_first_said(row, key)) for key in headings])
+    cells = ([_cell(_first_said(row, key)) for key in headings] for row in _rows(tables, names))
+    first = list(itertools.islice(cells, TABLE_ROWS))
+    if not first:
+        return 0
+    say_table(list(headings.values()), first, numbers=numbers, whole=1)
+    widths = [max(map(len, column)) for column in zip(*first, strict=True)]
+    right = [heading in numbers for heading in headings.values()]
+    rows = len(first)
+    for row in cells:
         rows += 1
-        if len(held) == TABLE_ROWS:
-            say_table(list(headings.values()), held, numbers=numbers, whole=1)
-            held.clear()
-    if held:
-        say_table(list(headings.values()), held, numbers=numbers, whole=1)
+        places = zip(row, widths, right, strict=True)
+        line = "  ".join(
+            f"{cell:>{width}}" if r else f"{cell:<{width}}" for cell, width, r in places
+        )
+        say(f"  {line.rstrip()}")
     return rows
 
 
