@@ -1,6 +1,7 @@
 # Everything a person does with nightgrid, on a machine that has Python 3.11-3.13 and make.
 # `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run;
-# tests share TEST_PROCESSES processes, most of which wait for servers and workers (0: one).
+# tests share TEST_PROCESSES processes, most of which wait for servers and workers (0: one);
+# AGAINST=CLONE of an earlier commit is what `make bench` times whole processes against.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -83,6 +84,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.published --write
 	$(BIN)/python -m benchmarks.loose_layers --write
 	$(BIN)/python -m benchmarks.night --write
+	$(BIN)/python -m benchmarks.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write

@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 import argparse
+import signal
 
+from nightgrid.archive.sources import open_source
 from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
 from nightgrid.flows.prefect import environment
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
 CRON = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""
+SERVER_PATIENCE_S = 5.0
+FAILED, BAD_INPUT = 1, 3
+"""Exit codes, as those of `nightgrid`."""
 
 
 def serve(night: NightSettings, *, cron: str = CRON) -> None:
@@ -22,8 +28,15 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
 
     The schedule outlives the process: started again, it goes on, and a night that was missed
     runs late instead of never. One night at a time.
+
+    Raises PermanentError for a source that is none, a schedule that cannot be read, and without a
+    server that schedules; TransientError when that server does not answer.
     """
+    for game in night.games:
+        open_source(game.source, game=game.game).close()
     environment.prepare()
+    check_schedule(cron)
+    check_server()
     from nightgrid.flows.prefect.tasks import night_parameters, nightly_flow
 
     games = [game.game for game in night.games]
@@ -40,8 +53,43 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
     )
 
 
+def check_schedule(cron: str) -> None:
+    """Raise PermanentError for what is no cron expression."""
+    from prefect.client.schemas.schedules import CronSchedule
+
+    try:
+        CronSchedule(cron=cron)
+    except ValueError as error:
+        raise PermanentError(
+            f"--cron is {cron!r:.80}; expected five fields such as {CRON!r}"
+        ) from error
+
+
+def check_server() -> None:
+    """Look for a server that can schedule: a temporary one ends with the process that started it.
+
+    Raises PermanentError when none is named, TransientError when it does not answer.
+    """
+    import httpx
+    from prefect.settings import get_current_settings
+
+    url = get_current_settings().api.url
+    if not url:
+        raise PermanentError(
+            "no Prefect server is named that can schedule; expected PREFECT_API_URL, for example "
+            "http://127.0.0.1:4200/api of `prefect server start`"
+        )
+    try:
+        httpx.get(f"{url.rstrip('/')}/health", timeout=SERVER_PATIENCE_S).raise_for_status()
+    except httpx.HTTPError as error:
+        raise TransientError(f"the Prefect server at {url} does not answer: {error}") from error
+
+
 def main() -> None:
-    """Serve, as a program. Everything else is read from NIGHTGRID_* in the environment."""
+    """Serve, as a program. Everything else is read from NIGHTGRID_* in the environment.
+
+    Exit code: 0 stopped by SIGINT or SIGTERM, 1 the server does not answer, 3 bad input.
+    """
     parser = argparse.ArgumentParser(prog="python -m nightgrid.flows.prefect.deploy")
     parser.add_argument(
         "--source",
@@ -54,9 +102,17 @@ def main() -> None:
     parser.add_argument("--game", choices=GAMES, help="default: pips, or all that the folder has")
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
-    places = night_sources(options.source, options.game)
-    games = tuple(NightGame(source=source, game=game) for game, source in places.items())
-    serve(NightSettings(games=games), cron=options.cron)
+    # Until Prefect hears the signal itself.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        places = night_sources(options.source, options.game)
+        games = tuple(NightGame(source=source, game=game) for game, source in places.items())
+        serve(NightSettings(games=games), cron=options.cron)
+    except NightgridError as error:
+        code = BAD_INPUT if isinstance(error, PermanentError) else FAILED
+        parser.exit(code, f"{parser.prog}: {error}\n")
+    except KeyboardInterrupt:
+        parser.exit(0)
 
 
 if __name__ == "__main__":

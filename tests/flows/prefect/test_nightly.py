@@ -281,11 +281,24 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
         "--source",
         settings.games[0].source,
     ]
-    serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env)
-    try:
-        wait_for(lambda: ask(api, "deployments"), serving)
-    finally:
-        end(serving, signal.SIGTERM)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        serving = subprocess.Popen(
+            [*command, "--cron", "15 3 * * *"],
+            env=env,
+            start_new_session=True,
+        )
+        try:
+            wait_for(lambda: ask(api, "deployments"), serving)
+            # The schedule is there a moment before the signals are heard.
+            time.sleep(1)
+        finally:
+            end(serving, number)
+        assert serving.returncode == 0, number
+        with pytest.raises(ProcessLookupError):
+            os.killpg(serving.pid, 0)
+        if number is signal.SIGINT:
+            (first,) = ask(api, "deployments")
+            httpx.delete(f"{api}/deployments/{first['id']}").raise_for_status()
 
     (deployment,) = ask(api, "deployments")
     assert deployment["name"] == "nightly"

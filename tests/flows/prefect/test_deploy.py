@@ -1,0 +1,56 @@
+"""What cannot be served on a schedule is told in one sentence, and no process is begun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from nightgrid.flows.prefect import deploy
+
+
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("NIGHTGRID_LAKE", str(tmp_path / "lake"))
+    # The handler of SIGTERM is this process's.
+    monkeypatch.setattr("nightgrid.flows.prefect.deploy.signal.signal", lambda *_: None)
+    monkeypatch.setattr(
+        "prefect.server.api.server.SubprocessASGIServer.start",
+        lambda *_: pytest.fail("a temporary server"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "server", "code", "sentence"),
+    [
+        (["--source", "nowhere"], None, 3, "source 'nowhere' is not a folder"),
+        (["--source", ".", "--cron", "at night"], None, 3, "--cron is 'at night'; expected five"),
+        (["--source", "."], None, 3, "no Prefect server is named that can schedule; expected"),
+        (["--source", "."], "http://127.0.0.1:9/api", 1, "http://127.0.0.1:9/api does not answer"),
+        (["--source", "tiles=x", "--source", "tiles=y"], None, 3, "tiles has two sources"),
+    ],
+)
+def test_what_cannot_be_scheduled_is_one_sentence(
+    words: list[str],
+    server: str | None,
+    code: int,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["deploy", *words])
+    with (
+        temporary_settings(updates={PREFECT_API_URL: server} if server else {}),
+        pytest.raises(SystemExit) as ended,
+    ):
+        deploy.main()
+    out, err = capsys.readouterr()
+    assert ended.value.code == code
+    assert out == ""
+    assert sentence in err
+    assert err.startswith("python -m nightgrid.flows.prefect.deploy: ")
+    assert err.count("\n") == 1
