@@ -368,6 +368,33 @@ def test_a_long_list_ends_with_the_command_that_has_all_of_it(
     assert (code, len(out.splitlines())) == (0, 12)
 
 
+def test_every_name_that_a_small_night_prints_leads_somewhere(invoke: Invoke, source: Path) -> None:
+    (source / "2026-01-02.json").write_text("[}")
+    stuck = payload(easy=STUCK) | {"printDate": "2026-01-03"}
+    (source / "2026-01-03.json").write_text(json.dumps(stuck))
+    code, out, _ = night_of(source, invoke)
+    assert code == 5
+    (name,) = re.findall(r"^  (pips/\S+): ", out, re.MULTILINE)
+    code, out, _ = invoke("show", name, "--json", "--lake", "lake")
+    shown = json.loads(out)
+    assert (code, shown["date"], shown["level"]) == (0, "2026-01-03", "easy")
+    code, out, _ = invoke("solve", shown["puzzle_id"][:12], "--lake", "lake")
+    assert (code, "No solution exists: proven in " in out) == (2, True)
+    code, out, _ = invoke("submit", name, "--count", "--lake", "lake")
+    job, told = out.split()
+    assert (code, told) == (0, name), "the night has answered it: no server is needed"
+    for asked in (job, name, shown["puzzle_id"]):
+        code, out, _ = invoke("result", asked, "--json", "--lake", "lake")
+        assert (code, json.loads(out)["job_id"]) == (2, job)
+    code, out, _ = invoke("list", "results", "--status", "unsolvable", "--json", "--lake", "lake")
+    assert (json.loads(out)["puzzle"], json.loads(out)["job_id"]) == (name, job)
+    code, out, _ = invoke(
+        "list", "quarantine", "--from", "2026-01-02", "--to", "2026-01-02", "--json"
+    )
+    fault = json.loads(out)
+    assert invoke("show", fault["source"])[0] == 3
+
+
 def test_a_night_names_the_official_words_that_its_list_lacks(
     invoke: Invoke, tmp_path: Path
 ) -> None:
