@@ -393,8 +393,9 @@ def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:
 
 
 def test_result_draws_the_best_cover_and_ranks_the_others(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.cli.jobs import _say_row
 
     row = {
@@ -402,7 +403,7 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
         "count": 2, "states": 7, "kernel_ns": 3_000_000, "reason": "",
         "solutions": [cover_to_json(COVER)] * 2,
     }  # fmt: skip
-    _say_row(row, PUZZLE.puzzle_id)
+    _say_row(Lake.open(str(tmp_path)), row, PUZZLE.puzzle_id)
     out = capsys.readouterr().out
     assert out.startswith(f"best(2) of puzzle {PUZZLE.puzzle_id}: 2 solutions in 3 ms (7 states)")
     assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
