@@ -24,8 +24,7 @@ METHODS = frozenset(
 """Ways to look into a text: of the text itself, of `re`, and of `pyarrow.compute`."""
 ALLOWED = {
     "archive/lake/conforming.py": "earlier versions of the lake have nothing but sentences",
-    "archive/lake/storage.py:_errors": "storages name some of their errors in the text alone",
-    "workers/runs/frontier.py:read_frontier": "Parquet names damage in the text alone",
+    "archive/lake/faults.py:storage_errors": "storages name some of their errors in the text alone",
     "workers/tasks.py:_how": "billiard tells in the text alone by which signal a process died",
 }
 """Places that may, by module and function, and why."""

@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
 from nightgrid.solvers.errors import PermanentError
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 

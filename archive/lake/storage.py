@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import builtins
-import errno
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -14,9 +13,10 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, conform, select, upgraded
 from nightgrid.archive.lake.encoding import check_declared, parquet_writer
+from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.archive.lake.s3 import Bucket
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -26,29 +26,10 @@ SMALL_ROWS = 4096
 """Rows of which all columns are read at once."""
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
-_UNRECOVERABLE_ERRNOS = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
-)
-_UNRECOVERABLE = (
-    "ACCESS_DENIED",
-    "NO_SUCH_BUCKET",
-    "INVALID_ACCESS_KEY_ID",
-    "SIGNATURE_DOES_NOT_MATCH",
-    "is a directory",
-    # How Parquet readers report a page whose checksum or compressed body is wrong.
-    "corrupt",
-    "CRC checksum",
-    "Couldn't deserialize",
-)
-"""What the message of an OSError without an errno says when trying again cannot help."""
 
 
 # Other pools keep what they had at the peak: a driver of long runs 60 MB more.
 pa.set_memory_pool(pa.system_memory_pool())
-
-
-class MissingFileError(PermanentError):
-    """A file that was asked for by name does not exist in the lake."""
 
 
 class Storage(Protocol):
@@ -200,7 +181,7 @@ class Lake:
         Raises MissingFileError when it does not exist.
         """
         _check_path(path)
-        with _errors(path), self._fs.open_input_file(path) as source:
+        with storage_errors(path), self._fs.open_input_file(path) as source:
             return bytes(source.read())
 
     def read_table(
@@ -275,7 +256,7 @@ class Lake:
         """Open one Parquet file; the checksums of its pages are compared as they are read."""
         _check_path(path)
         with (
-            _errors(path),
+            storage_errors(path),
             self._fs.open_input_file(path) as source,
             pq.ParquetFile(source, page_checksum_verification=True) as file,
         ):
@@ -294,10 +275,14 @@ class Lake:
             files = [name for name in files if not name.rsplit("/", 1)[-1].startswith(without)]
         if not files:
             return ds.dataset(schema.empty_table())
-        with _errors(path):
+        with storage_errors(path):
             return ds.FileSystemDataset.from_paths(
                 files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
             )
+
+    def reading(self, path: str) -> AbstractContextManager[None]:
+        """Turn what fails while a dataset of these files is read into errors of ours."""
+        return storage_errors(path)
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
@@ -314,7 +299,7 @@ class Lake:
         if prefix:
             _check_path(prefix)
         selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=True)
-        with _errors(prefix or self.url):
+        with storage_errors(prefix or self.url):
             try:
                 found = self._fs.get_file_info(selector)
             except NotADirectoryError:
@@ -334,7 +319,7 @@ class Lake:
         What is not `durable` may be there again after a power failure.
         """
         _check_path(path)
-        with _errors(path):
+        with storage_errors(path):
             try:
                 self._fs.delete_file(path)
             except FileNotFoundError:
@@ -344,7 +329,7 @@ class Lake:
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
-        with _errors(STAGING):
+        with storage_errors(STAGING):
             return self._storage.sweep(older_than_s)
 
     def _commit(
@@ -357,12 +342,12 @@ class Lake:
     ) -> bool:
         if isinstance(path, str):
             _check_path(path)
-        with _errors(path if isinstance(path, str) else "a streamed file", writing=True):
+        with storage_errors(path if isinstance(path, str) else "a streamed file", writing=True):
             return self._storage.commit(path, fill, new=new, durable=durable)
 
     def _type(self, path: str) -> pafs.FileType:
         _check_path(path)
-        with _errors(path):
+        with storage_errors(path):
             return self._fs.get_file_info(path).type
 
     def _parquet_files(self, path: str) -> builtins.list[str]:
@@ -377,7 +362,7 @@ class Lake:
         try:
             return conform(table, schema, fill_missing=True)
         except PermanentError as error:
-            raise PermanentError(f"{path}: {error}") from error
+            raise DamagedFileError(f"{path}: {error}") from error
 
 
 def _filled(
@@ -410,20 +395,3 @@ def _check_path(path: str) -> str:
     if names[0] == STAGING:
         raise PermanentError(f"{path!r} lies in the lake's staging folder")
     return path
-
-
-@contextmanager
-def _errors(path: str, *, writing: bool = False) -> Iterator[None]:
-    """Turn the storage's errors into ours."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and not writing:
-            raise MissingFileError(f"{path} does not exist in the lake") from error
-        text = str(error)
-        if error.errno in _UNRECOVERABLE_ERRNOS or any(mark in text for mark in _UNRECOVERABLE):
-            raise PermanentError(f"{path}: the lake refuses: {text}") from error
-        raise TransientError(f"{path}: the lake failed: {text}") from error
-    except pa.ArrowException as error:
-        trouble = "does not fit its schema" if writing else "is damaged"
-        raise PermanentError(f"{path} {trouble}: {error}") from error

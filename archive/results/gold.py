@@ -18,6 +18,7 @@ from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     COUNTS_BY_DATE,
@@ -33,6 +34,7 @@ from nightgrid.archive.results.results import (
     solutions_of,
 )
 from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.question import Question, question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
@@ -44,8 +46,11 @@ UNPUBLISHED = "unpublished"
 COUNT = Ask(kind="count")
 
 
-def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> None:
+def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> tuple[str, ...]:
     """Make the gold tables anew from what the lake holds; unchanged tables are not written.
+
+    Returns a sentence for each table that was damaged. It holds the rows of this game again; those
+    of another game come back with its next night.
 
     Results count when they answer one of the asks by this solver version, under the rules and with
     the lexicon that the game is bound to. Counts are told whether they were asked for now or
@@ -53,11 +58,15 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     table.
     """
     editions = current_editions(lake, game.name)
-    _put(lake, COUNTS_PATH, counts_by_date(lake, game, editions, asks), game.name)
-    _put(lake, RUNTIMES_PATH, runtimes(lake, game, asks), game.name)
+    tables = {
+        COUNTS_PATH: counts_by_date(lake, game, editions, asks),
+        RUNTIMES_PATH: runtimes(lake, game, asks),
+    }
     best = next((ask for ask in asks if ask.kind == "best"), None)
     if best is not None and archive_plug(game.name).ranked:
-        _put(lake, ranks_path(game.name), official_ranks(lake, game, editions, best), game.name)
+        tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best)
+    told = [_put(lake, path, table, game.name) for path, table in tables.items()]
+    return tuple(filter(None, told))
 
 
 def counts_by_date(
@@ -170,10 +179,16 @@ class _Boards:
         return int(self._arrays["size"][self._rows[puzzle_id]])
 
     def is_solution(self, edition: dict[str, Any]) -> bool | None:
-        """Check an edition's official solution against the board as the lake has it."""
+        """Check an edition's official solution against the board as the lake has it.
+
+        None without one, and for a board that breaks a rule which is newer than its row.
+        """
         if edition["official_solution"] is None:
             return None
-        puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
+        try:
+            puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
+        except InvalidPuzzleError:
+            return None
         solution = self._game.solution_from_json(json.loads(edition["official_solution"]))
         return archive_plug(self._game.name).is_official(self._game, puzzle, solution)
 
@@ -188,13 +203,21 @@ def _is_best(
     return valid and archive_plug(game.name).worth(game, solution) == value
 
 
-def _put(lake: Lake, path: str, table: pa.Table, game: str) -> None:
-    """Put a game's rows in the place of those that a gold table has, if that changes it."""
-    before = lake.read_table(path, table.schema)
+def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
+    """Put a game's rows in the place of those that a gold table has, if that changes it.
+
+    Gold is made of other tables, so that a damaged file is replaced; returns a sentence about it.
+    """
+    try:
+        before, told = lake.read_table(path, table.schema), ""
+    except DamagedFileError as error:
+        before = table.schema.empty_table()
+        told = f"{error}; it was made anew with the rows of {game}"
     others = before.filter(pc.not_equal(before.column("game"), game))
     merged = pa.concat_tables([others, table]).sort_by("game")
-    if not (lake.exists(path) and merged.equals(before)):
+    if told or not (lake.exists(path) and merged.equals(before)):
         lake.write_table(path, merged)
+    return told
 
 
 def ranks_path(game: str) -> str:

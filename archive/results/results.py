@@ -74,7 +74,8 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
     Jobs without solutions are left out.
     """
     condition = pc.field("job_id").isin(pa.array(sorted(runs), pa.string()))
-    table = lake.dataset(SOLUTIONS_FOLDER, SOLUTIONS).to_table(filter=condition)
+    with lake.reading(SOLUTIONS_FOLDER):
+        table = lake.dataset(SOLUTIONS_FOLDER, SOLUTIONS).to_table(filter=condition)
     table = table.sort_by([("job_id", "ascending"), ("rank", "ascending")])
     found: dict[str, list[str]] = {}
     columns = (table.column(name).to_pylist() for name in ("job_id", "run_id", "solution"))
@@ -95,7 +96,8 @@ def read_solutions(lake: Lake, job_id: str, *, run_id: str | None = None) -> lis
         condition &= pc.field("run_id") == run_id
         if lake.exists(f"{SOLUTIONS_FOLDER}/{run_id}.parquet"):
             path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
-    table = lake.dataset(path, SOLUTIONS).to_table(filter=condition)
+    with lake.reading(path):
+        table = lake.dataset(path, SOLUTIONS).to_table(filter=condition)
     table = table.sort_by([("run_id", "ascending"), ("rank", "ascending")])
     if len(table):
         table = table.filter(pc.equal(table.column("run_id"), table.column("run_id")[0]))
@@ -109,8 +111,9 @@ def _scan(
     *,
     without: str = "",
 ) -> pa.Table:
-    files = lake.dataset(RESULTS_FOLDER, RESULTS, without=without)
-    found = files.to_table(list(columns), filter=condition)
+    with lake.reading(RESULTS_FOLDER):
+        files = lake.dataset(RESULTS_FOLDER, RESULTS, without=without)
+        found = files.to_table(list(columns), filter=condition)
     fields = [RESULTS.field(name) for name in columns]
     found = with_codes(found)
     return _one_per_job(conform(found, pa.schema(fields, metadata=RESULTS.metadata)))

@@ -12,7 +12,7 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 
 _UNLISTED = {
-    "paths", "wall_seconds", "fetch_failures", "source_trouble", "attention", "lake",
+    "paths", "wall_seconds", "fetch_failures", "made_anew", "source_trouble", "attention", "lake",
 }  # fmt: skip
 """Fields that the table of figures leaves out."""
 
@@ -40,6 +40,8 @@ class GameReport:
     with its other games."""
     source_trouble: str = ""
     """What was the matter with the source as a whole; empty when nothing was."""
+    made_anew: tuple[str, ...] = ()
+    """One sentence for each table of gold that was damaged, and was made again."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0
@@ -169,6 +171,7 @@ class GameReport:
         figures = "\n".join(f"| {name} | {value} |" for name, value in self.rows())
         places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
         failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
+        failures += "".join(f"- {text}\n" for text in self.made_anew)
         trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
         looks = "".join(
             f"- {heading}\n" + "".join(f"    - {line}\n" for line in lines)

@@ -86,7 +86,7 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
     those, or for that of `game` alone; any other address is the source of `game`, or of the default
     game.
 
-    Raises PermanentError for a game that stands twice.
+    Raises PermanentError for a game that stands twice, and for one that is unknown.
     """
     places: list[tuple[str, str]] = []
     for text in texts:
@@ -94,6 +94,11 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
         if equals and name in GAMES:
             places.append((name, address))
             continue
+        if equals and name.isidentifier() and not Path(text).exists():
+            raise PermanentError(
+                f"source {text!r:.80} names an unknown game {name!r:.40}; expected one of "
+                f"{', '.join(GAMES)}"
+            )
         inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
         places += [(name, str(Path(text) / name)) for name in inside] or [
             (game or DEFAULT_GAME, text)

@@ -201,7 +201,7 @@ def solve(
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Make the tables for people anew; tell where every table lies."""
     lake = night.lake
-    gold.write_gold(lake, _bound(night, game), game.asks)
+    made_anew = gold.write_gold(lake, _bound(night, game), game.asks)
     places = {
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
@@ -213,7 +213,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         "observations": observations_path(game.game),
     }
     paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
-    return replace(report, paths=paths)
+    return replace(report, paths=paths, made_anew=made_anew)
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:

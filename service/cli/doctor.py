@@ -32,6 +32,13 @@ _BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
 """Releases from which Prefect 3.8 fails, while `pip check` stays green."""
 
 
+_AGAINST_DAMAGE = (
+    "restore it from a backup, or delete it: what is derived from other tables is made again",
+    "delete it, or do nothing: the next night makes it again",
+)
+"""What to do about a damaged table, and about one of gold."""
+
+
 class Finding(NamedTuple):
     """What one check found. `advice` says what to do and is empty when all is well."""
 
@@ -232,16 +239,18 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
-    import io
-
-    import pyarrow.parquet as pq
-
+    from nightgrid.archive.lake.faults import DamagedFileError
     from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
 
     tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
     paths = [path for table in tables for path in lake.list(table) if path.endswith(".parquet")]
+    readable = 0
     for path in paths:
-        about = pq.read_schema(io.BytesIO(lake.read_bytes(path))).metadata or {}
+        try:
+            about = lake.schema(path).metadata or {}
+        except DamagedFileError as error:
+            yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE[path.startswith("gold/")])
+            continue
         version = about.get(b"nightgrid.schema_version", b"none").decode()
         if version not in map(str, READABLE_VERSIONS):
             yield Finding(
@@ -250,7 +259,10 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
                 f"{path} has schema version {version}, this program {SCHEMA_VERSION}",
                 f"use the nightgrid that wrote {url}, or move the file away",
             )
-    yield Finding("lake", "ok", f"{len(paths)} tables that schema version {SCHEMA_VERSION} reads")
+        else:
+            readable += 1
+    if readable or not paths:
+        yield Finding("lake", "ok", f"{readable} tables that schema version {SCHEMA_VERSION} reads")
 
 
 def check_flows() -> Iterator[Finding]:

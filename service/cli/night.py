@@ -274,6 +274,8 @@ def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:
         note(f"not fetched: {failure}")
     if len(report.fetch_failures) > MAX_FAILURES_SHOWN:
         note(f"not fetched: {len(report.fetch_failures) - MAX_FAILURES_SHOWN:,} more dates")
+    for damage in report.made_anew:
+        note(f"{report.game}: {damage}")
     for trouble in (report.source_trouble, report.failure):
         if trouble and trouble not in told:
             complain(f"{report.game}: {trouble}")

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.algebra import canonical_json
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, folder, places
 from nightgrid.workers.runs.stages import WORD_BYTES, StagePart
 
@@ -32,8 +32,6 @@ GROUP_ROWS = 16_384
 BATCH_GROUPS = 8
 """Row groups read at once, which bounds the memory of reading."""
 _METADATA = b"nightgrid.frontier"
-_DAMAGE = ("Unexpected end of stream", "Invalid page header", "Unknown encoding", "deserialize")
-"""What Parquet says of pages that are not what their headers say."""
 
 Rows = npt.NDArray[np.uint64]
 """uint64[states, row_words]: as `nightgrid.solvers.algebra.LayeredCount.rows`."""
@@ -138,10 +136,6 @@ def read_frontier(
                     yield rows, np.clip(begins - at, 0, len(rows))
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
-    except TransientError as error:
-        if any(damage in str(error) for damage in _DAMAGE):
-            raise LostFrontierError(str(error)) from error
-        raise
     if other:
         raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
 

@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.local_commit import STAGING
-from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 

@@ -12,7 +12,8 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.lake.storage import Lake, MissingFileError
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError

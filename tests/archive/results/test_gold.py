@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS, ranks_schema
-from nightgrid.archive.results.gold import ranks_path, write_gold
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS, SOLUTIONS, ranks_schema
+from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
 
@@ -99,3 +102,60 @@ def test_solutions_of_another_run_of_the_same_job_are_not_mixed_in(filled: Lake)
 def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
     write_gold(filled, STRANDS)
     assert not filled.exists(ranks_path("strands"))
+
+
+@pytest.mark.parametrize("data", [b"", b"no Parquet at all", "cut", "other columns"])
+def test_damaged_gold_is_made_anew_and_told(filled: Lake, data: bytes | str) -> None:
+    assert write_gold(filled, STRANDS, ASKS) == ()
+    whole = {path: filled.read_bytes(path) for path in filled.list("gold")}
+    assert {COUNTS_PATH, ranks_path("strands")} <= set(whole)
+    for path, before in whole.items():
+        if data == "other columns":
+            other = pa.table({"game": pa.array([1], pa.int64())})
+            filled.write_bytes(path, parquet_of(other))
+        else:
+            filled.write_bytes(path, before[:-40] if isinstance(data, str) else data)
+    told = write_gold(filled, STRANDS, ASKS)
+    assert [text.partition(" is damaged")[0].partition(":")[0] for text in told] == list(whole)
+    assert all(text.endswith("; it was made anew with the rows of strands") for text in told)
+    assert {path: filled.read_bytes(path) for path in whole} == whole
+    assert write_gold(filled, STRANDS, ASKS) == ()
+
+
+def test_other_damage_stays_an_error(filled: Lake) -> None:
+    editions = current_editions(filled, "strands").to_pylist()
+    put(filled, editions[0], "solved", [], "r0")
+    filled.write_bytes("results/r0.parquet", b"PAR1 and nothing else")
+    with pytest.raises(DamagedFileError, match=r"^results is damaged: .*results/r0\.parquet"):
+        write_gold(filled, STRANDS, ASKS)
+
+
+def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
+    filled: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_gold(filled, STRANDS, ASKS)
+    before = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    strands = game("strands")
+    read, refused = strands.from_arrays, before[1]["puzzle_id"]
+
+    def stricter(arrays: Any, row: int) -> Any:
+        puzzle = read(arrays, row)
+        if puzzle.puzzle_id == refused:
+            raise InvalidPuzzleError("newer-rule", "board", "expected something else")
+        return puzzle
+
+    monkeypatch.setattr(strands, "from_arrays", stricter)
+    assert write_gold(filled, strands, ASKS) == ()
+    after = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    assert after == [
+        row | ({"official_solution_valid": None} if row["puzzle_id"] == refused else {})
+        for row in before
+    ]
+    assert [row["official_solution_valid"] for row in after].count(None) == 1
+
+
+def parquet_of(table: pa.Table) -> bytes:
+    """Write a table as Parquet, whatever its columns."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return bytes(sink.getvalue())

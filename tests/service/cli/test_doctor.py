@@ -70,6 +70,17 @@ def test_lake_of_another_schema_version_is_a_failure(tmp_path: Path) -> None:
     assert [f.found[:44] for f in failures] == ["results/old.parquet has schema version 99, t"]
 
 
+def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
+    for folder in ("results", "gold"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bad.parquet").write_bytes(b"no Parquet")
+    failures = [f for f in check_lake(read_settings(lake=str(tmp_path))) if f.verdict == "failure"]
+    why = "is damaged: Parquet magic bytes not found in footer"
+    assert [f.found for f in failures] == [f"results/bad.parquet {why}", f"gold/bad.parquet {why}"]
+    assert failures[0].advice.startswith("restore it from a backup, or delete it")
+    assert failures[1].advice == "delete it, or do nothing: the next night makes it again"
+
+
 def test_versions_are_compared_with_the_pins(tmp_path: Path) -> None:
     pins = tmp_path / "constraints.txt"
     pins.write_text("numba==0.0.1\npytest==0.0.1\nnot-installed==1.0\n")

@@ -1,0 +1,65 @@
+"""What goes wrong in a lake: a missing or damaged file, a refusal, a failure that may pass."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from nightgrid.solvers.errors import PermanentError, TransientError
+
+_UNRECOVERABLE_ERRNOS = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
+)
+_UNRECOVERABLE = (
+    "ACCESS_DENIED",
+    "NO_SUCH_BUCKET",
+    "INVALID_ACCESS_KEY_ID",
+    "SIGNATURE_DOES_NOT_MATCH",
+    "is a directory",
+)
+"""What the message of an OSError without an errno says when trying again cannot help."""
+DAMAGE = (
+    "corrupt",
+    "CRC checksum",
+    "deserialize",
+    "Unexpected end of stream",
+    "Invalid page header",
+    "Unknown encoding",
+)
+"""What Parquet's reader says of a page that is not what its header or its checksum says."""
+
+
+class MissingFileError(PermanentError):
+    """A file that was asked for by name does not exist in the lake."""
+
+
+class DamagedFileError(PermanentError):
+    """A file of the lake does not hold what it should: its bytes, or its columns, are others."""
+
+
+@contextmanager
+def storage_errors(path: str, *, writing: bool = False) -> Iterator[None]:
+    """Turn the storage's errors into ours."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not writing:
+            raise MissingFileError(f"{path} does not exist in the lake") from error
+        text = str(error)
+        if error.errno is None and any(mark in text for mark in DAMAGE):
+            raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
+        if error.errno in _UNRECOVERABLE_ERRNOS or any(mark in text for mark in _UNRECOVERABLE):
+            raise PermanentError(f"{path}: the lake refuses: {text}") from error
+        raise TransientError(f"{path}: the lake failed: {text}") from error
+    except pa.ArrowException as error:
+        if writing:
+            raise PermanentError(f"{path} does not fit its schema: {error}") from error
+        raise DamagedFileError(f"{path} is damaged: {_first(str(error))}") from error
+
+
+def _first(text: str) -> str:
+    """Keep the first sentence of a message of Arrow, which may go on with advice for programs."""
+    return text.partition("\n")[0].partition(". ")[0].rstrip(".")
