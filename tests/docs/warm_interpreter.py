@@ -16,11 +16,11 @@ import os
 import pkgutil
 import re
 import runpy
-import signal
 import socket
 import sys
 import traceback
 import types
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +76,13 @@ def serve(path: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     print("ready", flush=True)
     while True:
         connection, _ = listener.accept()
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                # Forks that have ended.
+                pass
         if os.fork() == 0:
             listener.close()
             _work(connection)
@@ -105,7 +108,6 @@ def _load() -> None:
 
 
 def _work(connection: socket.socket) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, 4, 3)
     text = b""
     while len(text) < int.from_bytes(head, "big"):
