@@ -129,8 +129,9 @@ def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
 class Lake:
     """The tables of a lake, as Arrow tables with explicit schemas (docs/reference/lake.md).
 
-    `url` is a folder or s3://BUCKET/PREFIX. Reading creates nothing. Raises PermanentError for
-    another URL and for a table that is damaged, TransientError when the storage does not answer.
+    `url` is a folder, or s3://, gs:// or az://BUCKET/PREFIX. Reading creates nothing. Raises
+    PermanentError for another URL and for a table that is damaged, TransientError when the storage
+    does not answer.
     """
 
     def __init__(self, url: str | PathLike[str]) -> None:

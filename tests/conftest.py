@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import random
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.s3_server import s3_server
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
@@ -67,6 +70,13 @@ def seed(request: pytest.FixtureRequest) -> int:
     """The run's seed, as an integer."""
     text = request.config.option.hypothesis_seed
     return int(text) if text.isdecimal() else random.Random(text).getrandbits(32)
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """The address of an S3 server on loopback, which has a bucket called bucket."""
+    with s3_server() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,8 @@ class LoopbackServer:
             def do_GET(self) -> None:
                 outer.answer(self)
 
+            do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815
+
             def log_message(self, *_: object) -> None:
                 pass
 
@@ -31,7 +33,7 @@ class LoopbackServer:
         self._thread.start()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Write the answer to a GET."""
+        """Write the answer to a request."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     )
 
     lake: str = "lake"
-    """The lake: a local folder (made absolute here) or an S3-style URL."""
+    """The lake: a local folder (made absolute here), or s3://, gs:// or az://BUCKET/PREFIX."""
     redis_url: SecretStr | None = None
     """Server to use; unset means the embedded one. redis://, rediss:// or unix://."""
     var_dir: Path | None = None

@@ -13,13 +13,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 _UNRECOVERABLE_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
-_UNRECOVERABLE = (
-    "ACCESS_DENIED",
-    "NO_SUCH_BUCKET",
-    "INVALID_ACCESS_KEY_ID",
-    "SIGNATURE_DOES_NOT_MATCH",
-    "is a directory",
-)
+_UNRECOVERABLE = "is a directory"
 """What the message of an OSError without an errno says when trying again cannot help."""
 DAMAGE = (
     "corrupt",
@@ -51,7 +45,7 @@ def storage_errors(path: str, *, writing: bool = False) -> Iterator[None]:
         text = str(error)
         if error.errno is None and any(mark in text for mark in DAMAGE):
             raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
-        if error.errno in _UNRECOVERABLE_ERRNOS or any(mark in text for mark in _UNRECOVERABLE):
+        if error.errno in _UNRECOVERABLE_ERRNOS or _UNRECOVERABLE in text:
             raise PermanentError(f"{path}: the lake refuses: {text}") from error
         raise TransientError(f"{path}: the lake failed: {text}") from error
     except pa.ArrowException as error:

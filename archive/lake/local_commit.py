@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import time
 import uuid
@@ -21,6 +22,8 @@ STAGING = ".staging"
 """Folder of half-written files: inside the lake, so that it is on the lake's file system even
 when the lake is a mount point, but beside the tables and never called *.parquet, so that no
 reader's glob finds it."""
+LOCK = "create.lock"
+"""File among the half-written ones that a process locks while it looks for a name and takes it."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What hard links fail with where a file system has none."""
 
@@ -35,16 +38,8 @@ class LocalFolder:
             raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
         folder = Path(url if parts is None else url2pathname(parts.path))
         self._folder = folder.expanduser().resolve()
-        self._has_links: bool | None = None
         self.url = str(self._folder)
         self.filesystem = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
-
-    @property
-    def is_exclusive(self) -> bool:
-        """Whether the file system knows hard links; without them all but for an instant."""
-        if self._has_links is None:
-            self._has_links = has_links(self._folder / STAGING)
-        return self._has_links is not False
 
     def commit(
         self,
@@ -55,6 +50,8 @@ class LocalFolder:
         durable: bool,
     ) -> bool:
         """Write a file under its name, with `new` unless another has it."""
+        if new and isinstance(path, str) and (self._folder / path).exists():
+            return False
         place = link if new else rename
         return put(self._folder, STAGING, path, fill, place, durable=durable)
 
@@ -68,6 +65,8 @@ class LocalFolder:
             return 0
         swept = 0
         for staged in (self._folder / STAGING).iterdir():
+            if staged.name == LOCK:
+                continue
             try:
                 age_s = time.time() - staged.stat().st_mtime
             except FileNotFoundError:  # its writer has just put it into its place
@@ -131,27 +130,19 @@ def link(staged: Path, target: Path) -> bool:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # A file system without hard links: as good as it can be had there.
+        return _rename_new(staged, target)
+    return True
+
+
+def _rename_new(staged: Path, target: Path) -> bool:
+    """Give a staged file its name unless another has it, where there are no hard links.
+
+    All who do so wait for one another: the lock ends with its holder, however that ends. It is
+    never deleted, because another process may wait for it.
+    """
+    with (staged.parent / LOCK).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         return not target.exists() and rename(staged, target)
-    return True
-
-
-def has_links(folder: Path) -> bool | None:
-    """Tell whether the file system of a folder knows hard links; None before there is one."""
-    if not folder.is_dir():
-        return None
-    probe = folder / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
-    second = probe.with_suffix(".link.tmp")
-    try:
-        probe.touch()
-        second.hardlink_to(probe)
-    except OSError as error:
-        # Whatever else is wrong, the next write tells.
-        return error.errno not in _NO_LINKS
-    finally:
-        probe.unlink(missing_ok=True)
-        second.unlink(missing_ok=True)
-    return True
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The lake: tables and bytes under a local folder or an S3-style URL, every write atomic."""
+"""The lake: tables and bytes under a local folder or in an object store, every write atomic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from nightgrid.archive.lake.conforming import columns_to_read, conform, select, 
 from nightgrid.archive.lake.encoding import check_declared, parquet_writer
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
-from nightgrid.archive.lake.s3 import Bucket
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -40,10 +39,6 @@ class Storage(Protocol):
     filesystem: pafs.FileSystem
     """Reads, lists and deletes files by their paths in the lake."""
 
-    @property
-    def is_exclusive(self) -> bool:
-        """Whether of several writers of a new file one is told so."""
-
     def commit(
         self,
         path: str | Callable[[], str],
@@ -55,8 +50,9 @@ class Storage(Protocol):
         """Write what `fill` writes as one file, which shows when it is complete.
 
         A function is asked for the path once the file is filled, and again when there is a file of
-        that name, until it names the same. With `new` a file that is there stays. What is not
-        `durable` may be lost in a power failure. Returns whether the file was written.
+        that name, until it names the same. With `new` a file that is there stays: of several
+        writers of one file, in any processes on any hosts, one writes it and is told so. What is
+        not `durable` may be lost in a power failure. Returns whether the file was written.
         """
 
     def sync_deleted(self, path: str) -> None:
@@ -66,18 +62,30 @@ class Storage(Protocol):
         """Delete what killed writers left half-written; return how many files that were."""
 
 
-STORAGES: dict[str, Callable[[str], Storage]] = {"file": LocalFolder, "s3": Bucket}
+def _objects(url: str) -> Storage:
+    # Takes 60 ms, which commands on a folder can do without.
+    from nightgrid.archive.lake.object_store import Objects
+
+    return Objects(url)
+
+
+STORAGES: dict[str, Callable[[str], Storage]] = {
+    "file": LocalFolder,
+    "s3": _objects,
+    "gs": _objects,
+    "az": _objects,
+}
 """What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is a
-module beside s3.py with a class that does what `Storage` says, and an entry here."""
+module beside object_store.py with a class that does what `Storage` says, and an entry here."""
 
 
 class Lake:
-    """A lake at a local folder or an S3-style URL, through pyarrow filesystems.
+    """A lake at a local folder or in an object store, through pyarrow filesystems.
 
     Paths are relative to the lake, with "/" between names. A file is either as it was or entirely
-    new: locally it is staged, fsynced, renamed and its folder fsynced; on S3 it is one upload,
-    which becomes visible when it is complete. Open a lake after a fork, not before: the S3 client
-    does not survive one.
+    new: locally it is staged, fsynced, renamed and its folder fsynced; in an object store it is
+    one upload, which becomes visible when it is complete. Open a lake after a fork, not before:
+    clients of object stores do not survive one.
 
     Raises TransientError where trying again may help (network, full disk) and PermanentError
     where it will not (no permission, damaged file, path outside of the lake).
@@ -97,29 +105,24 @@ class Lake:
 
     @classmethod
     def open(cls, url: str) -> Lake:
-        """Open a lake: "lake", "/abs/lake", "file:///abs/lake" or "s3://bucket/prefix?OPTIONS".
+        """Open a lake: "lake", "/abs/lake", "file:///abs/lake", or "s3://bucket/prefix?OPTIONS".
 
-        OPTIONS are endpoint_override (host:port, or http://host:port), scheme, region and
-        anonymous=true; credentials come from the environment or the AWS files, never from the
-        URL, because URLs are logged. Nothing is created before the first write.
+        gs:// and az:// likewise. OPTIONS are endpoint_override (host:port, or http://host:port),
+        scheme and anonymous=true; on S3 region, on Azure account. Credentials come from the
+        environment or the service's files, never from the URL, because URLs are logged. Nothing
+        is created before the first write.
 
         Raises PermanentError for any other URL.
         """
         if not url.strip() or "\0" in url:
-            raise PermanentError(f"lake is {url!r}; expected a folder or s3://BUCKET/PREFIX")
+            raise PermanentError(
+                f"lake is {url!r}; expected a folder, or s3://, gs:// or az://BUCKET/PREFIX"
+            )
         scheme = url.partition("://")[0] if "://" in url else "file"
         if scheme not in STORAGES:
             expected = f"a folder, {' or '.join(STORAGES)}"
             raise PermanentError(f"lake scheme {scheme!r} is unknown; expected {expected}")
         return cls(STORAGES[scheme](url))
-
-    @property
-    def is_exclusive(self) -> bool:
-        """Whether of several writers of a new file one is told so.
-
-        On S3 all that overlap are, and in a folder without hard links all but for an instant.
-        """
-        return self._storage.is_exclusive
 
     def write_table(self, path: str, table: pa.Table) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
@@ -131,11 +134,10 @@ class Lake:
     def create_table(self, path: str, table: pa.Table) -> bool:
         """Write a table unless the file is there already; tell whether it was written.
 
-        Of several writers at once the first wins: locally always, on S3 unless they end within
-        the time of one upload.
+        Of several writers at once, on any hosts, one does.
         """
         fill = _filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
-        return not self.exists(path) and self._commit(path, fill, new=True)
+        return self._commit(path, fill, new=True)
 
     def write_row_groups(
         self, path: str, tables: Iterable[pa.Table], schema: pa.Schema, *, new: bool = False
@@ -145,7 +147,7 @@ class Lake:
         With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
         """
         fill = _filled(path, tables, schema)
-        return not (new and self.exists(path)) and self._commit(path, fill, new=new)
+        return self._commit(path, fill, new=new)
 
     def stream_row_groups(
         self,
@@ -174,6 +176,10 @@ class Lake:
     def write_bytes(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write a file of bytes; what is not `durable` as `write_spill`."""
         self._commit(path, lambda sink: sink.write(data), durable=durable)
+
+    def create_bytes(self, path: str, data: bytes) -> bool:
+        """Write a file of bytes unless the file is there already, as `create_table`."""
+        return self._commit(path, lambda sink: sink.write(data), new=True)
 
     def read_bytes(self, path: str) -> bytes:
         """Read a whole file.

@@ -204,7 +204,7 @@ def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
 
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
-    """Write, replace, read and delete a file, and compare the schema versions of the tables."""
+    """Write, replace, create, read and delete a file, and compare the schemas of the tables."""
     from nightgrid.archive.lake.local_commit import STAGING
     from nightgrid.archive.lake.storage import Lake
 
@@ -217,6 +217,8 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
         for text in (b"first\n", b"second\n"):
             lake.write_bytes(path, text)
         replaced = lake.read_bytes(path) == b"second\n"
+        # What another has created must stay: runs of several drivers rest on it.
+        kept = not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
         lake.delete(path)
     except (NightgridError, OSError) as error:
         advice = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
@@ -228,6 +230,13 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
         f"{settings.lake} can be written, files are replaced at once",
         f"{settings.lake}: a replaced file still reads as before",
         "use a storage that replaces files at once",
+    )
+    yield _either(
+        "lake: new files",
+        kept,
+        "a file that is there is not created again",
+        f"{settings.lake}: a file that is there is replaced by one that is created",
+        "use a storage that heeds If-None-Match, or one driver and one night at a time",
     )
     if not replaced:
         return

@@ -109,7 +109,8 @@ LakeOption = Annotated[
     str | None,
     typer.Option(
         metavar="FOLDER|URL",
-        help="The lake: a folder or s3://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, else ./lake.",
+        help="The lake: a folder, or s3://, gs:// or az://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, "
+        "else ./lake.",
     ),
 ]
 

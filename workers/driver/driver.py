@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver.chunk_records import State
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.executors import Executor
-from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun, wait_for_plan
+from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from nightgrid.workers.logs import get_logger
@@ -111,8 +111,6 @@ def drive(
             return _Driver(lake, growing, executor, collector, watch, settings)
 
         watch()
-        if done is None:
-            wait_for_plan(lake, run_id, check_planner, stop)
         driver = begin()
         while done is None and not stop.is_set():
             if not _worked(driver, stop, settings):
@@ -214,10 +212,10 @@ class _Driver:
         self._reconciler.listen(LOOK_SECONDS if soon else self.settings.poll_seconds)
 
     def _read_again(self) -> None:
-        """Read results again that a slower execution may have replaced, or a worker taken back."""
+        """Read results again that a worker may have taken back."""
         table = self.growing.table
         for chunk in list(table):
-            if chunk.state is State.READ and (chunk.is_staged or not self.lake.is_exclusive):
+            if chunk.state is State.READ and chunk.is_staged:
                 table.move("read_again", chunk.place)
 
     def _report(self) -> None:

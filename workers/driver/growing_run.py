@@ -6,7 +6,6 @@ staged counts go on when every part of a stage is read.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -72,7 +71,12 @@ class GrowingRun:
 
     def check_planner(self) -> None:
         """Raise if the run is not planned to its end and no process plans it any more."""
-        _check_planned(self.run, self._check_planner)
+        if self.run.planned:
+            return
+        if self._check_planner is None:
+            run_id = self.run.run_id
+            raise PermanentError(f"run {run_id} is not planned to its end, and no process plans it")
+        self._check_planner()
 
     def take_in_plan(self) -> None:
         """Go on, if it is time to look, with what the planner has added."""
@@ -205,27 +209,6 @@ class GrowingRun:
         numbers = (chunk.column("job_no").combine_chunks() for chunk in chunks)
         went_on = zip(origins, numbers, strict=True) if kind == "split" else ()
         self.table.add(segment, parts, went_on)
-
-
-def _check_planned(run: Run, check_planner: Callable[[], None] | None) -> None:
-    if run.planned:
-        return
-    if check_planner is None:
-        raise PermanentError(f"run {run.run_id} is not planned to its end, and no process plans it")
-    check_planner()
-
-
-def wait_for_plan(
-    lake: Lake, run_id: str, check_planner: Callable[[], None] | None, stop: threading.Event
-) -> None:
-    """Wait until a run may be worked: where files are not created exclusively, until it is planned.
-
-    There its planner might write over what a driver has added, or the other way round.
-    """
-    while not lake.is_exclusive and not has_plan(lake, run_id):
-        _check_planned(open_run(lake, run_id), check_planner)
-        if stop.wait(10 * LOOK_SECONDS):
-            return
 
 
 def open_table(lake: Lake, run: Run) -> ChunkTable:

@@ -156,8 +156,8 @@ def is_full(chunks: int, rows: int) -> bool:
 def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
     """Tell whether what was gathered of a run while it was worked is right at its end.
 
-    It is not where a slower worker has put a part with other rows split over one that was taken
-    in, which can happen on S3, or where a chunk was broken up.
+    It is not where rows of a chunk that was taken in went on elsewhere, because it came back split
+    to another driver, or was broken up.
     """
     still = {ref.place for ref in run.chunks()} - read_expanded(
         lake, run.run_id, run.segments

@@ -5,17 +5,19 @@ import errno
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+from obstore.store import MemoryStore
 
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import MissingFileError
-from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.local_commit import LOCK, STAGING
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -43,13 +45,10 @@ def rows(*rules: str) -> pa.Table:
     )
 
 
-def object_store(patch: pytest.MonkeyPatch, *folders: str) -> Lake:
-    """What every S3-style store goes through: uploads instead of renames."""
-    store = pafs._MockFileSystem()
-    for folder in folders:
-        store.create_dir(f"bucket/{folder}")
-    files = pafs.SubTreeFileSystem("bucket", store)
-    patch.setattr("nightgrid.archive.lake.s3.connect", lambda _url: files)
+def object_store(patch: pytest.MonkeyPatch) -> Lake:
+    """What every object store goes through: uploads instead of renames."""
+    store = MemoryStore()
+    patch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
     return Lake.open("s3://bucket")
 
 
@@ -59,7 +58,7 @@ def any_lake(
 ) -> Lake:
     if request.param == "folder":
         return Lake.open(str(tmp_path / "lake"))
-    return object_store(monkeypatch, "quarantine", "other")
+    return object_store(monkeypatch)
 
 
 def test_a_lake_that_does_not_exist_reads_as_empty_and_is_not_created(tmp_path: Path) -> None:
@@ -163,21 +162,6 @@ def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
     assert [step.split(":")[0] for step in steps] == ["lake", "new", STAGING, "folder"]
 
 
-def test_a_lake_without_hard_links_is_not_exclusive(
-    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert lake.is_exclusive, "nothing is known before the first write"
-    lake.write_bytes("other/x", b"1")
-    assert lake.is_exclusive
-
-    def refuse(*_: object) -> None:
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
-    assert not Lake.open(lake.url).is_exclusive
-    assert list((tmp_path / "lake" / STAGING).iterdir()) == []
-
-
 def test_a_failed_write_leaves_the_old_file_and_nothing_staged(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +180,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_staged(
 def test_an_upload_starts_only_when_the_whole_file_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lake = object_store(monkeypatch, "quarantine")
+    lake = object_store(monkeypatch)
 
     def torn() -> object:
         yield rows("new")
@@ -308,27 +292,135 @@ def test_a_lake_without_permission_is_a_permanent_error(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_a_table_is_created_once_even_by_writers_at_once(lake: Lake) -> None:
+def without_links(patch: pytest.MonkeyPatch) -> None:
+    """Make every folder one of a file system that knows no hard links."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    patch.setattr(Path, "hardlink_to", refuse)
+
+
+@pytest.fixture(params=["folder", "folder without hard links", "object store"])
+def racing_lake(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Lake:
+    if request.param == "object store":
+        return object_store(monkeypatch)
+    if request.param == "folder without hard links":
+        without_links(monkeypatch)
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def test_a_table_is_created_once_even_by_writers_at_once(racing_lake: Lake) -> None:
+    lake = racing_lake
     tables = [rows(f"rule-{i}") for i in range(8)]
+    together = threading.Barrier(8, timeout=20)
+
+    def create(table: pa.Table) -> bool:
+        together.wait()
+        return lake.create_table("quarantine/q.parquet", table)
+
     with ThreadPoolExecutor(8) as pool:
-        created = list(
-            pool.map(lambda table: lake.create_table("quarantine/q.parquet", table), tables)
-        )
+        created = list(pool.map(create, tables))
     assert created.count(True) == 1
     assert lake.read_table("quarantine/q.parquet", QUARANTINE).equals(tables[created.index(True)])
     assert lake.list() == ["quarantine/q.parquet"]
     assert lake.sweep_staging(0.0) == 0
 
 
-def test_a_writer_that_saw_no_file_does_not_replace_one(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_that_saw_no_file_does_not_replace_one(racing_lake: Lake) -> None:
     first, second = rows("first"), rows("second")
-    assert lake.create_table("quarantine/q.parquet", first)
-    # As if the first writer had come between the look and the write of the second.
-    monkeypatch.setattr(lake, "exists", lambda _: False)
-    assert not lake.create_table("quarantine/q.parquet", second)
-    assert lake.read_table("quarantine/q.parquet", QUARANTINE).equals(first)
+
+    def while_another_creates() -> Iterator[pa.Table]:
+        # The look for the file, if there is one, is behind the second writer here.
+        assert racing_lake.create_table("quarantine/q.parquet", first)
+        yield second
+
+    made = while_another_creates()
+    assert not racing_lake.write_row_groups("quarantine/q.parquet", made, QUARANTINE, new=True)
+    assert racing_lake.read_table("quarantine/q.parquet", QUARANTINE).equals(first)
+
+
+def test_a_name_is_asked_for_until_one_is_free(racing_lake: Lake) -> None:
+    names = iter(["quarantine/0.parquet", "quarantine/1.parquet", "quarantine/1.parquet"])
+    racing_lake.create_table("quarantine/0.parquet", rows("taken"))
+
+    def stream() -> bool:
+        return racing_lake.stream_row_groups([rows("new")], QUARANTINE, dict, lambda: next(names))
+
+    assert stream()
+    assert racing_lake.read_table("quarantine/1.parquet", QUARANTINE).equals(rows("new"))
+    names = iter(["quarantine/1.parquet"] * 2)
+    assert not stream()
+
+
+CREATE = """
+import os, sys, time
+from pathlib import Path
+from nightgrid.archive.lake.storage import Lake
+
+def refuse(*_):
+    raise OSError(95, "no hard links")
+
+if sys.argv[2] == "without":
+    Path.hardlink_to = refuse
+lake, mark = Lake.open(sys.argv[1]), sys.argv[3]
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(60):
+    won = lake.create_bytes(f"race/{number}", mark.encode())
+    print(int(won), flush=True)
+"""
+
+
+@pytest.mark.parametrize("links", ["with", "without"])
+def test_of_two_processes_one_creates_a_file(links: str, tmp_path: Path) -> None:
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", CREATE, str(tmp_path / "lake"), links, mark],
+            cwd=Path(__file__).parents[3],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for mark in "ab"
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("\n")
+        racer.stdin.flush()
+    won = [racer.communicate(timeout=60)[0].split() for racer in racers]
+    lake = Lake.open(str(tmp_path / "lake"))
+    assert [len(told) for told in won] == [60, 60]
+    for number, told in enumerate(zip(*won, strict=True)):
+        assert sorted(told) == ["0", "1"]
+        assert lake.read_bytes(f"race/{number}") == b"ab"[told.index("1") :][:1]
+
+
+def test_a_lock_ends_with_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from nightgrid.archive.lake.storage import Lake\n"
+        "def refuse(*_): raise OSError(95, 'no hard links')\n"
+        "Path.hardlink_to = refuse\n"
+        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Lake.open(sys.argv[1]).create_bytes('other/x', b'1')\n"
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "lake")], cwd=root, check=False
+    )
+    assert done.returncode == -9
+    assert (tmp_path / "lake" / STAGING / LOCK).is_file()
+    without_links(monkeypatch)
+    lake = Lake.open(str(tmp_path / "lake"))
+    assert lake.create_table("quarantine/q.parquet", rows("a"))
+    assert lake.sweep_staging(older_than_s=-1.0) == 1, "a lock is nothing half-written"
+    assert (tmp_path / "lake" / STAGING / LOCK).is_file()
 
 
 def test_a_folder_that_is_being_made_lists_as_empty_or_as_it_is(tmp_path: Path) -> None:

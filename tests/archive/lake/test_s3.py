@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 
+from benchmarks.create_race import Told, race
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import MissingFileError
@@ -22,35 +23,14 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    try:
-        from moto.server import ThreadedMotoServer
-    except ImportError:
-        if os.environ.get("CI") == "true":
-            pytest.fail("moto is not installed")
-        pytest.skip("moto is not installed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        server.start()
-        host, port = server.get_host_and_port()
-        url = f"http://{host}:{port}"
-        httpx.put(f"{url}/bucket", trust_env=False).raise_for_status()
-        yield url
-        server.stop()
-
-
 def test_the_same_ingest_gives_the_same_files_as_in_a_folder(
-    endpoint: str,
+    s3_endpoint: str,
     lake: Lake,
     write_archive: Callable[..., Path],
     now: Callable[[], dt.datetime],
 ) -> None:
     folder = write_archive("source", {"2026-01-01": 1, "2026-01-02": 2})
-    remote = Lake.open(f"s3://bucket/lake?endpoint_override={endpoint}")
+    remote = Lake.open(f"s3://bucket/lake?endpoint_override={s3_endpoint}")
     for each in (lake, remote):
         fetch(each, FolderSource(folder), now=now)
         assert normalise(each).editions_added == 6
@@ -63,8 +43,8 @@ def test_the_same_ingest_gives_the_same_files_as_in_a_folder(
     assert (again.new, normalise(remote).payloads) == ([], 0)
 
 
-def test_reads_and_errors_of_an_object_store(endpoint: str) -> None:
-    lake = Lake.open(f"s3://bucket/errors?scheme=http&endpoint_override={endpoint[7:]}")
+def test_reads_and_errors_of_an_object_store(s3_endpoint: str) -> None:
+    lake = Lake.open(f"s3://bucket/errors?scheme=http&endpoint_override={s3_endpoint[7:]}")
     assert lake.list("") == []
     lake.write_bytes("a/large", bytes(11_000_000))
     assert len(lake.read_bytes("a/large")) == 11_000_000
@@ -75,8 +55,63 @@ def test_reads_and_errors_of_an_object_store(endpoint: str) -> None:
         lake.read_bytes("a/large")
 
 
-def test_a_missing_bucket_is_permanent_and_a_dead_server_transient(endpoint: str) -> None:
+def test_a_missing_bucket_is_permanent_and_a_dead_server_transient(s3_endpoint: str) -> None:
     with pytest.raises(PermanentError, match="refuses"):
-        Lake.open(f"s3://nobody/x?endpoint_override={endpoint}").write_bytes("a", b"1")
+        Lake.open(f"s3://nobody/x?endpoint_override={s3_endpoint}").write_bytes("a", b"1")
     with pytest.raises(TransientError, match="failed"):
         Lake.open("s3://bucket/x?endpoint_override=http://127.0.0.1:9").write_bytes("a", b"1")
+
+
+RACE = """
+import sys
+from nightgrid.archive.lake.storage import Lake
+
+lake, mark = Lake.open(sys.argv[1]), sys.argv[2].encode()
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(40):
+    print(int(lake.create_bytes(f"race/{number}", mark)), flush=True)
+"""
+
+
+def test_of_two_processes_one_creates_an_object(s3_endpoint: str) -> None:
+    url = f"s3://bucket/two?endpoint_override={s3_endpoint}"
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACE, url, mark],
+            cwd=Path(__file__).parents[3],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for mark in "ab"
+    ]
+    for racer in racers:
+        assert racer.stdout is not None
+        assert racer.stdout.readline() == "ready\n"
+    for racer in racers:
+        assert racer.stdin is not None
+        racer.stdin.write("\n")
+        racer.stdin.flush()
+    won = [racer.communicate(timeout=60)[0].split() for racer in racers]
+    assert [len(told) for told in won] == [40, 40]
+    lake = Lake.open(url)
+    for number, told in enumerate(zip(*won, strict=True)):
+        assert sorted(told) == ["0", "1"]
+        assert lake.read_bytes(f"race/{number}") == b"ab"[told.index("1") :][:1]
+
+
+def test_segments_are_created_once_by_drivers_at_once(s3_endpoint: str) -> None:
+    # The short form of `python -m benchmarks.create_race`.
+    told = race(f"s3://bucket/segments?endpoint_override={s3_endpoint}", rounds=10, drivers=8)
+    assert told == Told(rounds=10, won_by_one=10, right=10)
+
+
+def test_a_large_file_that_is_created_and_one_that_replaces_it(s3_endpoint: str) -> None:
+    lake = Lake.open(f"s3://bucket/large?endpoint_override={s3_endpoint}")
+    first, second = bytes(20 * 2**20), b"1" * (20 * 2**20)
+    assert lake.create_bytes("a", first)
+    assert not lake.create_bytes("a", second)
+    assert lake.read_bytes("a") == first
+    lake.write_bytes("a", second)
+    assert lake.read_bytes("a") == second

@@ -316,12 +316,9 @@ def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, set
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on(
-    lake, settings, monkeypatch
-):
-    # As on S3: in a folder the first part stands.
-    monkeypatch.setattr(Lake, "is_exclusive", False)
+def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, settings):
     run_id = plan(lake, toy.boards(3))
+    late = []
 
     def mark(path, job):
         """Write a part as it is where the chunk had no time for one of its jobs."""
@@ -329,19 +326,19 @@ def test_a_part_that_a_slower_execution_overwrites_with_other_rows_split_goes_on
             toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
         ).to_pylist()
         rows[job] |= {"status": "split", "children": AGAIN, "count": None}
-        lake.write_table(path, pa.Table.from_pylist(rows, PARTS))
+        late.append(lake.create_table(path, pa.Table.from_pylist(rows, PARTS)))
 
     class Late(InlineExecutor):
         def poll(self, run_id, timeout_s):
             events = super().poll(run_id, timeout_s)
             for event in events:
-                if event.ref.segment < 2:
-                    mark(ref.result_path, event.ref.segment)
+                mark(event.ref.result_path, event.ref.segment)
             return events
 
     run = open_run(lake, run_id)
     ref = run.chunks()[0]
     summary = drive(lake, run_id, Late(lake, settings), settings=settings)
+    assert late == [False]
     assert summary.statuses == {"solved": 3}
     solved = solve_rows(toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
     expected = {row["job_id"]: row["count"] for row in solved.to_pylist()}

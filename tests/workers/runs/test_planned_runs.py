@@ -351,12 +351,10 @@ def check_whole(lake, run_id, table):
     assert sorted(rows.column("puzzle_id").to_pylist()) == table.column("puzzle_id").to_pylist()
 
 
-@pytest.mark.parametrize("storage", ["exclusive", "not exclusive"])
 @pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
 def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
-    lake, monkeypatch, small_segments, when, storage
+    lake, monkeypatch, small_segments, when
 ):
-    monkeypatch.setattr(Lake, "is_exclusive", storage == "exclusive")
     table = puzzles([8] * 150)
     with planner_killed(monkeypatch, when):
         plan_run(lake, GAME, table, COUNT, BUDGET)

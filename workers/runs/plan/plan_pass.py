@@ -186,10 +186,6 @@ class PlanPass(OpenJobs):
         self.cost_s += sum(segment.chunk_cost_s)
         self._cut_s += sum(segment.chunk_cost_s)
 
-    def has_all(self, jobs: KeySet) -> bool:
-        """Tell whether other jobs are among those that the pass has seen."""
-        return all(bool(self.seen.holds(keys).all()) for keys in jobs.runs())
-
     def pieces(self) -> Iterator[Piece]:
         """Make the chunks of the plan."""
         held: deque[_Jobs] = deque()

@@ -17,7 +17,7 @@ from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game
-from nightgrid.workers.runs.job_keys import Answers, KeySet, keys_of, read_answers
+from nightgrid.workers.runs.job_keys import Answers, read_answers
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     asked_path,
@@ -162,11 +162,6 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
         stream_plan(lake, _some(chain([first], pieces), rows), first, next_path)
         seen += 1
         rows = min(2 * rows, SEGMENT_ROWS_MAX)
-    if not lake.is_exclusive and not _holds(lake, plan, run_id):
-        # Planners have written over one another. No driver is at the run yet: plan it anew.
-        for path in lake.list(f"{folder(run_id)}/manifest"):
-            lake.delete(path)
-        raise SegmentTakenError(f"run {run_id}: planners have written over one another")
 
 
 def stream_plan(lake: Lake, pieces: Iterable[Piece], first: Piece, path: Callable[[], str]) -> None:
@@ -190,19 +185,6 @@ def stream_plan(lake: Lake, pieces: Iterable[Piece], first: Piece, path: Callabl
 
     if not lake.stream_row_groups(chunks(), first.chunks[0].schema, about, path):
         raise SegmentTakenError(f"another planner or driver has added {path()}")
-
-
-def _holds(lake: Lake, plan: PlanPass, run_id: str) -> bool:
-    """Tell whether the manifest has the very jobs of a pass, each under one number."""
-    jobs = KeySet()
-    numbers: set[int] = set()
-    for segment in read_segments(lake, run_id):
-        for rows in lake.iter_row_groups(
-            segment_path(run_id, segment.number), ["job_no", "job_id"]
-        ):
-            jobs.add(keys_of(rows.column("job_id")))
-            numbers.update(rows.column("job_no").to_pylist())
-    return len(jobs) == len(numbers) == plan.job_count and plan.has_all(jobs)
 
 
 def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:

@@ -244,29 +244,6 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
     assert len(streamed) == len(kinds) - 1, "no segment was written twice"
 
 
-def test_a_segment_that_was_lost_is_planned_again(lake, monkeypatch):
-    monkeypatch.setattr(Lake, "is_exclusive", False)
-    begin(lake)
-
-    def stream(*arguments):
-        stream_plan(*arguments)
-        if not lost and len(lake.list(f"runs/run={RUN_ID}/manifest")) == 3:
-            # As when another upload ends within this one, with less in it.
-            rows = lake.read_row_group(segment_path(RUN_ID, 2), 0)
-            schema = lake.schema(segment_path(RUN_ID, 2))
-            lost.append(1)
-            lake.write_row_groups(segment_path(RUN_ID, 2), [rows.slice(0, 1)], schema)
-
-    lost = []
-    stream_plan = planning.stream_plan
-    monkeypatch.setattr(planning, "stream_plan", stream)
-    extend(lake)
-    rows = [row["puzzle_id"] for row in planned_jobs(lake) if row["part_path"] in ("", "0")]
-    assert lost
-    check_plan(lake)
-    assert sorted(rows) == sorted(BOARDS.column("puzzle_id").to_pylist())
-
-
 def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
     monkeypatch.setattr(plan_pass, "DIVIDE_S", 0.0)
     begin(lake)
@@ -427,35 +404,6 @@ def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
 
 def statuses(lake, ref):
     return lake.read_table(ref.result_path, PARTS).column("status").to_pylist()
-
-
-def test_where_files_are_not_created_exclusively_a_plan_is_worked_when_it_is_complete(
-    lake, settings, monkeypatch, tmp_path
-):
-    monkeypatch.setattr(Lake, "is_exclusive", False)
-    begin(lake)
-    gate = threading.Event()
-
-    def stop():
-        if lake.exists(segment_path(RUN_ID, 3)):
-            gate.wait(5.0)
-
-    before_segments(monkeypatch, stop)
-    planner = planner_beside(lake)
-    seen = []
-
-    def check():
-        seen.append(len(lake.list(f"runs/run={RUN_ID}/parts")))
-        if len(seen) == 3:
-            gate.set()
-
-    executor = InlineExecutor(lake, settings)
-    summary = drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
-    planner.join()
-    assert summary.finished
-    assert len(seen) >= 3
-    assert not any(seen)
-    check_results(lake, tmp_path)
 
 
 def test_a_disk_that_stays_full_costs_the_early_answers_alone(

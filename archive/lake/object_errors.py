@@ -1,0 +1,85 @@
+"""Errors of object stores as OSErrors, in one sentence each."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from obstore.exceptions import BaseError, GenericError
+
+from nightgrid.solvers.errors import PermanentError
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>([^<]+)</Code>")
+_MESSAGE = re.compile(r"<Message>([^<]+)</Message>")
+_QUERY = re.compile(r"\?\S*")
+"""What an address has behind its path: of Azure that may be a signature."""
+_NO_STORE = ("NoSuchBucket", "ContainerNotFound", "specified bucket does not exist")
+_NO_IDENTITY = ("169.254.169.254", "169.254.170.2", "metadata.google.internal")
+"""Where clients ask for credentials when they were given none."""
+_NO_CREDENTIALS = (
+    "no credentials were found in the environment or the service's files, and this machine has no "
+    "role there"
+)
+_TRY_AGAIN = frozenset({408, 409, 425, 429})
+"""Answers of the 400s after which the same request may succeed."""
+TEXT_CHARS = 300
+
+_first_pid: int | None = None
+
+
+class StoreRefusedError(PermissionError):
+    """An object store refuses for good: no permission, no bucket, a request it does not know."""
+
+    def __init__(self, text: str) -> None:
+        """Take a sentence; the number is what makes a lake's error permanent."""
+        super().__init__(text)
+        self.errno = errno.EACCES
+
+
+@contextmanager
+def os_errors() -> Iterator[None]:
+    """Turn what obstore raises into FileNotFoundError, StoreRefusedError or OSError.
+
+    Raises PermanentError in a process that was forked after a store was used: the threads that
+    send requests do not live there, and the request would wait for ever.
+    """
+    global _first_pid
+    if _first_pid is None:
+        _first_pid = os.getpid()
+    elif _first_pid != os.getpid():
+        raise PermanentError("an object store was used before a fork; open lakes after it")
+    try:
+        yield
+    except FileNotFoundError as error:
+        text = str(error)
+        if any(mark in text for mark in _NO_STORE):
+            raise StoreRefusedError(_sentence(text)) from None
+        raise FileNotFoundError(_sentence(text)) from None
+    except GenericError as error:
+        text = str(error)
+        if any(host in text for host in _NO_IDENTITY):
+            raise OSError(_NO_CREDENTIALS) from None
+        status = _STATUS.search(text)
+        refused = status is not None and (
+            300 <= int(status[1]) < 500 and int(status[1]) not in _TRY_AGAIN
+        )
+        # An address elsewhere is answered by a redirect, which carries no status here.
+        kind = StoreRefusedError if refused or "configured region" in text else OSError
+        raise kind(_sentence(text)) from None
+    except BaseError as error:
+        raise StoreRefusedError(_sentence(str(error))) from None
+
+
+def _sentence(text: str) -> str:
+    """Take the store's own words out of what obstore says, or the first line of it."""
+    status, code, message = (part.search(text) for part in (_STATUS, _CODE, _MESSAGE))
+    if message is not None:
+        marks = [code[1]] if code else []
+        marks += [f"HTTP {status[1]}"] if status else []
+        return f"{message[1].strip().rstrip('.')} ({', '.join(marks)})"
+    line = _QUERY.sub("", text.partition("\n")[0]).strip()
+    return line if len(line) <= TEXT_CHARS else f"{line[:TEXT_CHARS]}…"

@@ -1,0 +1,129 @@
+"""Clients of object stores, by the URLs of lakes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from obstore.exceptions import BaseError
+from obstore.store import AzureStore, GCSStore, ObjectStore, S3Store
+
+from nightgrid.archive.lake.aws_profile import find_identity
+from nightgrid.solvers.errors import PermanentError
+
+CONNECT_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 60.0
+"""How long a store may send nothing, a small upload included."""
+UPLOAD_BYTES = 8 * 2**20
+"""Beyond this size an upload may take ..."""
+LARGE_TIMEOUT_S = 3600.0
+"""... so long as a whole. Reading what is large, too."""
+MAX_RETRIES = 4
+RETRY_TIMEOUT_S = 20.0
+"""No request is tried again when so long has passed."""
+_COMMON = frozenset({"anonymous", "endpoint_override", "scheme"})
+_OPTIONS: Mapping[str, frozenset[str]] = {
+    "s3": _COMMON | {"region"},
+    "gs": _COMMON,
+    "az": _COMMON | {"account"},
+}
+_WHERE_CREDENTIALS = {
+    "s3": "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the AWS files",
+    "gs": "the environment (GOOGLE_APPLICATION_CREDENTIALS) or the files of gcloud",
+    "az": "the environment (AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN)",
+}
+
+
+def connect(url: str, *, large: bool = False) -> ObjectStore:
+    """Open a bucket or container, or a folder in one; with `large`, for uploads that take long.
+
+    Raises PermanentError for a URL that is none. Nothing is sent.
+    """
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    scheme = parts.scheme
+    if parts.username is not None or parts.password is not None:
+        raise PermanentError(
+            f"the lake's URL carries credentials; expected them in {_WHERE_CREDENTIALS[scheme]}"
+        )
+    unknown = sorted(options.keys() - _OPTIONS[scheme])
+    if unknown or not parts.netloc:
+        trouble = f"unknown options {', '.join(unknown)}" if unknown else "no bucket"
+        raise PermanentError(
+            f"lake {url!r} has {trouble}; expected {scheme}://BUCKET/PREFIX, with options "
+            f"{', '.join(sorted(_OPTIONS[scheme]))}"
+        )
+    arguments: dict[str, Any] = {
+        "prefix": parts.path.strip("/") or None,
+        "client_options": {
+            "allow_http": True,
+            "connect_timeout": timedelta(seconds=CONNECT_TIMEOUT_S),
+            "read_timeout": timedelta(seconds=LARGE_TIMEOUT_S if large else REQUEST_TIMEOUT_S),
+            "timeout": timedelta(seconds=LARGE_TIMEOUT_S),
+        },
+        "retry_config": {
+            "max_retries": MAX_RETRIES,
+            "retry_timeout": timedelta(seconds=RETRY_TIMEOUT_S),
+        },
+    }
+    if options.get("anonymous", "false").lower() == "true":
+        arguments["skip_signature"] = True
+    try:
+        return _STORES[scheme](parts.netloc, _endpoint(scheme, options), options, arguments)
+    except (BaseError, ValueError) as error:
+        trouble = str(error).partition("\n")[0]
+        raise PermanentError(f"lake {url!r} cannot be opened: {trouble}") from error
+
+
+def _endpoint(scheme: str, options: Mapping[str, str]) -> str:
+    """Say where requests go, "" for the service itself."""
+    endpoint = options.get("endpoint_override", "").rstrip("/")
+    if endpoint and "://" not in endpoint:
+        endpoint = f"{options.get('scheme', 'https')}://{endpoint}"
+    if not endpoint and "scheme" in options:
+        raise PermanentError(f"the lake's option scheme needs endpoint_override in {scheme}://")
+    return endpoint
+
+
+def _s3(
+    bucket: str, endpoint: str, options: Mapping[str, str], arguments: dict[str, Any]
+) -> ObjectStore:
+    provider, region = None, options.get("region")
+    if "skip_signature" not in arguments:
+        provider, usual_region = find_identity(os.environ)
+        region = region or usual_region
+    if endpoint:
+        arguments["endpoint"] = endpoint
+        region = region or "us-east-1"
+    if region:
+        arguments["region"] = region
+    # A lake deletes one file at a time, which every store of this kind can do.
+    return S3Store(bucket, disable_bulk_delete=True, credential_provider=provider, **arguments)
+
+
+def _gs(
+    bucket: str, endpoint: str, _options: Mapping[str, str], arguments: dict[str, Any]
+) -> ObjectStore:
+    if endpoint:
+        arguments["base_url"] = endpoint
+    return GCSStore(bucket, **arguments)
+
+
+def _az(
+    container: str, endpoint: str, options: Mapping[str, str], arguments: dict[str, Any]
+) -> ObjectStore:
+    if "account" in options:
+        arguments["account_name"] = options["account"]
+    if endpoint:
+        arguments["endpoint"] = endpoint
+    return AzureStore(container, **arguments)
+
+
+_STORES: Mapping[str, Callable[[str, str, Mapping[str, str], dict[str, Any]], ObjectStore]] = {
+    "s3": _s3,
+    "gs": _gs,
+    "az": _az,
+}

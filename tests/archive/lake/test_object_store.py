@@ -1,0 +1,326 @@
+"""Lakes in object stores: what is sent, and what becomes of troubles."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.lake import object_files, object_store, object_url
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError, TransientError
+from tests.archive.lake.object_server import META, ObjectServer
+
+IDENTITY = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "GOOGLE_BEARER_TOKEN": "test",
+    "AZURE_STORAGE_ACCOUNT_KEY": "dGVzdA==",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+@pytest.fixture(autouse=True)
+def identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
+        monkeypatch.delenv(name)
+    for name, value in IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(object_store, "PAUSE_S", 0.001)
+    monkeypatch.setattr(object_url, "MAX_RETRIES", 0)
+
+
+@pytest.fixture(params=["s3", "gs", "az"])
+def server(request: pytest.FixtureRequest) -> Iterator[ObjectServer]:
+    with ObjectServer(request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def s3() -> Iterator[ObjectServer]:
+    with ObjectServer("s3") as server:
+        yield server
+
+
+def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None:
+    lake = Lake.open(server.lake())
+    assert lake.list() == []
+    lake.write_bytes("runs/run=1/a b.json", b"old, and longer")
+    lake.write_bytes("runs/run=1/a b.json", b"new")
+    lake.write_bytes("runs/run=10/x", b"")
+    assert lake.read_bytes("runs/run=1/a b.json") == b"new"
+    assert lake.read_bytes("runs/run=10/x") == b""
+    assert lake.list() == ["runs/run=1/a b.json", "runs/run=10/x"]
+    assert lake.list("runs/run=1") == ["runs/run=1/a b.json"]
+    assert lake.list("runs/run=1/a b.json") == []
+    assert [lake.exists(name) for name in ("runs", "runs/run=10/x", "run", "x")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    for _ in range(2):
+        lake.delete("runs/run=1/a b.json")
+    with pytest.raises(MissingFileError, match="does not exist in the lake"):
+        lake.read_bytes("runs/run=1/a b.json")
+    assert sorted(server.objects) == ["lake/runs/run=10/x"]
+
+
+def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectServer) -> None:
+    lake = Lake.open(server.lake())
+    assert lake.create_bytes("a", b"first")
+    assert not lake.create_bytes("a", b"second")
+    lake.write_bytes("a", b"third")
+    puts = [request for request in server.requests if request.method == "PUT"]
+    condition = "x-goog-if-generation-match" if server.service == "gs" else "if-none-match"
+    value = "0" if server.service == "gs" else "*"
+    assert [request.headers.get(condition) for request in puts] == [value, value, None]
+    assert f"{META[server.service]}nightgridwriter" in puts[0].headers
+    assert lake.read_bytes("a") == b"third"
+
+
+def test_of_writers_at_once_one_creates_a_file(server: ObjectServer) -> None:
+    for number in range(2):
+        together = threading.Barrier(8, timeout=20)
+
+        def race(mark: int, path: str = f"race/{number}") -> bool:
+            lake = Lake.open(server.lake())
+            together.wait()  # noqa: B023
+            return lake.create_bytes(path, b"%d" % mark)
+
+        with ThreadPoolExecutor(8) as pool:
+            won = list(pool.map(race, range(8)))
+        assert won.count(True) == 1
+        winner = b"%d" % won.index(True)
+        assert Lake.open(server.lake()).read_bytes(f"race/{number}") == winner
+
+
+@pytest.mark.parametrize("retries", [0, 4])
+@pytest.mark.parametrize("trouble", ["lost", "lost 503", "503", "500"])
+def test_a_create_whose_answer_is_lost_is_known_as_ones_own(
+    server: ObjectServer, trouble: str, retries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_url, "MAX_RETRIES", retries)
+    server.troubles = [trouble]
+    lake = Lake.open(server.lake())
+    assert lake.create_bytes("a", b"mine"), "sent again, it finds its own file"
+    assert not lake.create_bytes("a", b"mine"), "another write with the same bytes is another"
+
+
+def test_a_conflict_on_s3_is_tried_again(s3: ObjectServer) -> None:
+    # "On a 409 failure you should retry the upload": PutObject, If-None-Match.
+    s3.troubles = ["409"]
+    assert Lake.open(s3.lake()).create_bytes("a", b"mine")
+
+
+def test_a_create_that_always_fails_is_transient(server: ObjectServer) -> None:
+    server.troubles = ["503"] * 3
+    with pytest.raises(TransientError, match=r"a: the lake failed: .*503"):
+        Lake.open(server.lake()).create_bytes("a", b"mine")
+    assert server.troubles == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 405, 301])
+def test_what_a_store_refuses_is_permanent_and_asked_once(
+    server: ObjectServer, status: int
+) -> None:
+    for writes in (
+        lambda lake: lake.write_bytes("a", b"1"),
+        lambda lake: lake.create_bytes("a", b"1"),
+    ):
+        server.troubles, server.requests = [str(status)], []
+        with pytest.raises(PermanentError, match="a: the lake refuses: ") as refusal:
+            writes(Lake.open(server.lake()))
+        assert "\n" not in str(refusal.value)
+        assert len(server.requests) == 1
+
+
+def test_a_missing_bucket_is_permanent_whatever_is_asked(server: ObjectServer) -> None:
+    lake = Lake.open(server.lake().replace("//bucket", "//nobody"))
+    for ask in (
+        lake.list,
+        lambda: lake.read_bytes("a"),
+        lambda: lake.exists("a/b"),
+        lambda: lake.write_bytes("a", b""),
+        lambda: lake.create_bytes("a", b""),
+        lambda: lake.delete("a"),
+    ):
+        with pytest.raises(PermanentError, match="refuses: There is no such bucket"):
+            ask()
+
+
+def test_no_signature_of_a_url_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_KEY")
+    monkeypatch.setenv("AZURE_STORAGE_SAS_TOKEN", "sv=2024&sig=SECRET")
+    with ObjectServer("az") as server:
+        lake = Lake.open(server.lake())
+        lake.write_bytes("a", b"1")
+        assert "sig=SECRET" in server.requests[0].path
+        server.troubles = ["403", "500"]
+        for kind in (PermanentError, TransientError):
+            with pytest.raises(kind) as refusal:
+                lake.write_bytes("a", b"1")
+            assert "SECRET" not in str(refusal.value)
+    with pytest.raises(TransientError) as refusal:
+        lake.read_bytes("a")
+    assert "SECRET" not in str(refusal.value)
+
+
+def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = Lake.open(server.lake())
+    data = os.urandom(5_000)
+    lake.write_bytes("a", data)
+    server.requests.clear()
+    assert lake.read_bytes("a") == data
+    assert [request.method for request in server.requests] == ["GET"]
+    monkeypatch.setattr(object_files, "FIRST_BYTES", 100)
+    assert lake.read_bytes("a") == data
+    with lake._fs.open_input_file("a") as file:
+        assert file.size() == 5_000
+        for begin, length in ((0, 10), (4_950, 50), (4_990, 100), (90, 20), (4_000, 1)):
+            assert file.read_at(length, begin) == data[begin : begin + length]
+        file.seek(4_999)
+        assert file.read() == data[-1:]
+        assert file.read() == b""
+
+
+def test_a_large_file_replaces_another_in_parts_and_is_created_in_one(
+    s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_store, "CREATED_BYTES_MAX", 99)
+    lake = Lake.open(s3.lake())
+    assert lake.create_bytes("a", bytes(99))
+    with pytest.raises(PermanentError, match="100 bytes are more than one request carries"):
+        lake.create_bytes("b", bytes(100))
+    assert lake.list() == ["a"]
+
+
+def test_anonymous_requests_bear_no_signature(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        for name in IDENTITY:
+            patch.delenv(name)
+        Lake.open(server.lake("&anonymous=true")).list()
+    Lake.open(server.lake()).list()
+    assert ["authorization" in request.headers for request in server.requests] == [False, True]
+
+
+# -- who one is on S3 ------------------------------------------------------------------------
+
+
+def identity_of(server: ObjectServer) -> str:
+    Lake.open(server.lake()).exists("a")
+    return server.requests[-1].headers["authorization"]
+
+
+def test_keys_come_from_the_environment_then_from_the_files(
+    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/credentials").write_text(
+        "[default]\naws_access_key_id = DEFAULT\naws_secret_access_key = x\n"
+        "[other]\naws_access_key_id = OTHER\naws_secret_access_key = x\naws_session_token = T\n"
+    )
+    (tmp_path / ".aws/config").write_text("[profile other]\nregion = eu-north-1\n")
+    assert "Credential=test/" in identity_of(s3)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    assert "Credential=DEFAULT/" in identity_of(s3)
+    monkeypatch.setenv("AWS_PROFILE", "other")
+    assert "Credential=OTHER/" in identity_of(s3)
+    assert "/eu-north-1/" in identity_of(s3)
+    assert s3.requests[-1].headers["x-amz-security-token"] == "T"
+    moved = (tmp_path / ".aws/credentials").rename(tmp_path / "elsewhere")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(moved))
+    assert "Credential=OTHER/" in identity_of(s3)
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    assert "/eu-west-1/" in identity_of(s3)
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(PermanentError, match="AWS_PROFILE is 'nobody'"):
+        identity_of(s3)
+
+
+def test_a_profile_that_signs_in_elsewhere_goes_through_boto3_or_says_that_it_needs_it(
+    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    told = '{"Version": 1, "AccessKeyId": "MADE", "SecretAccessKey": "x"}'
+    (tmp_path / "told.json").write_text(told)
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/config").write_text(
+        f"[default]\ncredential_process = cat {tmp_path}/told.json\n"
+    )
+    assert "Credential=MADE/" in identity_of(s3)
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(PermanentError, match="which boto3 does and is not installed"):
+        identity_of(s3)
+
+
+def test_a_broken_file_of_credentials_is_named(
+    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/credentials").write_text("key without section\n")
+    with pytest.raises(PermanentError, match=r"\.aws/credentials cannot be read as an AWS file"):
+        identity_of(s3)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("gs://", "no bucket"),
+        ("gs://bucket/x?region=here", "unknown options region"),
+        ("az://container/x?account=a&color=red", "unknown options color"),
+        ("az://container/x", "Account must be specified"),
+        ("az://key:secret@container/x", "carries credentials"),
+        ("s3://bucket/x?scheme=http", "needs endpoint_override"),
+    ],
+)
+def test_a_url_that_is_no_lake_is_refused(url: str, message: str) -> None:
+    with pytest.raises(PermanentError, match=message) as refusal:
+        Lake.open(url)
+    assert "secret" not in str(refusal.value)
+
+
+FORKED = """
+import os, sys
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError
+
+before = sys.argv[2] == "before"
+if before:
+    Lake.open(sys.argv[1]).exists("a")
+pid = os.fork()
+if pid == 0:
+    try:
+        Lake.open(sys.argv[1]).exists("a")
+    except PermanentError as error:
+        os._exit(7 if "before a fork" in str(error) else 8)
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize(("when", "code"), [("after", 0), ("before", 7)])
+def test_a_process_forked_after_a_store_was_used_is_told_so(
+    s3: ObjectServer, when: str, code: int
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, s3.lake(), when],
+        cwd=Path(__file__).parents[3],
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == code
