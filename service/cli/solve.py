@@ -201,11 +201,13 @@ def show(
     check_picture(svg)
 
     def draw(found: Found, published: Published) -> Exit:
-        played, shown = game_of(found.game), view(found.game)
+        shown = view(found.game)
         puzzle, official = published.puzzle, published.solution
         if svg is not None:
             write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
         if json:
+            # Drawing needs no kernels, and these come with the game.
+            played = game_of(found.game)
             value = head_json(found, puzzle) | {"puzzle": played.puzzle_to_json(puzzle)}
             if solution:
                 value["solution"] = None if official is None else played.solution_to_json(official)

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from nightgrid.service.cli.app import COMMANDS
+from nightgrid.service.games import service_plug
 from tests.service.scenes import environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 
 NAMES = [command.name for command in COMMANDS]
-HEAVY = ("numba", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich")
+HEAVY = ("numba", "numpy", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich")
 
 
 def python(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -68,7 +69,10 @@ def test_no_command_shows_help_and_version_is_printed(invoke: Invoke) -> None:
 
 
 def test_help_and_show_load_nothing_heavy(tmp_path: Path) -> None:
-    for words in (["--help"], ["solve", "--help"], ["show", "missing.json"]):
+    sample = service_plug("pips").sample
+    assert sample is not None
+    board = str(sample / "2026-01-01.json")
+    for words in (["--help"], ["solve", "--help"], ["show", "missing.json"], ["show", board]):
         done = python(
             "import sys; from nightgrid.service.cli.app import main; "
             f"main({words}); "
