@@ -75,7 +75,7 @@ def count(
         str | None,
         typer.Option(
             metavar="ASK",
-            help="count, first, all, all(LIMIT), or in some games best(K). Default: count, of "
+            help="count, first, all, all(LIMIT), or in some games best(K). Default: count; for "
             "Tiles, which has no counts, first.",
         ),
     ] = None,
@@ -112,9 +112,9 @@ def count(
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command; once it has ended, the same command does
     nothing and says so. Rows that break a rule go to the corpus's quarantine. A generator spec is
-    GAME:n=BOARDS,seed=SEED with options between commas: of Pips mix (published, easy, medium, hard,
-    loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
-    duplicates; of Letter Boxed sides, letters, vowels; of Tiles tiles, layers, shapes.
+    GAME:n=BOARDS,seed=SEED with options between commas: for Pips mix (published, easy, medium,
+    hard, loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
+    duplicates; for Letter Boxed sides, letters, vowels; for Tiles tiles, layers, shapes.
     Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
     budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
     is poison, 3 bad input, 130 stopped or cancelled.

@@ -40,7 +40,7 @@ def generate(
             "--out",
             "-o",
             metavar="FOLDER",
-            help="Write FOLDER/DATE.json (of Tiles FOLDER/NUMBER.json); without it, one payload a "
+            help="Write FOLDER/DATE.json (for Tiles FOLDER/NUMBER.json); without it, one payload a "
             "line goes to standard output.",
         ),
     ] = None,
@@ -53,7 +53,7 @@ def generate(
             min=1,
             max=MAX_DAYS,
             metavar="N",
-            help="Number of payloads. Default: 30 of Pips, 5 of other games.",
+            help="Number of payloads. Default: 30 for Pips, 5 for other games.",
         ),
     ] = None,
     seed: Annotated[

@@ -197,7 +197,7 @@ def demo(
     It ends with a board and its solution, a table of counts and times, and what to do next.
 
     The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
-    themes of Strands. Exit code: 0 done, 1 something outside failed, 5 as of nightgrid nightly.
+    themes of Strands. Exit code: 0 done, 1 something outside failed, 5 as nightgrid nightly.
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.night.settings import NightGame, NightSettings

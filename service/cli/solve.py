@@ -124,9 +124,10 @@ def solve(
     Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
     pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
     file of that name goes before a reference.
-    Without --first, --count, --all or --best it finds one solution, of Strands and Letter Boxed the
-    best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several puzzles
-    the largest of these. A bad puzzle does not keep the others of its payload from being solved.
+    Without --first, --count, --all or --best it finds one solution, for Strands and Letter Boxed
+    the best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several
+    puzzles the largest of these. A bad puzzle does not keep the others of its payload from being
+    solved.
     """
     from nightgrid.service.options.reading import read_sources
 

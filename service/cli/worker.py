@@ -96,7 +96,7 @@ def warmup(
         bool,
         typer.Option(
             "--all",
-            help="Compile those kernels, too, that no published board needs: of Pips those for "
+            help="Compile those kernels, too, that no published board needs: for Pips those for "
             "large boards, which are otherwise compiled when the first such board comes.",
         ),
     ] = False,
