@@ -3,7 +3,7 @@
 A page's blocks are run in their order by bash, in a folder that holds the tracked files and no
 others. `nightgrid` and `python` there are programs that have the command run in a fork of one warm
 process (tests/docs/warm_interpreter.py), nights and counts with --inline --no-prefect, so that all
-pages together take seconds. Workers are started as they are. `NIGHTGRID_DOCS_REAL=1` runs every
+pages together take seconds. Workers are started as they are. `DOCS_REAL=1` runs every
 command as a process of its own, with the workers and with the Prefect that a reader would have.
 """
 

@@ -44,7 +44,7 @@ LIBRARIES = (
     "rich.table",
 )
 """What commands import late, so that those without it are quick."""
-REAL = "NIGHTGRID_DOCS_REAL"
+REAL = "DOCS_REAL"
 """Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
 CLIENT = """#!{python} -ISE
 import json, os, signal, socket, sys
