@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 
+from nightgrid.archive import outages
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import app, client_app, configuration
 from nightgrid.workers.broker.redis_keys import connect
@@ -138,11 +139,23 @@ def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_p
     settings = quick_settings(
         tmp_path, redis_url="redis://user:secret@127.0.0.1:1/0", broker_patience_seconds=0.5
     )
+    told: list[tuple[str, object]] = []
+
+    class Listener:
+        def begin(self, outage):
+            told.append(("begin", outage.what))
+
+        def end(self, what, *, answers):
+            told.append(("end", answers))
+
     with (
+        outages.told_to(Listener()),
         pytest.raises(TransientError) as caught,
         local_cluster(settings, roles=("server", "batch")),
     ):
         pass
+    assert told[0] == ("begin", "the Redis server at 127.0.0.1:1")
+    assert told[-1] == ("end", False)
     assert str(caught.value).startswith(
         "the Redis server at 127.0.0.1:1, which NIGHTGRID_REDIS_URL names, did not answer for 0.5 s"
     )
