@@ -1,15 +1,22 @@
-"""Every tunable of the workers, read from NIGHTGRID_* environment variables."""
+"""Every tunable of the workers, from NIGHTGRID_* environment variables and nightgrid.toml."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
@@ -20,6 +27,16 @@ from nightgrid.workers.runs.stages import (
     STAGE_PARTS_MIN,
     STAGE_ROWS,
     StageSizes,
+)
+from nightgrid.workers.settings_sources import (
+    CONFIG_VARIABLE,
+    NO_CONFIG,
+    check_variables,
+    config_path,
+    faults_of,
+    masked,
+    read_config,
+    variable,
 )
 
 SOCKET_PATH_BYTES = 100
@@ -34,7 +51,11 @@ class Settings(BaseSettings):
     """Settings of workers, driver and embedded server. All times in seconds, sizes in bytes."""
 
     model_config = SettingsConfigDict(
-        env_prefix="NIGHTGRID_", env_ignore_empty=True, frozen=True, extra="ignore"
+        env_prefix="NIGHTGRID_",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        allow_inf_nan=False,
     )
 
     lake: str = "lake"
@@ -143,6 +164,19 @@ class Settings(BaseSettings):
     stop_seconds: float = Field(default=15.0, ge=0)
     """How long stopping processes are waited for before they are killed."""
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - no .env file is read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor a folder of secrets
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let options go before the environment, and the environment before nightgrid.toml."""
+        told = read_config(config_path(), cls.model_fields)
+        return init_settings, env_settings, InitSettingsSource(settings_cls, told)
+
     @field_validator("lake")
     @classmethod
     def _absolute(cls, value: str) -> str:
@@ -154,7 +188,9 @@ class Settings(BaseSettings):
     def _known_games(cls, value: str) -> str:
         unknown = [name for name in _names(value) if name not in GAMES]
         if unknown:
-            raise ValueError(f"unknown game {unknown[0]!r}; expected some of {', '.join(GAMES)}")
+            raise ValueError(
+                f"names an unknown game {unknown[0]!r}; expected some of {', '.join(GAMES)}"
+            )
         return value
 
     @field_validator("redis_url", mode="before")
@@ -167,9 +203,10 @@ class Settings(BaseSettings):
         longest = max(self.budget_seconds, self.batch_chunk_seconds + self.batch_slice_seconds)
         if not longest < self.hard_limit_seconds < self.visibility_timeout_seconds:
             raise ValueError(
-                f"expected kernel budget ({longest:g} s) < hard limit "
-                f"({self.hard_limit_seconds:g} s) < visibility timeout "
-                f"({self.visibility_timeout_seconds} s)"
+                f"NIGHTGRID_HARD_LIMIT_SECONDS is {self.hard_limit_seconds:g}; expected more than "
+                f"the kernels' longest time ({longest:g}: NIGHTGRID_BUDGET_SECONDS, "
+                "NIGHTGRID_BATCH_CHUNK_SECONDS) and less than NIGHTGRID_VISIBILITY_TIMEOUT_SECONDS "
+                f"({self.visibility_timeout_seconds})"
             )
         return self
 
@@ -270,7 +307,8 @@ class Settings(BaseSettings):
 
     def environment(self) -> dict[str, str]:
         """Write the settings as environment variables, so that child processes share them."""
-        env: dict[str, str] = {}
+        # What is unset here stays unset there, whatever folder a child works in.
+        env: dict[str, str] = {CONFIG_VARIABLE: NO_CONFIG}
         for name in type(self).model_fields:
             value = getattr(self, name)
             if isinstance(value, SecretStr):
@@ -278,6 +316,39 @@ class Settings(BaseSettings):
             if value is not None:
                 env[f"NIGHTGRID_{name.upper()}"] = str(value)
         return env
+
+
+def load_settings(**given: Any) -> Settings:
+    """Read the settings; options that are not None go before all else.
+
+    Raises PermanentError, in one sentence, for each value that is wrong: where it stands, what it
+    is and what was expected; and for a variable or a key of the file that is no setting.
+    """
+    options = {name: value for name, value in given.items() if value is not None}
+    check_variables(Settings.model_fields)
+    try:
+        return Settings(**options)
+    except ValidationError as error:
+        errors = iter(error.errors())
+        faults = faults_of(errors, Settings.model_fields, options, config_path())
+        raise PermanentError("; ".join(faults)) from error
+
+
+def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
+    """List the settings that are said: (name, value without its password, where it is said)."""
+    path = config_path()
+    told = read_config(path, Settings.model_fields)
+    found = []
+    for name in Settings.model_fields:
+        value = getattr(settings, name)
+        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        if name in given:
+            found.append((name, masked(text), "option"))
+        elif os.environ.get(variable(name)):
+            found.append((name, masked(text), "environment"))
+        elif name in told:
+            found.append((name, masked(text), str(path)))
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -175,7 +175,8 @@ def _root(
     """Solve and count grid puzzles: one file, a queue of them, or an archive every night.
 
     Answers go to standard output, everything else to standard error; --json makes every answer
-    one JSON object a line. Settings are environment variables that begin with NIGHTGRID_.
+    one JSON object a line. Settings are environment variables that begin with
+    NIGHTGRID_, or keys of nightgrid.toml.
     """
     if context.invoked_subcommand is None:
         print(context.get_help())

@@ -8,12 +8,12 @@ import re
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import Exit, emit, plural, say, say_table
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.registry import GAMES, game
@@ -32,6 +32,7 @@ _BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
 """Releases from which Prefect 3.8 fails, while `pip check` stays green."""
 
 
+_AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
 _AGAINST_DAMAGE = (
     "restore it from a backup, or delete it: what is derived from other tables is made again",
     "delete it, or do nothing: the next night makes it again",
@@ -54,10 +55,11 @@ def _either(
     return Finding(check, "ok", found) if well else Finding(check, bad, otherwise, advice)
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
+def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
     """Run every check, one after the other. A check that fails does not stop the next."""
     checks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
         ("python", check_python),
+        ("settings", lambda: check_settings(settings, given)),
         ("versions", check_versions),
         ("kernels", check_kernels),
         ("server", lambda: check_server(settings)),
@@ -70,6 +72,18 @@ def examine(settings: Settings) -> Iterator[Finding]:
         except Exception as error:  # noqa: BLE001 - a doctor reports whatever goes wrong
             text = str(error) if isinstance(error, NightgridError) else f"{error!r}"
             yield Finding(name, "failure", text, "see the error")
+
+
+def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
+    """Name the file of settings, and each setting that is said with where; no password is shown."""
+    from nightgrid.workers.settings import origins
+    from nightgrid.workers.settings_sources import CONFIG_NAME, config_path
+
+    path = config_path()
+    file = f"no {CONFIG_NAME} here, and NIGHTGRID_CONFIG is not set" if path is None else str(path)
+    yield Finding("settings", "ok", file)
+    for name, value, where in origins(settings, given):
+        yield Finding("settings", "ok", f"{name} = {value} ({where})")
 
 
 def check_python() -> Iterator[Finding]:
@@ -205,9 +219,15 @@ def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
     """Write, replace, create, read and delete a file, and compare the schemas of the tables."""
+    from nightgrid.archive.lake import place
     from nightgrid.archive.lake.local_commit import STAGING
     from nightgrid.archive.lake.storage import Lake
 
+    try:
+        place.check_lake(settings.lake)
+    except PermanentError as error:
+        yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
+        return
     lake = Lake.open(settings.lake)
     base = Path(settings.lake)
     here = [] if "://" in settings.lake else [base, base / STAGING, base / "doctor"]
@@ -221,8 +241,7 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
         kept = not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
         lake.delete(path)
     except (NightgridError, OSError) as error:
-        advice = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
-        yield Finding("lake", "failure", str(error), advice)
+        yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
         return
     yield _either(
         "lake",
@@ -292,9 +311,13 @@ def doctor(lake: LakeOption = None, json: Json = False) -> int:
 
     Exit code: 0 all is well (warnings included), 1 something failed.
     """
-    settings = read_settings(lake=lake)
+    if lake == "":
+        raise PermanentError("--lake is empty; expected a folder or a URL")
+    from nightgrid.workers.settings import load_settings
+
+    settings = load_settings(lake=lake)
     findings = []
-    for finding in examine(settings):
+    for finding in examine(settings, () if lake is None else ("lake",)):
         findings.append(finding)
         if json:
             emit(finding._asdict())

@@ -179,24 +179,21 @@ def check_range(value: float | None, option: str, most: float, *, least: float =
 
 
 def read_settings(**given: Any) -> Settings:
-    """Read the settings from the environment; options that are not None go before it.
+    """Read the settings; options that are not None go before environment and file.
 
-    Raises PermanentError that names the option or every variable with a wrong value.
+    Commands that take a lake give `lake`, perhaps None: a place where none can lie is refused.
+    Raises PermanentError that names the option, variable or key of every wrong value.
     """
     if given.get("lake") == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")
-    from pydantic import ValidationError
+    from nightgrid.workers.settings import load_settings
 
-    from nightgrid.workers.settings import Settings
+    settings = load_settings(**given)
+    if "lake" in given:
+        from nightgrid.archive.lake.place import check_lake
 
-    try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{_variable(fault['loc'])}: {fault['msg'].removeprefix('Value error, ')}"
-            for fault in error.errors()
-        )
-        raise PermanentError(faults) from error
+        check_lake(settings.lake)
+    return settings
 
 
 def default_budget() -> Budget:
@@ -209,10 +206,6 @@ def default_budget() -> Budget:
     if is_set or Path(SETTINGS_FILE).exists():
         return read_settings().budget
     return Budget()
-
-
-def _variable(place: tuple[int | str, ...]) -> str:
-    return f"NIGHTGRID_{'_'.join(map(str, place)).upper()}" if place else "settings"
 
 
 def run_options(lake: str | None, processes: int | None, *, inline: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 
 from nightgrid.service.cli.doctor import check_lake, check_persistence, check_server, check_versions
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.workers.settings import load_settings
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -53,7 +54,7 @@ def test_server_that_forgets_is_a_failure(about: dict[str, object], verdicts: li
 def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    (finding,) = check_lake(read_settings(lake=str(blocked / "lake")))
+    (finding,) = check_lake(load_settings(lake=str(blocked / "lake")))
     assert finding.verdict == "failure"
     assert "--lake" in finding.advice
     assert stat.S_ISREG(blocked.stat().st_mode)

@@ -275,7 +275,9 @@ def test_wrong_setting_names_its_variable(invoke: Invoke, monkeypatch: pytest.Mo
     monkeypatch.setenv("NIGHTGRID_BUDGET_NODES", "many")
     code, _, err = invoke("status")
     assert code == 3
-    assert err.startswith("nightgrid: NIGHTGRID_BUDGET_NODES: ")
+    assert err == (
+        "nightgrid: NIGHTGRID_BUDGET_NODES is many; expected a whole number of 1 or more\n"
+    )
 
 
 def test_unexpected_error_is_one_line_too(

@@ -1,0 +1,65 @@
+"""Whether a lake can lie where it is wanted: looked at before anything is started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from nightgrid.solvers.errors import PermanentError
+
+SCHEMES = ("file", "s3", "gs", "az")
+EXPECTED = "expected a folder that can be read and written, or a URL such as s3://BUCKET/PREFIX"
+
+
+def check_lake(url: str) -> None:
+    """Raise PermanentError where no lake can lie at a path or URL.
+
+    Nothing is made, and nothing is asked over a network: of a bucket only the URL is read. A
+    folder that is not there is well where it can be made.
+    """
+    trouble = _trouble(url)
+    if trouble:
+        raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
+
+
+def _trouble(url: str) -> str:
+    if not url.strip() or "\0" in url:
+        return "is no path"
+    scheme = url.partition("://")[0] if "://" in url else "file"
+    if scheme not in SCHEMES:
+        return f"has the unknown scheme {scheme!r}"
+    try:
+        parts = urlsplit(url if "://" in url else "")
+    except ValueError:
+        return "is no URL"
+    if scheme != "file":
+        if parts.password is not None or parts.username is not None:
+            # The URL is left out of the sentence, which logs keep.
+            raise PermanentError(
+                "the lake's URL carries credentials; expected them in the environment, or where "
+                "the store's own tools keep them"
+            )
+        return "" if parts.netloc else "names no bucket"
+    if parts.netloc not in ("", "localhost"):
+        return "names a host"
+    folder = Path(url2pathname(parts.path) if "://" in url else url).expanduser().absolute()
+    try:
+        return _of_folder(folder)
+    except OSError as error:
+        return f"cannot be looked at ({error.strerror})"
+
+
+def _of_folder(folder: Path) -> str:
+    there = folder
+    while not there.exists() and there != there.parent:
+        if there.is_symlink():
+            return "is a link to nothing" if there == folder else f"lies below {there}, a dead link"
+        there = there.parent
+    if not there.is_dir():
+        return "is a file" if there == folder else f"lies below {there}, which is a file"
+    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+        whose = "" if there == folder else f" in {there}"
+        return f"cannot be read and written{whose} (permission denied)"
+    return ""

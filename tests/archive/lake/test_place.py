@@ -1,0 +1,61 @@
+"""A place where no lake can lie is refused in one sentence, before anything is made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.lake.place import EXPECTED, SCHEMES, check_lake
+from nightgrid.archive.lake.storage import STORAGES
+from nightgrid.solvers.errors import PermanentError
+
+
+def test_every_storage_has_its_scheme() -> None:
+    assert set(SCHEMES) == set(STORAGES)
+
+
+@pytest.mark.parametrize(
+    "url", ["{}", "{}/new/lake", "file://{}", "s3://bucket/prefix", "gs://b", "az://c/p"]
+)
+def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
+    check_lake(url.format(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "trouble"),
+    [
+        ("{}/file", "is a file"),
+        ("{}/file/lake", "lies below {}/file, which is a file"),
+        ("{}/dead", "is a link to nothing"),
+        ("ftp://host/lake", "has the unknown scheme 'ftp'"),
+        ("s3://", "names no bucket"),
+        ("file://host/lake", "names a host"),
+        (" ", "is no path"),
+    ],
+)
+def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "dead").symlink_to(tmp_path / "nothing")
+    url, trouble = url.replace("{}", str(tmp_path)), trouble.replace("{}", str(tmp_path))
+    with pytest.raises(PermanentError) as error:
+        check_lake(url)
+    assert str(error.value) == f"lake {url!r} {trouble}; {EXPECTED}"
+
+
+def test_a_folder_without_permission_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermanentError, match=r"cannot be read and written \(permission denied\)"):
+        check_lake(str(tmp_path))
+    with pytest.raises(PermanentError, match=f"written in {tmp_path} "):
+        check_lake(str(tmp_path / "lake"))
+
+
+def test_credentials_are_refused_and_not_shown() -> None:
+    with pytest.raises(PermanentError, match=r"^the lake's URL carries credentials; ") as error:
+        check_lake("s3://me:secret@bucket/lake")
+    assert "secret" not in str(error.value)

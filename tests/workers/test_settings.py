@@ -1,0 +1,91 @@
+"""Settings come from options, the environment and a file, in this order, and say what is wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.settings import Settings, load_settings, origins
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, with no settings in the environment."""
+    for name in list(os.environ):
+        if name.startswith("NIGHTGRID_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_option_environment_file_default_in_this_order(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = Settings.model_fields["interactive_processes"].default
+    assert load_settings().interactive_processes == default
+    (folder / "nightgrid.toml").write_text("interactive_processes = 5\n")
+    assert load_settings().interactive_processes == 5
+    monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "6")
+    assert load_settings().interactive_processes == 6
+    assert load_settings(interactive_processes=7).interactive_processes == 7
+    monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "")
+    assert load_settings(interactive_processes=None).interactive_processes == 5
+
+
+def test_paths_of_a_file_are_relative_to_its_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "etc").mkdir()
+    (folder / "etc" / "mine.toml").write_text('lake = "data/lake"\nvar_dir = "run"\n')
+    monkeypatch.setenv("NIGHTGRID_CONFIG", "etc/mine.toml")
+    settings = load_settings()
+    assert settings.lake == str(folder / "etc" / "data" / "lake")
+    assert settings.side_dir == folder / "etc" / "run"
+    (folder / "etc" / "mine.toml").write_text('lake = "s3://bucket/lake"\n')
+    assert load_settings().lake == "s3://bucket/lake"
+
+
+def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(folder: Path) -> None:
+    (folder / "nightgrid.toml").write_text("poll_seconds = 0.25\nbudget_nodes = 7\n")
+    parent = load_settings(batch_processes=3)
+    other = folder / "other"
+    other.mkdir()
+    (other / "nightgrid.toml").write_text('poll_seconds = 9\nredis_url = "redis://elsewhere"\n')
+    program = "from nightgrid.workers.settings import Settings; print(Settings().environment())"
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=other,
+        env={**os.environ, **parent.environment()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == str(parent.environment())
+
+
+def test_what_is_said_is_listed_with_its_place_and_without_passwords(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "nightgrid.toml"
+    file.write_text('redis_url = "redis://me:secret@host:6379/0"\nbudget_seconds = 5\n')
+    monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "4")
+    assert origins(load_settings(lake="x"), ["lake"]) == [
+        ("lake", str(folder / "x"), "option"),
+        ("redis_url", "redis://me:***@host:6379/0", str(file)),
+        ("budget_seconds", "4.0", "environment"),
+    ]
+
+
+@pytest.mark.parametrize("name", [n for n, f in Settings.model_fields.items() if f.metadata])
+def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"NIGHTGRID_{name.upper()}", "-1")
+    with pytest.raises(PermanentError) as error:
+        load_settings()
+    text = str(error.value)
+    assert text.startswith(f"NIGHTGRID_{name.upper()} is -1; expected a ")
+    assert "or more" in text or "above 0" in text or " from " in text

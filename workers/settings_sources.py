@@ -1,0 +1,171 @@
+"""Where settings come from: options, the environment, nightgrid.toml; and what is wrong with one.
+
+An option goes before the environment, the environment before the file, the file before the
+default. The file is the one that NIGHTGRID_CONFIG names, else nightgrid.toml in the current folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import annotated_types
+from pydantic.fields import FieldInfo
+
+from nightgrid.solvers.errors import PermanentError
+
+PREFIX = "NIGHTGRID_"
+CONFIG_VARIABLE = "NIGHTGRID_CONFIG"
+CONFIG_NAME = "nightgrid.toml"
+NO_CONFIG = os.devnull
+"""What NIGHTGRID_CONFIG says where no file is to be read: child processes have every setting in
+their environment."""
+CONFIG_MAX_BYTES = 1024**2
+_NO_SETTINGS = frozenset({"CONFIG", "TRACEBACK", "ARCHIVE", "WORKER_ID"})
+"""Variables with the prefix that are no settings: this module's, the command line's, the tests' and
+the workers'."""
+_OF_BENCHMARKS = "CHAOS_"
+_PATHS = ("lake", "var_dir")
+"""Settings that are paths; in a file they are relative to its folder."""
+_KINDS = {int: "a whole number", float: "a number", str: "a text in quotes", Path: "a path"}
+
+
+def variable(name: str) -> str:
+    """Name the environment variable of a setting."""
+    return f"{PREFIX}{name.upper()}"
+
+
+def config_path() -> Path | None:
+    """Find the file of settings; None without one.
+
+    Raises PermanentError when NIGHTGRID_CONFIG names a file that is not there.
+    """
+    named = os.environ.get(CONFIG_VARIABLE, "")
+    if not named:
+        here = Path(CONFIG_NAME).absolute()
+        return here if here.is_file() else None
+    if named == NO_CONFIG:
+        return None
+    path = Path(named).expanduser().absolute()
+    if not path.is_file():
+        raise PermanentError(f"{CONFIG_VARIABLE} is {named!r:.200}; expected a file")
+    return path
+
+
+def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Read the settings of a file by name.
+
+    Raises PermanentError, with the file and the key, for what is no TOML, for a key that is no
+    setting, and for a value of another type than the setting's.
+    """
+    if path is None:
+        return {}
+    try:
+        with path.open("rb") as file:
+            data = file.read(CONFIG_MAX_BYTES + 1)
+        given = tomllib.loads(data.decode())
+    except OSError as error:
+        raise PermanentError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise PermanentError(f"{path}: byte {error.start} is not UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise PermanentError(f"{path} is not TOML: {error}") from error
+    for name, value in given.items():
+        if name not in fields:
+            raise PermanentError(f"{path}: {name!r:.60} is no setting{_nearest(name, fields)}")
+        kind = kind_of(fields[name])
+        fits = isinstance(value, str) if kind in (str, Path) else isinstance(value, int | kind)
+        if isinstance(value, bool) or not fits:
+            shown = repr(value) if name != "redis_url" else "no text"
+            raise PermanentError(
+                f"{path}: {name} is {shown:.60}; expected {expected(fields[name])}"
+            )
+    return {
+        name: _placed(path, value) if name in _PATHS else value for name, value in given.items()
+    }
+
+
+def _placed(path: Path, value: str) -> str:
+    if "://" in value:
+        return value
+    return str(path.parent / Path(value).expanduser())
+
+
+def check_variables(fields: Collection[str]) -> None:
+    """Raise PermanentError for a variable of the environment that is no setting."""
+    for name in sorted(os.environ):
+        word = name.removeprefix(PREFIX)
+        if word == name or word in _NO_SETTINGS or word.startswith(_OF_BENCHMARKS):
+            continue
+        if word.lower() not in fields:
+            near = _nearest(word.lower(), fields, PREFIX)
+            raise PermanentError(f"{name:.60} is no setting{near}")
+
+
+def _nearest(name: str, fields: Collection[str], prefix: str = "") -> str:
+    near = difflib.get_close_matches(name, fields, 1)
+    if not near:
+        return "; docs/reference/settings.md names all of them"
+    return f"; did you mean {(prefix and variable(near[0])) or near[0]}?"
+
+
+def kind_of(field: FieldInfo) -> type:
+    """Name the type of a setting: int, float, Path or str."""
+    text = str(field.annotation)
+    if "Path" in text:
+        return Path
+    return next((kind for kind in (int, float) if kind.__name__ in text), str)
+
+
+def expected(field: FieldInfo) -> str:
+    """Say what a setting takes: "a whole number from 1 to 64"."""
+    what = _KINDS[kind_of(field)]
+    least = most = None
+    for bound in field.metadata:
+        if isinstance(bound, annotated_types.Ge):
+            least = f"{bound.ge:,}"
+        elif isinstance(bound, annotated_types.Gt):
+            what += f" above {bound.gt}"
+        elif isinstance(bound, annotated_types.Le):
+            most = f"{bound.le:,}"
+    if least and most:
+        return f"{what} from {least} to {most}"
+    return f"{what} of {least} or more" if least else what
+
+
+def faults_of(
+    errors: Iterator[Mapping[str, Any]],
+    fields: Mapping[str, FieldInfo],
+    given: Collection[str],
+    path: Path | None,
+) -> Iterator[str]:
+    """Say of each setting that is wrong where it stands, what it is and what was expected."""
+    for error in errors:
+        name = str(error["loc"][0]) if error["loc"] else ""
+        if name not in fields:
+            yield str(error["msg"]).removeprefix("Value error, ")
+            continue
+        if name in given:
+            where = f"--{name.replace('_', '-')}"
+        elif os.environ.get(variable(name)) or path is None:
+            where = variable(name)
+        else:
+            where = f"{path}: {name}"
+        if error["type"] == "value_error":
+            yield f"{where} {str(error['msg']).removeprefix('Value error, ')}"
+        else:
+            yield f"{where} is {error['input']!s:.40}; expected {expected(fields[name])}"
+
+
+def masked(value: str) -> str:
+    """Write a URL without its password."""
+    try:
+        password = urlsplit(value).password
+    except ValueError:
+        return "a URL that cannot be read"
+    return value.replace(f":{password}@", ":***@", 1) if password else value
