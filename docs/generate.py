@@ -21,6 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 import nightgrid
+from docs import bad_inputs
 from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
@@ -172,6 +173,7 @@ PAGES = {
     DOCS / "reference/exit-codes.md": exit_codes,
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
+    DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
     DOCS / "reference/python.md": public_names,
 }
 
