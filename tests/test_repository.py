@@ -121,6 +121,24 @@ def test_every_link_to_a_file_leads_to_one():
     assert gone == []
 
 
+def test_every_link_to_a_heading_leads_to_one():
+    link = re.compile(r"\]\((?!https?://)([^)#]*)#([^)]+)\)")
+    gone = [
+        f"{page.relative_to(ROOT)}: {target}#{anchor}"
+        for page in tracked()
+        if page.suffix == ".md"
+        for target, anchor in link.findall(page.read_text())
+        if anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert gone == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Name the headings of a page as links do: lower case, dashes for blanks."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
 def test_the_pages_say_of_the_source_what_the_source_says_of_itself():
     generate = runpy.run_path(str(ROOT / "docs/generate.py"))
     behind = [path.name for path in generate["PAGES"] if path.read_text() != generate["page"](path)]
