@@ -143,9 +143,15 @@ def exit_codes() -> str:
     return "\n".join(["| exit code | meaning |", "|---|---|", *rows, ""])
 
 
+COMMANDS_HEAD = """# The command line
+
+What a command ends with is on the page of [exit codes](exit-codes.md), what it reads and writes on
+the page of [names and formats](formats.md)."""
+
+
 def commands() -> str:
     """Write the help of every command."""
-    parts = []
+    parts = [COMMANDS_HEAD]
     for words in ([], *([command.name] for command in COMMANDS)):
         out = io.StringIO()
         # The help is as wide as the terminal, and a page is not written for one terminal.
@@ -180,6 +186,9 @@ PAGES = {
 
 def page(path: Path) -> str:
     """Make a page anew."""
+    if PAGES[path] is commands:
+        # All of it comes from the source.
+        return f"{BEGIN}\n{commands()}\n{END}"
     head, rest = path.read_text().split(BEGIN, 1)
     return f"{head}{BEGIN}\n{PAGES[path]()}\n{END}{rest.split(END, 1)[1]}"
 
