@@ -35,6 +35,7 @@ NOT_RUN_MAX = 30
 BAD_INPUTS = "docs/reference/bad-inputs.md"
 """The page of commands that are refused, on purpose; tests of its own hold it."""
 REASONS = {
+    "changes the shell",
     "another machine",
     "docker",
     "installs packages",
