@@ -77,11 +77,22 @@ def _read(environment: Mapping[str, str], profile: str) -> dict[str, str]:
         try:
             parser.read(path, encoding="utf-8")
         except (configparser.Error, UnicodeDecodeError) as error:
-            line = str(error).partition("\n")[0]
-            raise PermanentError(f"{path} cannot be read as an AWS file: {line}") from error
+            raise PermanentError(
+                f"{path}{_place(error)} cannot be read as an AWS file; expected [PROFILE] and "
+                "NAME = VALUE"
+            ) from error
         if parser.has_section(section):
             found |= parser[section]
     return found
+
+
+def _place(error: configparser.Error | UnicodeDecodeError) -> str:
+    """Say where a file is wrong, and nothing of what stands there, which may be a key."""
+    if isinstance(error, UnicodeDecodeError):
+        return f", byte {error.start},"
+    lines = [number for number, _ in getattr(error, "errors", ())]
+    lines.append(getattr(error, "lineno", None))
+    return next((f", line {number}," for number in lines if number), "")
 
 
 def _boto3(profile: str) -> Any:

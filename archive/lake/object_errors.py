@@ -57,8 +57,8 @@ def os_errors() -> Iterator[None]:
     except FileNotFoundError as error:
         text = str(error)
         if any(mark in text for mark in _NO_STORE):
-            raise StoreRefusedError(_sentence(text)) from None
-        raise FileNotFoundError(_sentence(text)) from None
+            raise StoreRefusedError(sentence(text)) from None
+        raise FileNotFoundError(sentence(text)) from None
     except GenericError as error:
         text = str(error)
         if any(host in text for host in _NO_IDENTITY):
@@ -69,12 +69,12 @@ def os_errors() -> Iterator[None]:
         )
         # An address elsewhere is answered by a redirect, which carries no status here.
         kind = StoreRefusedError if refused or "configured region" in text else OSError
-        raise kind(_sentence(text)) from None
+        raise kind(sentence(text)) from None
     except BaseError as error:
-        raise StoreRefusedError(_sentence(str(error))) from None
+        raise StoreRefusedError(sentence(str(error))) from None
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Take the store's own words out of what obstore says, or the first line of it."""
     status, code, message = (part.search(text) for part in (_STATUS, _CODE, _MESSAGE))
     if message is not None:

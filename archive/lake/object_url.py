@@ -12,6 +12,7 @@ from obstore.exceptions import BaseError
 from obstore.store import AzureStore, GCSStore, ObjectStore, S3Store
 
 from nightgrid.archive.lake.aws_profile import find_identity
+from nightgrid.archive.lake.object_errors import sentence
 from nightgrid.solvers.errors import PermanentError
 
 CONNECT_TIMEOUT_S = 10.0
@@ -74,8 +75,7 @@ def connect(url: str, *, large: bool = False) -> ObjectStore:
     try:
         return _STORES[scheme](parts.netloc, _endpoint(scheme, options), options, arguments)
     except (BaseError, ValueError) as error:
-        trouble = str(error).partition("\n")[0]
-        raise PermanentError(f"lake {url!r} cannot be opened: {trouble}") from error
+        raise PermanentError(f"lake {url!r} cannot be opened: {sentence(str(error))}") from error
 
 
 def _endpoint(scheme: str, options: Mapping[str, str]) -> str:
