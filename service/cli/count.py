@@ -18,7 +18,6 @@ from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     FormatName,
-    GameName,
     Inline,
     Json,
     LakeOption,
@@ -27,6 +26,7 @@ from nightgrid.service.options.shared_options import (
     Verbose,
     check_game,
     hands,
+    one_of,
     read_settings,
     run_options,
 )
@@ -50,7 +50,7 @@ from nightgrid.service.terminal.progress import (
 )
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import game_plug
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
@@ -70,7 +70,13 @@ def count(
         ),
     ] = None,
     lake: LakeOption = None,
-    game: GameName = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            help=f"{one_of(GAMES)}. Default: what the corpus holds; for lake, {DEFAULT_GAME}.",
+        ),
+    ] = None,
     ask: Annotated[
         str | None,
         typer.Option(

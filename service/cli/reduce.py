@@ -12,7 +12,6 @@ from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.shared_options import (
     Json,
-    SvgFile,
     check_picture,
     check_range,
     write_file,
@@ -99,7 +98,13 @@ def reduce(
     instance_out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the instance to FILE, as it is read.")
     ] = None,
-    svg: SvgFile = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a picture of the board to FILE, as SVG; with --solve its solution too.",
+        ),
+    ] = None,
     solve: Annotated[
         bool, typer.Option("--solve", help="Solve the board, and print what that says.")
     ] = False,

@@ -118,7 +118,7 @@ SvgFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a picture of the board, with its solution, to FILE, as SVG.",
+        help="Write a picture of what is drawn, the board and a solution on it, to FILE, as SVG.",
     ),
 ]
 
