@@ -28,6 +28,7 @@ from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.report import Section, add_write, finish
+from benchmarks.s3_server import s3_process
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -229,6 +230,28 @@ def _staged(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> 
         return _storm(made, boards, expected, seed)
 
 
+def _driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
+    """Let two drivers with different splits work counts by stages in one lake."""
+    loose = [generate(LOOSE, number)[0] for number in LOOSE_SEEDS]
+    boards = puzzles_table(game("pips"), loose)
+    with cluster(folder, environment=PAUSE, lake=lake, **STAGED) as made:
+        expected = runs.undisturbed(made.settings, boards)
+        return runs.run(
+            made, boards, faults.drive_apart, seed=seed, expected=expected, at_once=True
+        )
+
+
+def _apart_on_a_folder(
+    folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int
+) -> Aftermath:
+    return _driven_apart(folder, seed, str(folder / "lake"))
+
+
+def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
+    with s3_process() as endpoint:
+        return _driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
+
+
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
     "redelivered": ("kill -9 of a host, and the driver sends nothing again", _redelivered),
     "replaced": ("SIGSTOP of every worker, for ever", _replaced),
@@ -236,6 +259,8 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
     "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
     "disk": ("disk full, of lake, server and logs", _full),
     "network": (f"a host cut off for {CUT_S:g} s, then healed", _cut_off),
+    "apart": ("a second driver with other splits, on a folder", _apart_on_a_folder),
+    "apart-s3": ("a second driver with other splits, on S3", _apart_on_s3),
     "stages": (f"{BLOWS} of the above at random, in counts by stages", _staged),
 }
 

@@ -161,7 +161,12 @@ class Cluster:
             return {}
 
     def drive(
-        self, run_id: str, *, place: str = "driver", attempts_max: int | None = None
+        self,
+        run_id: str,
+        *,
+        place: str = "driver",
+        attempts_max: int | None = None,
+        **changes: Any,
     ) -> subprocess.Popen[str]:
         """Start a driver of a run, on a host that has a name."""
         settings = self.settings.model_copy(
@@ -169,6 +174,7 @@ class Cluster:
                 "var_dir": self.folder / place,
                 "attempts_max": attempts_max or self.settings.attempts_max,
                 "redis_url": SecretStr(self.settings.server_url),
+                **changes,
             }
         )
         with (self.folder / f"{place}.log").open("ab") as log:

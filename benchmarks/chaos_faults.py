@@ -108,6 +108,12 @@ def drive_twice(scene: Scene) -> None:
         scene.drive(place="second-driver")
 
 
+def drive_apart(scene: Scene) -> None:
+    """Start a second driver that looks at other times, so that it lets other rows go on."""
+    with scene.strike("second driver"):
+        scene.drive(place="second-driver", poll_seconds=0.23, reconcile_seconds=0.7)
+
+
 def crash_before_rename(scene: Scene) -> None:
     """Let a child die between writing a part and giving it its name."""
     with scene.strike("crash before rename"):

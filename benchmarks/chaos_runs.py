@@ -92,9 +92,11 @@ class Scene:
     drivers: list[subprocess.Popen[str]] = field(default_factory=list)
     blows: list[Blow] = field(default_factory=list)
 
-    def drive(self, place: str = "driver") -> None:
-        """Start a driver."""
-        driver = self.cluster.drive(self.run_id, place=place, attempts_max=self.attempts_max)
+    def drive(self, place: str = "driver", **changes: Any) -> None:
+        """Start a driver, with settings of its own if there are any."""
+        driver = self.cluster.drive(
+            self.run_id, place=place, attempts_max=self.attempts_max, **changes
+        )
         self.drivers.append(driver)
 
     def done(self) -> int:
@@ -139,8 +141,8 @@ class Scene:
         return self.cluster.control
 
     def _names(self, kind: str) -> set[str]:
-        folder = Path(self.lake.url) / f"runs/run={self.run_id}" / kind
-        return {path.stem for path in folder.glob("*")} if folder.is_dir() else set()
+        found = self.lake.list(f"runs/run={self.run_id}/{kind}")
+        return {Path(path).stem for path in found}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,9 +244,13 @@ def run(
 
 def fresh_lake(settings: Settings) -> Lake:
     """Empty the lake."""
+    lake = Lake.open(settings.lake)
     for name in ("runs", "results", "solutions"):
-        shutil.rmtree(Path(settings.lake) / name, ignore_errors=True)
-    return Lake.open(settings.lake)
+        if "://" not in settings.lake:
+            shutil.rmtree(Path(settings.lake) / name, ignore_errors=True)
+        for path in lake.list(name):
+            lake.delete(path)
+    return lake
 
 
 def plan(lake: Lake, boards: pa.Table, settings: Settings, game: str) -> str:
@@ -304,6 +310,9 @@ def _recovery_s(lake: Lake, run_id: str, blows: Iterable[Blow]) -> float | None:
 
 
 def _done_at(lake: Lake, run_id: str) -> Mapping[str, float]:
+    if "://" in lake.url:
+        # An object store tells whole seconds, which says nothing of runs of some seconds.
+        return {}
     folder = Path(lake.url) / f"runs/run={run_id}" / "parts"
     names = {f"seg-{s:05d}-chunk-{c:05d}" for s, c in done_places(lake, run_id)}
     return {name: (folder / f"{name}.parquet").stat().st_mtime for name in names}

@@ -24,7 +24,8 @@ CREATED_BYTES_MAX = 5_000 * 2**20
 MiB: docs/reference/lake.md.)"""
 PART_BYTES = 16 * 2**20
 """Larger files that replace another are sent in parts of this size."""
-CREATE_TRIES = 3
+CREATE_TRIES = 2
+"""Requests of which it is not known whether they were carried out are not sent again by obstore."""
 PAUSE_S = 0.2
 WRITER = "nightgridwriter"
 """The name of what a created object carries to say which write made it. Azure takes only names of

@@ -122,7 +122,7 @@ def test_a_conflict_on_s3_is_tried_again(s3: ObjectServer) -> None:
 
 
 def test_a_create_that_always_fails_is_transient(server: ObjectServer) -> None:
-    server.troubles = ["503"] * 3
+    server.troubles = ["503"] * object_store.CREATE_TRIES
     with pytest.raises(TransientError, match=r"a: the lake failed: .*503"):
         Lake.open(server.lake()).create_bytes("a", b"mine")
     assert server.troubles == []
