@@ -12,8 +12,10 @@ A block's info string says what the test does with it; GitHub shows its first wo
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,17 +52,33 @@ class Block:
         return self.language in ("sh", "python") and not self.reason
 
 
+def files_of_a_clone() -> list[str]:
+    """List the files that git tracks, and new ones; without git, those that it would track."""
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        told = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard", "-z"],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        return [name for name in told.split("\0") if name and (ROOT / name).exists()]
+    found = []
+    for folder, inside, names in os.walk(ROOT):
+        place = Path(folder).relative_to(ROOT)
+        inside[:] = [n for n in inside if not n.startswith(".") and n not in ("__pycache__", "var")]
+        # Links to folders, such as those of nightgrid/, count as files.
+        links = [name for name in inside if (Path(folder) / name).is_symlink()]
+        found += [(place / name).as_posix() for name in (*names, *links)]
+    return found
+
+
 def pages() -> list[str]:
-    """List the tracked and the new pages with commands for readers."""
-    names = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    kept = [n for n in names if n.startswith("docs/") or n in ("README.md", "CONTRIBUTING.md")]
-    return [name for name in sorted(kept) if (ROOT / name).exists()]
+    """List the pages with commands for readers."""
+    names = [name for name in files_of_a_clone() if name.endswith(".md")]
+    return sorted(
+        n for n in names if n.startswith("docs/") or n in ("README.md", "CONTRIBUTING.md")
+    )
 
 
 def blocks_of(page: str, text: str | None = None) -> list[Block]:

@@ -26,7 +26,7 @@ import pytest
 import typer
 
 from nightgrid.service.cli.app import COMMANDS, make_app
-from tests.docs.pages import ROOT, Block, blocks_of, commands_of, pages
+from tests.docs.pages import ROOT, Block, blocks_of, commands_of, files_of_a_clone, pages
 from tests.docs.warm_interpreter import REAL, client
 
 PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
@@ -76,17 +76,9 @@ NOT_RUN = [block for block in ALL_BLOCKS if block.reason]
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Copy the tracked files, and new ones that are to be."""
     folder = tmp_path_factory.mktemp("clone")
-    names = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    for name in names.split("\0"):
-        if name and (ROOT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
+    for name in files_of_a_clone():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
     return folder
 
 
