@@ -45,6 +45,7 @@ REASONS = {
     "root",
     "runs every test",
     "make installs",
+    "makes a release",
     "measures for minutes",
 }
 """Why a block may stand in a page and not be run here."""
