@@ -273,7 +273,7 @@ def test_a_broken_file_of_credentials_is_named(
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws/credentials").write_text("key without section\n")
-    with pytest.raises(PermanentError, match=r"\.aws/credentials cannot be read as an AWS file"):
+    with pytest.raises(PermanentError, match=r"credentials, line 1, cannot be read as an AWS file"):
         identity_of(s3)
 
 
