@@ -16,6 +16,7 @@ import os
 import pkgutil
 import re
 import runpy
+import select
 import socket
 import sys
 import traceback
@@ -44,6 +45,8 @@ LIBRARIES = (
     "rich.table",
 )
 """What commands import late, so that those without it are quick."""
+PARENT_LOOK_S = 5.0
+"""Tests that were killed take this process with them after so long."""
 REAL = "DOCS_REAL"
 """Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
 CLIENT = """#!{python} -ISE
@@ -77,7 +80,11 @@ def serve(path: str) -> None:
     listener.bind(path)
     listener.listen()
     print("ready", flush=True)
+    parent = os.getppid()
     while True:
+        while not select.select([listener], [], [], PARENT_LOOK_S)[0]:
+            if os.getppid() != parent:
+                return
         connection, _ = listener.accept()
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
