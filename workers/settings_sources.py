@@ -148,7 +148,7 @@ def faults_of(
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else ""
         if name not in fields:
-            yield str(error["msg"]).removeprefix("Value error, ")
+            yield _said(error)
             continue
         if name in given:
             where = f"--{name.replace('_', '-')}"
@@ -157,9 +157,14 @@ def faults_of(
         else:
             where = f"{path}: {name}"
         if error["type"] == "value_error":
-            yield f"{where} {str(error['msg']).removeprefix('Value error, ')}"
+            yield f"{where} {_said(error)}"
         else:
             yield f"{where} is {error['input']!s:.40}; expected {expected(fields[name])}"
+
+
+def _said(error: Mapping[str, Any]) -> str:
+    """Take the sentence of the check that failed, without the library's words before it."""
+    return str(error.get("ctx", {}).get("error") or error["msg"])
 
 
 def masked(value: str) -> str:

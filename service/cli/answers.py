@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import View
 from nightgrid.service.games import bound_json, view
-from nightgrid.service.terminal.console import (
-    Exit,
-    complain,
-    duration,
-    emit,
-    plural,
-    say,
-    say_drawing,
-)
+from nightgrid.service.terminal.console import Exit, complain, duration, emit, say, say_drawing
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome, Status
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published

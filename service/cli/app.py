@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -251,8 +250,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             standalone_mode=False,
         )
     except typer.TyperException as error:
-        said = _in_plain_words(error.format_message().replace("Value error, ", ""))
-        complain(f"{said}. Help: nightgrid --help")
+        from nightgrid.service.options.wrong_values import usage_sentence
+
+        complain(usage_sentence(error))
         return Exit.BAD_INPUT
     except NightgridError as error:
         again = " (trying again may help)" if isinstance(error, TransientError) else ""
@@ -290,23 +290,6 @@ def _command_of(words: Sequence[str]) -> str | None:
         elif not word.startswith("-"):
             return word
     return None
-
-
-_RANGE = re.compile(r"Invalid value for '([^']+)'.*?: Input should be (.+)")
-
-
-def _in_plain_words(text: str) -> str:
-    """Write what is wrong with the value of an option as all other sentences do."""
-    found = _RANGE.match(text)
-    if found is None:
-        return text.rstrip(".")
-    wanted = found[2].partition(", ")[0].rstrip(".")
-    wanted = re.sub(r"greater than or equal to (\S+)", r"\1 or more", wanted)
-    wanted = wanted.replace("a valid integer", "a whole number").replace(
-        "a valid number", "a number"
-    )
-    wanted = re.sub(r"less than or equal to (\S+)", r"at most \1", wanted)
-    return f"{found[1]} has a wrong value; expected {wanted}"
 
 
 def _missing(error: ModuleNotFoundError) -> str:

@@ -30,15 +30,7 @@ from nightgrid.service.options.shared_options import (
     read_settings,
     run_options,
 )
-from nightgrid.service.terminal.console import (
-    Exit,
-    emit,
-    exit_for_many,
-    note,
-    plural,
-    same_command,
-    say,
-)
+from nightgrid.service.terminal.console import Exit, emit, exit_for_many, note, same_command, say
 from nightgrid.service.terminal.formats import Format, chosen_format
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
@@ -51,6 +43,7 @@ from nightgrid.service.terminal.progress import (
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus

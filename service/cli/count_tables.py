@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.service.drawing import bar
 from nightgrid.service.terminal.console import (
     duration,
-    plural,
     say,
     say_end,
     say_figures,
@@ -18,6 +17,7 @@ from nightgrid.service.terminal.console import (
     say_table,
 )
 from nightgrid.service.terminal.formats import Format, write_rows
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.flows.count.report import CountReport

@@ -12,8 +12,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games import view
-from nightgrid.service.terminal.console import duration, plural, say, say_drawing, say_table
+from nightgrid.service.terminal.console import duration, say, say_drawing, say_table
 from nightgrid.solvers.registry import game_plug
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nightgrid.service.options.shared_options import Json, LakeOption
-from nightgrid.service.terminal.console import Exit, emit, plural, say, say_table
+from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.registry import GAMES, game
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings

@@ -18,9 +18,10 @@ from nightgrid.service.options.shared_options import (
     one_of,
     parse_date,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, plural, say
+from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.sentences import plural
 
 SAMPLE_START = dt.date(2026, 1, 1)
 MAX_DAYS = 100_000
@@ -81,6 +82,8 @@ def generate(
     check_game(game)
     said = {name: value for name, value in shape.items() if value is not False and value != []}
     refuse_others(said, game, SHAPE_OPTIONS)
+    for name, value in said.items():
+        SHAPE_OPTIONS[name].check(value)
     plug = service_plug(game)
     if plug.sample_days is None:
         raise PermanentError(f"boards of {game_plug(game).title} are not generated")
@@ -94,7 +97,12 @@ def generate(
         for _, text in payloads:
             say(text)
         return Exit.OK
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise PermanentError(f"--out is {str(out)!r}, a file; expected a folder") from error
+    except OSError as error:
+        raise PermanentError(f"--out is {str(out)!r}: {error.strerror or error}") from error
     for name, text in payloads:
         path = out / f"{name}.json"
         _write(path, f"{text}\n".encode("ascii"), force=force)

@@ -28,7 +28,6 @@ from nightgrid.service.terminal.console import (
     duration,
     emit,
     exit_for,
-    plural,
     say,
     say_drawing,
 )
@@ -36,6 +35,7 @@ from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake

@@ -12,8 +12,8 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     OutputFile,
     check_game,
+    date_range,
     one_of,
-    parse_date,
     read_settings,
 )
 from nightgrid.service.terminal.console import Exit, note
@@ -103,8 +103,7 @@ def list_rows(
         raise PermanentError(f"--status is of results, not of {what}")
     statuses = _statuses(status)
     form = chosen_format(format_, output, json=json) or Format.TABLE
-    since = None if from_ is None else parse_date(from_, "--from")
-    until = None if to is None else parse_date(to, "--to")
+    since, until = date_range(from_, to)
 
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_lake

@@ -21,9 +21,9 @@ from nightgrid.service.options.shared_options import (
     Plain,
     Verbose,
     check_game,
+    date_range,
     hands,
     one_of,
-    parse_date,
     run_options,
 )
 from nightgrid.service.terminal.console import (
@@ -129,6 +129,7 @@ def nightly(
     rules.check()
     for name in places:
         service_plug(name).check_night(rules.said)
+    since, until = date_range(from_, to)
     common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
     games = [
         NightGame(
@@ -137,8 +138,8 @@ def nightly(
             asks=tuple(map(Ask.parse, ask or ())),
             rules=own.rules(name),
             lexicon=own.lexicon,
-            since=None if from_ is None else parse_date(from_, "--from"),
-            until=None if to is None else parse_date(to, "--to"),
+            since=since,
+            until=until,
             **common,
         )
         for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)

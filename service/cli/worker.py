@@ -31,6 +31,7 @@ def worker(
         int | None,
         typer.Option(
             min=1,
+            max=64,
             metavar="N",
             help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
             "else 1.",

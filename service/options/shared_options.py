@@ -92,6 +92,7 @@ BatchProcesses = Annotated[
     int | None,
     typer.Option(
         min=1,
+        max=1024,
         metavar="N",
         help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
     ),
@@ -168,6 +169,15 @@ def parse_date(text: str, option: str) -> dt.date:
     if date is None:
         raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
     return date
+
+
+def date_range(first: str | None, last: str | None) -> tuple[dt.date | None, dt.date | None]:
+    """Read --from and --to. Raises PermanentError for what is no date, and for a range of none."""
+    since = None if first is None else parse_date(first, "--from")
+    until = None if last is None else parse_date(last, "--to")
+    if since is not None and until is not None and since > until:
+        raise PermanentError(f"--from is {since}, after --to, which is {until}; expected no later")
+    return since, until
 
 
 def check_range(value: float | None, option: str, most: float, *, least: float = 0) -> None:

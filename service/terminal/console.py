@@ -229,8 +229,3 @@ def duration(ns: int) -> str:
     if ns < 1_000_000_000:
         return f"{ns / 1_000_000:.3g} ms"
     return f"{ns / 1_000_000_000:,.1f} s"
-
-
-def plural(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 solution, 10,464 solutions."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

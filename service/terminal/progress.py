@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import note, plural
+from nightgrid.service.terminal.console import note
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -9,6 +9,7 @@ from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
 from nightgrid.solvers.errors import InvalidPuzzleError, place_of
+from nightgrid.solvers.sentences import plural
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -302,12 +303,13 @@ def _check_dominoes(dominoes: Sequence[Domino], cell_count: int, place: str = ""
         raise InvalidPuzzleError(
             "odd-cells",
             place_of(place, "regions"),
-            f"the board has {cell_count} cells; expected an even number, two for each domino",
+            f"the board has {plural(cell_count, 'cell')}; expected an even number, two for each "
+            "domino",
         )
     if 2 * len(dominoes) != cell_count:
         raise InvalidPuzzleError(
             "domino-count",
             at,
-            f"{len(dominoes)} dominoes cover {2 * len(dominoes)} cells, but the board has "
-            f"{cell_count}; expected {cell_count // 2} dominoes",
+            f"the board has {plural(cell_count, 'cell')} and {plural(len(dominoes), 'domino')}; "
+            f"expected {plural(cell_count // 2, 'domino')}",
         )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from nightgrid.solvers.algebra import Arrays
 from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.strands.puzzle import Puzzle
 
 UNKNOWN_WORDS = -1
@@ -42,7 +43,7 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     height, width = int(arrays["row_count"][row]), int(arrays["column_count"][row])
     if min(height, width) < 1 or height * width != len(text):
         raise InvalidPuzzleError(
-            "columns", "letter", f"{len(text)} letters; expected {height} x {width}"
+            "columns", "letter", f"{plural(len(text), 'letter')}; expected {height} x {width}"
         )
     words = int(arrays["theme_word_count"][row])
     return Puzzle(

@@ -8,6 +8,7 @@ from typing import Any
 from nightgrid.solvers.algebra import canonical_json, digest
 from nightgrid.solvers.errors import InvalidPuzzleError, check_object, json_kind, place_of
 from nightgrid.solvers.lexicon.spelling import upper
+from nightgrid.solvers.sentences import plural
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -96,7 +97,9 @@ def _check_board(board: tuple[str, ...], place: str) -> None:
     for r, row in enumerate(board):
         if len(row) != width:
             raise InvalidPuzzleError(
-                "row-length", f"{place}[{r}]", f"{len(row)} letters; expected {width} as in row 0"
+                "row-length",
+                f"{place}[{r}]",
+                f"{plural(len(row), 'letter')}; expected {width} as in row 0",
             )
         for c, letter in enumerate(row):
             if letter.isspace() or not letter.isprintable():

@@ -23,6 +23,7 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
 from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.sentences import plural
 
 GAME = "pips"
 LEVELS = ("easy", "medium", "hard")
@@ -157,7 +158,8 @@ def _solution(puzzle: Puzzle, value: Mapping[str, Any], place: str) -> Solution 
         raise InvalidPuzzleError(
             "solution-length",
             place,
-            f"expected {len(dominoes)} placements, one for each domino, got {len(entries)}",
+            f"expected {plural(len(dominoes), 'placement')}, one for each domino, got "
+            f"{len(entries)}",
         )
     placements = [
         _placement(entry, domino, f"{place}[{i}]")

@@ -13,11 +13,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from nightgrid.service.games.plug import bound_json
-from nightgrid.service.terminal.console import duration, plural
+from nightgrid.service.terminal.console import duration
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
 from nightgrid.solvers.letterboxed.search.greedy import WORDS_MAX, greedy_chains
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, Run, View, plain, wrapped
 from nightgrid.service.drawing.canvas import DOTS_HIGH, DOTS_WIDE, Canvas
-from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.sentences import plural
 
 STEP_DOTS = 8
 """Least distance of two letters of one side."""

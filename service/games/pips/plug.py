@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, RuleError
 
 if TYPE_CHECKING:
     from nightgrid.solvers.pips.generate.mix import Mix
@@ -35,7 +35,12 @@ class PipsAtDoors(ServicePlug):
         ),
         GameOption("rows", int, "make every board a rectangle of N rows.", least=1, metavar="N"),
         GameOption(
-            "unconstrained", float, "share of cells without a constraint, 0 to 1.", metavar="SHARE"
+            "unconstrained",
+            float,
+            "share of cells without a constraint, 0 to 1.",
+            metavar="SHARE",
+            allows=lambda share: 0 <= share <= 1,
+            expects=("a share from 0 to 1",),
         ),
         GameOption("max_pip", int, "highest pip of the set of dominoes.", least=0, metavar="N"),
         GameOption("duplicates", bool, "let a board hold a domino several times."),
@@ -82,7 +87,10 @@ def _chosen_mixes(said: Said) -> dict[str, Mix]:
     for name in dict.fromkeys(level.lower() for level in said.get("level", LEVELS)):
         if name not in PRESETS:
             raise PermanentError(f"unknown level {name!r}; expected one of {', '.join(PRESETS)}")
-        mixes[name] = mix = replace(PRESETS[name], **changes)
+        try:
+            mixes[name] = mix = replace(PRESETS[name], **changes)
+        except RuleError as error:
+            raise PermanentError(f"--{error.rule} {error.fault} (--level {name})") from error
         if "max_pip" in said and (fault := too_few_pips(mix, "--duplicates")):
             raise PermanentError(f"--max-pip {fault} (--level {name})")
     return mixes

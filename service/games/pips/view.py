@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from nightgrid.service.drawing import Drawing, View, plain
 from nightgrid.service.drawing.canvas import Canvas, Place
 from nightgrid.service.drawing.colours import PLAIN, TINTS, on, told_apart
-from nightgrid.service.terminal.console import plural
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.sentences import plural
 
 DOMINOES_PER_LINE = 7
 PIP_AT = 2

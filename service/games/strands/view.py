@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.drawing.colours import told_apart
-from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from nightgrid.service.drawing import LINE_CHARS, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.drawing.colours import apart, on, tint
-from nightgrid.service.terminal.console import plural
+from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.pips.puzzle import MAX_CELLS, RegionType
+from nightgrid.solvers.sentences import plural
 
 T = TypeVar("T")
 _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
@@ -92,7 +93,7 @@ def _check_mix(mix: Mix) -> None:
         raise PermanentError("mix kinds: give 'empty' through unconstrained, not as a kind")
     for share in ("unconstrained", "extremes", "curation"):
         if not 0 <= getattr(mix, share) <= 1:
-            raise PermanentError(f"mix {share}: expected 0 to 1, got {getattr(mix, share)}")
+            raise RuleError(share, f"is {getattr(mix, share):g}; expected a share from 0 to 1")
     if mix.max_pip < 0 or mix.compactness < 1:
         raise PermanentError("mix: expected max_pip of 0 or more and compactness of 1 or more")
     if any(2 * n > MAX_CELLS for n, _ in mix.dominoes):
@@ -111,8 +112,11 @@ def _check_mix(mix: Mix) -> None:
         return
     side = mix.rows if mix.rows is not None else mix.cols
     if side is None or side < 1 or any(2 * n % side for n, _ in mix.dominoes):
-        raise PermanentError(
-            f"mix rectangle: a side of {side} does not divide the cells of every board size wanted"
+        cells = next(2 * n for n, _ in mix.dominoes if not side or side < 1 or 2 * n % side)
+        raise RuleError(
+            "cols" if mix.rows is None else "rows",
+            f"is {side}, which boards of {plural(cells, 'cell')} cannot have; expected a number "
+            "that divides their cells, or other dominoes",
         )
 
 
@@ -138,8 +142,8 @@ def too_few_pips(mix: Mix, duplicates: str) -> str | None:
         return None
     whole = (mix.max_pip + 1) * (mix.max_pip + 2) // 2
     return (
-        f"is {mix.max_pip}, a set of {whole} dominoes, for boards of up to {most}; expected at "
-        f"least {least}, or {duplicates}"
+        f"is {mix.max_pip}, a set of {plural(whole, 'domino')}, for boards of up to {most}; "
+        f"expected at least {least}, or {duplicates}"
     )
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
+from nightgrid.solvers.sentences import plural
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -49,7 +50,7 @@ class FlowFree:
         for colour, count in sorted(counts.items()):
             if count != 2 or colour.isspace() or not colour.isprintable():
                 raise PermanentError(
-                    f"{colour!r} stands on {count} cells; expected every colour on two"
+                    f"{colour!r} stands on {plural(count, 'cell')}; expected every colour on two"
                 )
 
     @property

@@ -177,7 +177,7 @@ def test_legs_at_a_variable_do_not_cross() -> None:
         (read_subset_sum, "p subset-sum 2 3\n1", "there are 1 numbers"),
         (read_flow_free, "", "no cells"),
         (read_flow_free, "A.A\n..", "row 2 has 2 cells; expected 3"),
-        (read_flow_free, "A.A\n..B", "'B' stands on 1 cells; expected every colour on two"),
+        (read_flow_free, "A.A\n..B", "'B' stands on 1 cell; expected every colour on two"),
         (read_flow_free, "...", "no terminals"),
     ],
 )
