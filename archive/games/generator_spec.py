@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nightgrid.archive.games import archive_plug, has_plug
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 SEEDS_PER_STREAM = 2**32
@@ -128,7 +128,10 @@ def read_generator_spec(text: str) -> Generated:
         seed=read_number("seed", given.pop("seed", "0"), 0, SEED_MAX),
         options=tuple(sorted(given.items())),
     )
-    plug.corpus_maker(spec)
+    try:
+        plug.corpus_maker(spec)
+    except RuleError as error:
+        raise PermanentError(f"generator spec: {error.rule} {error.fault}") from error
     return spec
 
 

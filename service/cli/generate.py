@@ -19,7 +19,7 @@ from nightgrid.service.options.shared_options import (
     parse_date,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 from nightgrid.solvers.sentences import plural
 
@@ -92,7 +92,10 @@ def generate(
     seed = plug.sample_seed if seed is None else seed
     if days > (dt.date.max - first).days + 1:
         raise PermanentError(f"{days} days from {first} on reach beyond {dt.date.max}")
-    payloads, levels = plug.payloads(said, first, days, seed)
+    try:
+        payloads, levels = plug.payloads(said, first, days, seed)
+    except RuleError as error:
+        raise PermanentError(f"--{error.rule} {error.fault}") from error
     if out is None:
         for _, text in payloads:
             say(text)

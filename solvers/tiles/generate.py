@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.kernel.compiling import I32, I64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.tiles.columns import from_arrays
 from nightgrid.solvers.tiles.model import GOLDEN, mixed
@@ -40,16 +40,18 @@ class Form:
 
     def __post_init__(self) -> None:
         if self.tiles % 2 or not 2 <= self.tiles <= TILES_MAX:
-            raise PermanentError(
-                f"a board of {self.tiles} tiles; expected an even number from 2 to {TILES_MAX:,}, "
-                "or a shape would be left over"
+            raise RuleError(
+                "tiles",
+                f"is {self.tiles}; expected an even number from 2 to {TILES_MAX:,}, or a shape "
+                "would be left over",
             )
         if not 1 <= self.layers <= LAYERS_MAX:
-            raise PermanentError(f"{self.layers} layers; expected 1 to {LAYERS_MAX}")
+            raise RuleError("layers", f"is {self.layers}; expected 1 to {LAYERS_MAX}")
         if not 1 <= self.shapes_min <= self.shapes_max <= SHAPES_MAX:
-            raise PermanentError(
-                f"{self.shapes_min} to {self.shapes_max} shapes a layer; expected at least 1, and "
-                f"at most {SHAPES_MAX:,}"
+            raise RuleError(
+                "shapes",
+                f"is {self.shapes_min}-{self.shapes_max}; expected a smaller and a larger number "
+                f"from 1 to {SHAPES_MAX:,}",
             )
 
 

@@ -97,7 +97,8 @@ def _check_mix(mix: Mix) -> None:
     if mix.max_pip < 0 or mix.compactness < 1:
         raise PermanentError("mix: expected max_pip of 0 or more and compactness of 1 or more")
     if any(2 * n > MAX_CELLS for n, _ in mix.dominoes):
-        raise PermanentError(f"mix dominoes: expected at most {MAX_CELLS // 2}")
+        most = max(n for n, _ in mix.dominoes)
+        raise RuleError("dominoes", f"is {most}; expected at most {MAX_CELLS // 2:,}")
     if mix.shape != "rectangle":
         return
     if mix.rows is None and mix.cols is None:

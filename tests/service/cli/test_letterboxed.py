@@ -223,7 +223,7 @@ def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) 
         ("generate --game letterboxed --sides 1", "--sides is 1; expected 2 to 12"),
         ("generate --game letterboxed --tiles 4", "--tiles is for Tiles; this is Letter Boxed"),
         ("generate --game tiles --shapes few", "--shapes is 'few'; expected a number or two"),
-        ("generate --game tiles --tiles 7", "a board of 7 tiles; expected an even number"),
+        ("generate --game tiles --tiles 7", "--tiles is 7; expected an even number"),
         ("demo --game tiles", "there is no sample of Tiles"),
         ("nightly --source pips=a --source pips=b", "pips has two sources; expected one"),
         ("nightly --source pips=a --fewest-letters", "--fewest-letters is for Letter Boxed; this"),

@@ -264,7 +264,7 @@ def test_nearly_all_dominoes_of_a_large_set_can_be_asked_for() -> None:
         ({"dominoes": ((0, 1.0),)}, "values of 1 or more"),
         ({"dominoes": ((4, 0.0),)}, "above 0"),
         ({"dominoes": ((4, float("nan")),)}, "0 or more"),
-        ({"dominoes": ((40_000, 1.0),)}, "at most 32768"),
+        ({"dominoes": ((40_000, 1.0),)}, "dominoes is 40000; expected at most 32,768"),
         ({"kinds": ((RegionType.EMPTY, 1.0),)}, "through unconstrained"),
         ({"unconstrained": 1.5}, "unconstrained is 1.5; expected a share from 0 to 1"),
         ({"extremes": -0.1}, "extremes is -0.1; expected a share"),
