@@ -2,7 +2,9 @@
 
 `bad-inputs.json` beside this module is the table; the tests run every row, and `make docs` writes
 docs/reference/bad-inputs.md from it. A row has `words` (what is typed after `nightgrid`), `env`,
-`code` and `says`; FOLDER stands for the folder that it is run in, which holds FILES.
+`code` and `says`; `told` where lines of progress come before, and `prints` where --json writes
+objects. FOLDER stands for the folder that it is run in, which holds FILES, and LAKE for a lake of
+the Pips boards of one date and of a corpus.
 """
 
 from __future__ import annotations
@@ -26,6 +28,10 @@ FILES = {
     "misspelt.toml": 'lakes = "lake"\n',
     "typed.toml": 'batch_processes = "4"\n',
     "broken.toml": "lake =\n",
+    "listed.toml": 'games = ["pips"]\n',
+    "range.toml": "batch_processes = 0\n",
+    "games.toml": 'games = "chess"\n',
+    "table.toml": '[worker]\nlake = "lake"\n',
 }
 
 
@@ -36,11 +42,23 @@ def rows() -> list[dict[str, Any]]:
 
 
 def markdown() -> str:
-    """Write the table for people."""
+    """Write the table for people, and below it the objects of --json."""
     lines = ["| input | exit code | sentence |", "|---|---|---|"]
     for row in rows():
-        env = "".join(f"{name}={value} " for name, value in row["env"].items())
-        typed = f"{env}nightgrid {' '.join(w or repr(w) for w in row['words'])}"
-        cells = (f"`{typed}`", str(row["code"]), row["says"].removeprefix("nightgrid: "))
+        cells = (_typed(row), str(row["code"]), row["says"].removeprefix("nightgrid: "))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    lines += [
+        "",
+        "With `--json`, an input that cannot be read is an object on standard output too:",
+    ]
+    lines += ["", "| input | object |", "|---|---|"]
+    for row in rows():
+        for value in row.get("prints", ()):
+            text = json.dumps(value).replace("|", "\\|")
+            lines.append(f"| {_typed(row)} | `{text}` |")
     return "\n".join([*lines, ""])
+
+
+def _typed(row: dict[str, Any]) -> str:
+    env = "".join(f"{name}={value} " for name, value in row["env"].items())
+    return f"`{env}nightgrid {' '.join(w or repr(w) for w in row['words'])}`"
