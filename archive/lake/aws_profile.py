@@ -31,7 +31,9 @@ class KeysInFile:
         """Read the files. Raises PermanentError when the keys are gone."""
         found = _read(self.environment, self.profile)
         if "aws_access_key_id" not in found or "aws_secret_access_key" not in found:
-            raise PermanentError(f"the AWS files have no keys for profile {self.profile} any more")
+            raise PermanentError(
+                f"AWS profile {self.profile} lacks aws_access_key_id or aws_secret_access_key"
+            )
         return {
             "access_key_id": found["aws_access_key_id"],
             "secret_access_key": found["aws_secret_access_key"],
@@ -46,7 +48,7 @@ def find_identity(environment: Mapping[str, str]) -> tuple[Any, str | None]:
     Keys in the environment come first, then the profile (AWS_PROFILE or default) in the AWS
     files. One that signs in elsewhere needs boto3. Without a profile obstore asks for a role.
 
-    Raises PermanentError when AWS_PROFILE names none, or boto3 is missing.
+    Raises PermanentError when AWS_PROFILE names none, or boto3 is missing or finds none.
     """
     wanted = environment.get("AWS_PROFILE") or environment.get("AWS_DEFAULT_PROFILE")
     profile = wanted or "default"
@@ -98,10 +100,14 @@ def _place(error: configparser.Error | UnicodeDecodeError) -> str:
 def _boto3(profile: str) -> Any:
     try:
         import boto3
+        from botocore.exceptions import BotoCoreError
         from obstore.auth.boto3 import Boto3CredentialProvider
     except ImportError as error:
         raise PermanentError(
             f"AWS profile {profile} signs in elsewhere, which boto3 does and is not installed; "
             "expected aws_access_key_id and aws_secret_access_key in it, or boto3"
         ) from error
-    return Boto3CredentialProvider(boto3.Session(profile_name=profile))
+    try:
+        return Boto3CredentialProvider(boto3.Session(profile_name=profile))
+    except (BotoCoreError, ValueError) as error:
+        raise PermanentError(f"AWS profile {profile} gives no credentials: {error}") from error

@@ -7,7 +7,6 @@ every job of a large run, and every job that has been answered, in a bounded sha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -111,11 +110,6 @@ class KeySet:
 
     def __len__(self) -> int:
         return sum(len(run) for shelf in self._shelves for run in shelf)
-
-    def runs(self) -> Iterator[Keys]:
-        """Yield all keys of the set, in no order that means anything."""
-        for shelf in self._shelves:
-            yield from shelf
 
     def holds(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Tell of each key whether it is in the set."""

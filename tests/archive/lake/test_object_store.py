@@ -267,6 +267,27 @@ def test_a_profile_that_signs_in_elsewhere_goes_through_boto3_or_says_that_it_ne
         identity_of(s3)
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("credential_process = false", "profile default gives no credentials: "),
+        ("credential_process = echo none", "profile default gives no credentials: "),
+        ("role_arn = a\nsource_profile = gone", "gives no credentials: .* does not exist"),
+        ("aws_access_key_id = HALF", "lacks aws_access_key_id or aws_secret_access_key"),
+    ],
+)
+def test_a_profile_without_credentials_is_told_in_a_sentence(
+    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, message: str
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws/config").write_text(f"[default]\n{config}\n")
+    with pytest.raises(PermanentError, match=message) as refusal:
+        identity_of(s3)
+    assert "\n" not in str(refusal.value)
+
+
 def test_a_broken_file_of_credentials_is_named(
     s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.doctor import check_lake, check_persistence, check_server, check_versions
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.settings import load_settings
@@ -58,6 +59,23 @@ def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) ->
     assert finding.verdict == "failure"
     assert "--lake" in finding.advice
     assert stat.S_ISREG(blocked.stat().st_mode)
+
+
+def test_a_store_that_replaces_what_is_created_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = read_settings(lake=str(tmp_path))
+    assert all(finding.verdict == "ok" for finding in check_lake(settings))
+
+    def heedless(lake: Lake, path: str, data: bytes) -> bool:
+        # As a store that speaks S3 and does not know If-None-Match.
+        lake.write_bytes(path, data)
+        return True
+
+    monkeypatch.setattr(Lake, "create_bytes", heedless)
+    (finding,) = [f for f in check_lake(settings) if f.verdict == "failure"]
+    assert finding.check == "lake: new files"
+    assert "If-None-Match" in finding.advice
 
 
 def test_lake_of_another_schema_version_is_a_failure(tmp_path: Path) -> None:
