@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightgrid.service.cli.count_tables import say_count, say_estimate, write_spread
+from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -67,6 +68,7 @@ def count(
         str | None,
         typer.Option(
             metavar="GAME",
+            autocompletion=offer(GAMES),
             help=f"{one_of(GAMES)}. Default: what the corpus holds; for lake, {DEFAULT_GAME}.",
         ),
     ] = None,
@@ -74,6 +76,7 @@ def count(
         str | None,
         typer.Option(
             metavar="ASK",
+            autocompletion=offer(ASKS),
             help="count, first, all, all(LIMIT), or in some games best(K). Default: count; for "
             "Tiles, which has no counts, first.",
         ),

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug
+from nightgrid.service.options.completion import offer
 from nightgrid.service.options.game_options import collect, refuse_others, with_options
 from nightgrid.service.options.shared_options import (
     Json,
@@ -34,7 +35,10 @@ with_shapes = with_options("shape", SHAPE_OPTIONS)
 @with_shapes
 def generate(
     *,
-    game: Annotated[str, typer.Option(metavar="GAME", help=f"{one_of(GAMES)}.")] = DEFAULT_GAME,
+    game: Annotated[
+        str,
+        typer.Option(metavar="GAME", autocompletion=offer(GAMES), help=f"{one_of(GAMES)}."),
+    ] = DEFAULT_GAME,
     out: Annotated[
         Path | None,
         typer.Option(

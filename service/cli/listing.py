@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (
     FormatName,
     Json,
@@ -54,12 +55,17 @@ STATUSES = tuple(map(str, Status))
 def list_rows(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="puzzles|results|quarantine", help="What to list."),
+        typer.Argument(
+            metavar="puzzles|results|quarantine",
+            autocompletion=offer(KINDS),
+            help="What to list.",
+        ),
     ] = None,
     game: Annotated[
         list[str] | None,
         typer.Option(
             metavar="GAME",
+            autocompletion=offer(GAMES),
             help=f"{one_of(GAMES)} alone; may be given several times. Default: all.",
         ),
     ] = None,
@@ -67,6 +73,7 @@ def list_rows(
         str | None,
         typer.Option(
             metavar="STATUS,...",
+            autocompletion=offer(STATUSES, listed=True),
             help=f"Of results those that ended so: {one_of(STATUSES)}, or several with commas.",
         ),
     ] = None,

@@ -12,6 +12,7 @@ import typer
 
 from nightgrid.service.cli.demo_tables import counts_by_date, say_result
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -88,6 +89,7 @@ def nightly(
         str | None,
         typer.Option(
             metavar="GAME",
+            autocompletion=offer(GAMES),
             help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
             f"the source has sub-folders of, else {DEFAULT_GAME}.",
         ),
@@ -96,6 +98,7 @@ def nightly(
         list[str] | None,
         typer.Option(
             metavar="ASK",
+            autocompletion=offer(ASKS),
             help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
             "times. Default: count; for words best(10), which counts as well.",
         ),
@@ -185,7 +188,9 @@ def demo(
     game: Annotated[
         str | None,
         typer.Option(
-            metavar="GAME", help=f"{one_of(list(SAMPLES))} alone. Default: all in one night."
+            metavar="GAME",
+            autocompletion=offer(list(SAMPLES)),
+            help=f"{one_of(list(SAMPLES))} alone. Default: all in one night.",
         ),
     ] = None,
     workers: BatchProcesses = None,

@@ -11,6 +11,7 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.games import bound_json
+from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
 from nightgrid.service.options.shared_options import (
     Best,
@@ -54,6 +55,7 @@ def submit(
         str | None,
         typer.Option(
             metavar="ASK",
+            autocompletion=offer(ASKS),
             help="count (the default), first, all, all(LIMIT) or best(K); for Tiles first (the "
             "default) or best(1).",
         ),

@@ -10,6 +10,7 @@ import typer
 
 from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import service_plug, view
+from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (
     Json,
     check_picture,
@@ -37,11 +38,18 @@ DRAWN_COLUMNS = 160
 """Wider boards are written to a file only."""
 
 
+def _reductions() -> list[str]:
+    from nightgrid.solvers.reductions.catalogue import REDUCTIONS
+
+    return [reduction.name for reduction in REDUCTIONS]
+
+
 def reduce(
     reduction: Annotated[
         str,
         typer.Argument(
             metavar="REDUCTION",
+            autocompletion=offer(_reductions),
             help="nae-letterboxed, matching-letterboxed, planar-pips, sum-pips, planar-strands or "
             "flow-strands.",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -46,6 +46,8 @@ class GameOption:
     """The smallest number that it takes."""
     allows: Callable[[Any], bool] = lambda _value: True
     """Tells whether a value means anything in this game."""
+    values: Callable[[], Iterable[str]] | None = None
+    """What shells offer."""
     expects: tuple[str, ...] = ()
     """What `allows` allows, in words."""
 

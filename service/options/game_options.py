@@ -12,6 +12,7 @@ import typer
 
 from nightgrid.service.games import ALL, GameOption, ServicePlug, service_plug
 from nightgrid.service.games.plug import Said
+from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import one_of
 from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -40,10 +41,21 @@ class SharedOption:
         metavar = "|".join(dict.fromkeys(word for words in metavars for word in words)) or None
         # A flag by its name alone cannot be said to be off.
         flags = first.flags or ((option(self.name),) if first.kind is bool else ())
+        offered = offer(self._values) if any(mine.values for mine in self.of.values()) else None
         return Annotated[
             first.kind | None,
-            typer.Option(*flags, metavar=metavar, min=first.least, help=" ".join(self._help())),
+            typer.Option(
+                *flags,
+                metavar=metavar,
+                min=first.least,
+                autocompletion=offered,
+                help=" ".join(self._help()),
+            ),
         ]
+
+    def _values(self) -> list[str]:
+        every = [value for mine in self.of.values() if mine.values for value in mine.values()]
+        return list(dict.fromkeys(every))
 
     def _help(self) -> Iterable[str]:
         alike: dict[str, list[str]] = {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.options.completion import levels, offer
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
@@ -67,11 +68,17 @@ Levels = Annotated[
         "--level",
         "-l",
         metavar="LEVEL",
+        autocompletion=offer(levels),
         help="Only puzzles of this level; may be given several times.",
     ),
 ]
 GameName = Annotated[
-    str | None, typer.Option(metavar="GAME", help=f"{one_of(GAMES)}. Default: what the file holds.")
+    str | None,
+    typer.Option(
+        metavar="GAME",
+        autocompletion=offer(GAMES),
+        help=f"{one_of(GAMES)}. Default: what the file holds.",
+    ),
 ]
 First = Annotated[bool, typer.Option("--first", help="Find one solution.")]
 Count = Annotated[bool, typer.Option("--count", help="Count all solutions, exactly.")]

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from nightgrid.solvers.pips.generate.mix import Mix
 
 
+def _presets() -> Iterator[str]:
+    from nightgrid.solvers.pips.generate.mix import PRESETS
+
+    return iter(PRESETS)
+
+
 class PipsAtDoors(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
@@ -28,6 +34,7 @@ class PipsAtDoors(ServicePlug):
             "mix of a board of every payload: easy, medium, hard or loose; may be given "
             "several times. Without it: easy, medium and hard.",
             flags=("--level", "-l"),
+            values=_presets,
             metavar="LEVEL",
         ),
         GameOption(
