@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -286,9 +286,22 @@ class Lake:
                 files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
             )
 
-    def reading(self, path: str) -> AbstractContextManager[None]:
-        """Turn what fails while a dataset of these files is read into errors of ours."""
-        return storage_errors(path)
+    @contextmanager
+    def reading(self, path: str) -> Iterator[None]:
+        """Turn what fails while a dataset of these files is read into errors that name the file."""
+        try:
+            with storage_errors(path):
+                yield
+        except DamagedFileError as error:
+            raise DamagedFileError(f"{path} is damaged: {self._damage(path)}") from error
+
+    def _damage(self, path: str) -> str:
+        for name in self._parquet_files(path):
+            try:
+                self.schema(name)
+            except DamagedFileError:
+                return f"{name} cannot be read as Parquet"
+        return "a column of a file cannot be read, or is of another type"
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
@@ -298,7 +311,11 @@ class Lake:
                 there = columns_to_read(wanted.names, file.schema_arrow.names)
                 for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
                     table = upgraded(pa.Table.from_batches([batch]), wanted.names)
-                    yield conform(table, wanted, fill_missing=True)
+                    try:
+                        conformed = conform(table, wanted, fill_missing=True)
+                    except PermanentError as error:
+                        raise DamagedFileError(f"{name}: {error}") from error
+                    yield conformed
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""

@@ -70,7 +70,7 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
             return _on_date(lake, reference)
         return [_with_id(lake, reference)]
     except pa.ArrowException as error:
-        raise PermanentError(f"a table of {lake.url} is damaged: {error}") from error
+        raise PermanentError(f"a table of {lake.url} is damaged") from error
 
 
 def check_lake(lake: Lake) -> None:

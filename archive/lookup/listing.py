@@ -112,9 +112,10 @@ def list_puzzles(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
         for table in map(wanted.on_dates, _last_revisions(rows)):
             for batch in _cut(table):
                 ids = batch.column("puzzle_id").combine_chunks()
-                known = boards.to_table(
-                    ["puzzle_id", "size"], filter=pc.field("puzzle_id").isin(ids)
-                )
+                with lake.reading(puzzles_folder(game)):
+                    known = boards.to_table(
+                        ["puzzle_id", "size"], filter=pc.field("puzzle_id").isin(ids)
+                    )
                 at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
                 made = {name: batch.column(name) for name in columns}
                 made["size"] = known.column("size").take(at)
@@ -150,7 +151,7 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
         fragment_readahead=1,
         use_threads=False,
     )
-    for batch in batches:
+    for batch in _read(lake, batches):
         rows = with_codes(pa.Table.from_batches([batch]))
         final = pc.invert(pc.is_in(rows.column("status"), value_set=pa.array(_OPEN)))
         kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
@@ -159,6 +160,12 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
             mine = rows.filter(pc.equal(rows.column("game"), game))
             if len(mine):
                 yield from _joined(lake, mine, stands[game], wanted)
+
+
+def _read(lake: Lake, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read batches of results; what fails while one is read names its file."""
+    with lake.reading(RESULTS_FOLDER):
+        yield from batches
 
 
 def _joined(lake: Lake, rows: pa.Table, stands: pa.Table, wanted: Wanted) -> Iterator[pa.Table]:
@@ -194,11 +201,12 @@ def _replaced(lake: Lake) -> pa.Array:
     """Find the jobs without an answer that have one elsewhere."""
     files = lake.dataset(RESULTS_FOLDER, RESULTS)
     is_open = pc.field("status").isin(list(_OPEN))
-    ids = _ids(files.to_table(["job_id"], filter=is_open), "job_id")
-    if not len(ids):
-        return ids
-    answered = files.to_table(["job_id"], filter=~is_open & pc.field("job_id").isin(ids))
-    return _ids(answered, "job_id")
+    with lake.reading(RESULTS_FOLDER):
+        ids = _ids(files.to_table(["job_id"], filter=is_open), "job_id")
+        if not len(ids):
+            return ids
+        answered = files.to_table(["job_id"], filter=~is_open & pc.field("job_id").isin(ids))
+        return _ids(answered, "job_id")
 
 
 def list_quarantine(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:

@@ -73,7 +73,12 @@ class LetterBoxedAtDoors(ServicePlug):
         GameOption(
             "greedy", bool, "find what the greedy search of the article finds, for comparison."
         ),
-        GameOption("disjoint", bool, "find a largest set of chains of which no two share a word."),
+        GameOption(
+            "disjoint",
+            bool,
+            "find a largest set of chains of which no two share a word. --words 2 is exact and "
+            "quick; 3 and more may end unproven.",
+        ),
     )
     shape_options = (
         GameOption("sides", int, "sides. Default: 4.", metavar="N"),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
@@ -99,6 +103,45 @@ def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
     assert max(map(len, tables)) <= 4
     found = pa.concat_tables(tables).to_pylist()
     assert [row["job_id"] for row in found] == [f"{n:03d}" for n in range(50)]
+
+
+@pytest.mark.parametrize("data", [b"", b"no Parquet", b"PAR1 cut off PAR1"])
+@pytest.mark.parametrize(
+    ("what", "path"),
+    [
+        ("results", "results/many.parquet"),
+        ("results", "editions/pips.parquet"),
+        ("puzzles", "editions/pips.parquet"),
+        ("puzzles", "puzzles/game=pips/seg-00000.parquet"),
+        ("quarantine", "quarantine/pips.parquet"),
+    ],
+)
+def test_a_damaged_file_is_named_in_one_sentence(what, path, data, filled, tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    for name in filled.list():
+        if not name.startswith("raw/"):
+            lake.write_bytes(name, filled.read_bytes(name))
+    results_of(lake, "many", result("a", "p"))
+    assert lake.exists(path)
+    lake.write_bytes(path, data)
+
+    with pytest.raises(DamagedFileError) as error:
+        rows(lake, what)
+    said = str(error.value)
+    assert path in said
+    assert "is damaged" in said
+    assert not re.search(r"Arrow|Could not open|\n|\. ", said)
+
+
+def test_a_column_of_another_type_is_damage(filled, tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes("editions/pips.parquet", filled.read_bytes("editions/pips.parquet"))
+    path = tmp_path / "lake/puzzles/game=pips/seg-00000.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]}), path)
+
+    with pytest.raises(DamagedFileError, match=r"^puzzles/game=pips is damaged: a column of"):
+        rows(lake, "puzzles")
 
 
 def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
