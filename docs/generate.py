@@ -156,7 +156,9 @@ def commands() -> str:
         out = io.StringIO()
         # The help is as wide as the terminal, and a page is not written for one terminal.
         with patch.dict(os.environ, COLUMNS=str(HELP_CHARS)), contextlib.redirect_stdout(out):
-            make_app()([*words, "--help"], prog_name="nightgrid", standalone_mode=False)
+            make_app(next(iter(words), None))(
+                [*words, "--help"], prog_name="nightgrid", standalone_mode=False
+            )
         name = " ".join(["nightgrid", *words])
         parts += ["", f"## {name}", "", f"```\n{out.getvalue().strip()}\n```"]
     return "\n".join([*parts, ""])

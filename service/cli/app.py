@@ -40,6 +40,17 @@ class Command(NamedTuple):
     function: str = ""
     """What it is called there, if not like the command."""
 
+    more: str = ""
+    """A function there that says more in the command's help, of each game."""
+
+    def help(self) -> str:
+        """Write the help: the docstring, and what it has to say of each game."""
+        text = inspect.getdoc(self.load()) or ""
+        if not self.more:
+            return text
+        more = getattr(import_module(f"nightgrid.service.cli.{self.module}"), self.more)
+        return f"{text}\n\n{more()}"
+
     def load(self) -> Callable[..., int]:
         """Import the function that is the command."""
         module = import_module(f"nightgrid.service.cli.{self.module}")
@@ -59,6 +70,7 @@ COMMANDS = (
         "count",
         "Count a corpus of puzzles, from a hundred to a million.",
         "count pips:n=10000,seed=7 --lake lake",
+        more="count_help",
     ),
     Command("solve", "solve", "Solve puzzles here and now.", "solve board.json --best 5 --words 6"),
     Command(
@@ -92,6 +104,7 @@ COMMANDS = (
         "generate",
         "Generate payloads of random solvable boards.",
         "generate --out sample --days 30 --seed 2026",
+        more="generate_help",
     ),
     Command(
         "reduce",
@@ -201,6 +214,7 @@ def make_app(name: str | None = None) -> typer.Typer:
     for command in named or COMMANDS:
         decorate = app.command(
             command.name,
+            help=command.help() if named else None,
             short_help=command.line,
             epilog=f"Example: nightgrid {command.example}",
         )

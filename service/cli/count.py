@@ -52,6 +52,22 @@ if TYPE_CHECKING:
     from nightgrid.workers.driver.progress import Progress
 
 
+def count_help() -> str:
+    """Name what generator specs take, game by game."""
+    from nightgrid.archive.games import archive_plug, has_plug
+
+    told = []
+    for name in filter(has_plug, GAMES):
+        plug = archive_plug(name)
+        options = [
+            f"{option} ({plug.corpus_values[option]})" if option in plug.corpus_values else option
+            for option in plug.corpus_options or ()
+        ]
+        if options:
+            told.append(f"for {game_plug(name).title} {', '.join(options)}")
+    return f"Options of generator specs: {'; '.join(told)}."
+
+
 @with_game_rules
 def count(
     corpus: Annotated[
@@ -114,9 +130,7 @@ def count(
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command; once it has ended, the same command does
     nothing and says so. Rows that break a rule go to the corpus's quarantine. A generator spec is
-    GAME:n=BOARDS,seed=SEED with options between commas: for Pips mix (published, easy, medium,
-    hard, loose, or several with + between them), dominoes (N or N-N), rows, unconstrained, max_pip,
-    duplicates; for Letter Boxed sides, letters, vowels; for Tiles tiles, layers, shapes.
+    GAME:n=BOARDS,seed=SEED with the game's options, named below, between commas as well.
     Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
     budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
     is poison, 3 bad input, 130 stopped or cancelled.

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nightgrid.service.games import service_plug
+from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.game_options import collect, refuse_others, with_options
 from nightgrid.service.options.shared_options import (
@@ -21,7 +21,7 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError, RuleError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
 from nightgrid.solvers.sentences import plural
 
 SAMPLE_START = dt.date(2026, 1, 1)
@@ -30,6 +30,19 @@ SHAPE_OPTIONS = collect(lambda plug: plug.shape_options)
 """Options that say what boards look like."""
 with_shapes = with_options("shape", SHAPE_OPTIONS)
 """Give a command these options in the place of its parameter `shape`."""
+
+
+def generate_help() -> str:
+    """Say what is special about the payloads of each game."""
+    return " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
+
+
+def _usual_days() -> str:
+    games: dict[int, list[str]] = {}
+    for name, plug in ALL.items():
+        if plug.sample_days is not None:
+            games.setdefault(plug.sample_days, []).append(name)
+    return ", ".join(f"{days} for {titles(names)}" for days, names in games.items())
 
 
 @with_shapes
@@ -45,8 +58,7 @@ def generate(
             "--out",
             "-o",
             metavar="FOLDER",
-            help="Write FOLDER/DATE.json (for Tiles FOLDER/NUMBER.json); without it, one payload a "
-            "line goes to standard output.",
+            help="Write FOLDER/DATE.json; without it, one payload a line goes to standard output.",
         ),
     ] = None,
     start: Annotated[
@@ -58,7 +70,7 @@ def generate(
             min=1,
             max=MAX_DAYS,
             metavar="N",
-            help="Number of payloads. Default: 30 for Pips, 5 for other games.",
+            help=f"Number of payloads. Default: {_usual_days()}.",
         ),
     ] = None,
     seed: Annotated[
@@ -77,11 +89,8 @@ def generate(
 ) -> int:
     """Generate random solvable boards as payloads in the published format.
 
-    The same options give the same bytes on every machine. Without options, or with --game strands
-    or letterboxed alone, this makes a sample archive that nightgrid ships. Boards of Strands are
-    laid anew for every payload from a few themes, in turn. Those of Letter Boxed bring the words
-    that can be played on them, and the best chain as the official solution; letters are drawn until
-    two words will do, or the best of many boards is taken. Those of Tiles have no date.
+    The same options give the same bytes on every machine. Without options but
+    --game this makes the sample archive that nightgrid ships of the game, if it ships one.
     """
     check_game(game)
     said = {name: value for name, value in shape.items() if value is not False and value != []}

@@ -106,6 +106,8 @@ class ServicePlug:
     `payloads`."""
     sample_seed: int = 0
     """What they are drawn from unless told otherwise."""
+    payloads_help: str = ""
+    """What help says of them, in whole sentences."""
     dated: bool = True
     """Whether generated payloads are named by dates."""
 

@@ -102,6 +102,11 @@ def test_a_night_brings_it_from_payloads_to_gold(
     assert valid == {date: None if p["solution"] is None else True for date, p in archive.items()}
 
 
+def test_helps_name_it(nightgrid: Run) -> None:
+    assert "for Coins coins" in " ".join(nightgrid("count", "--help").stdout.split())
+    assert "3 for Coins" in " ".join(nightgrid("generate", "--help").stdout.split())
+
+
 @pytest.mark.cluster
 def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> None:
     words = ("count", "coins:n=300,coins=7,seed=3", "--workers", "2", "--no-prefect", "--json")

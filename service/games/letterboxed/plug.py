@@ -35,6 +35,11 @@ class LetterBoxedAtDoors(ServicePlug):
     lists_lines = True
     sample = SAMPLES / name
     sample_days = 5
+    payloads_help = (
+        "Boards of Letter Boxed bring the words that can be played on them, and the best chain "
+        "as the official solution; letters are drawn until two words will do, or the best of "
+        "many boards is taken."
+    )
     sample_seed = 5
     rule_options = (
         GameOption(

@@ -37,6 +37,7 @@ class StrandsAtDoors(ServicePlug):
     name = "strands"
     sample = SAMPLES / name
     sample_days = 5
+    payloads_help = "Boards of Strands are laid anew for every payload from a few themes, in turn."
     sample_seed = 56
     rule_options = (
         GameOption(

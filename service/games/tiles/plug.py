@@ -21,6 +21,7 @@ class TilesAtDoors(ServicePlug):
 
     name = "tiles"
     sample_days = 5
+    payloads_help = "Boards of Tiles have no date: their files are FOLDER/NUMBER.json."
     sample_seed = 2026
     dated = False
     rule_options = (
