@@ -195,7 +195,7 @@ def test_puzzles_results_and_quarantine_are_listed(invoke: Invoke, lake: str) ->
         (("results", "--game", "chess"), "--game is 'chess'"),
         (("results", "--from", "today"), "--from is 'today'"),
         (("results", "--json", "--format", "csv"), "exclude one another"),
-        (("results", "--format", "xml"), "'xml' is not one of"),
+        (("results", "--format", "xml"), "--format is 'xml'; expected one of table"),
         (("results", "--lake", "nowhere"), "is no lake with puzzles"),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_wrong_option_is_told_in_colour_where_that_was_said_before(invoke: Inv
 def test_a_colour_that_is_none_is_told_in_a_sentence(invoke: Invoke) -> None:
     code, out, err = invoke("--color", "sometimes", "doctor")
     assert (code, out) == (3, "")
-    assert "'sometimes' is not one of 'auto', 'always', 'never'" in err
+    assert "--color is 'sometimes'; expected one of auto, always, never" in err
     assert err.count("\n") == 1
 
 
