@@ -251,9 +251,9 @@ def test_what_is_wrong_around_a_worker_is_refused_and_is_no_fault_of_the_boards(
 
 
 def test_limits_must_nest():
-    with pytest.raises(ValueError, match="hard limit"):
+    with pytest.raises(ValueError, match="NIGHTGRID_HARD_LIMIT_SECONDS"):
         Settings(budget_seconds=120.0)
-    with pytest.raises(ValueError, match="hard limit"):
+    with pytest.raises(ValueError, match="NIGHTGRID_HARD_LIMIT_SECONDS"):
         Settings(batch_slice_rows=4000)
-    with pytest.raises(ValueError, match="visibility timeout"):
+    with pytest.raises(ValueError, match="NIGHTGRID_VISIBILITY_TIMEOUT_SECONDS"):
         Settings(visibility_timeout_seconds=100)
