@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import runpy
@@ -255,6 +256,31 @@ def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
         script = tmp_path / "line.sh"
         script.write_text(fields[5] + "\n")
         subprocess.run(["sh", "-n", script], check=True)
+
+
+def test_the_crontab_runs_with_the_path_of_cron_and_tells_how_a_night_ended(tmp_path: Path):
+    """Given cron's PATH, Then the line finds the program, and tells every code but 0."""
+    program = tmp_path / "nightgrid"
+    program.write_text('#!/bin/sh\necho "$@"\nexit $CODE\n')
+    program.chmod(0o755)
+    text = (ROOT / "infra/crontab").read_text()
+    text = re.sub(r"^NIGHTGRID=.*$", f"NIGHTGRID={program}", text, flags=re.MULTILINE)
+    text = re.sub(r"/var/\S+/", f"{tmp_path}/", text)
+    settings = dict(re.findall(r"^([A-Z_]+)=(.*)$", text, re.MULTILINE))
+    (line,) = re.findall(r"^\d+ \d+ \* \* \* (.*)$", text, re.MULTILINE)
+
+    def run(code: int) -> str:
+        env = {**settings, "PATH": "/usr/bin:/bin", "CODE": str(code)}
+        return subprocess.run(
+            ["sh", "-c", line], env=env, check=True, capture_output=True, text=True
+        ).stdout
+
+    assert run(0) == ""
+    assert "--source" in (tmp_path / "nightgrid.log").read_text()
+    assert "ended with 5" in run(5)
+    with (tmp_path / "nightly.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "ended with 75" in run(0)
 
 
 def test_every_decision_has_a_number_a_status_and_a_date():

@@ -50,6 +50,8 @@ class FolderSource:
         url = self.url(date)
         try:
             # A pipe or a device could be read for ever.
+            if path.is_symlink() and not path.exists():
+                return failed(url, "dangling-link", f"{path.name} is a link to a missing file")
             if path.exists() and not path.is_file():
                 return failed(url, "not-a-file", f"{path.name} is not a file")
             with path.open("rb") as file:

@@ -28,13 +28,14 @@ class GameReport:
     """The rules that results are filed under; empty for a game that has none to switch."""
     lexicon_id: str = ""
     fetched: int = 0
-    """Payloads that the source was asked for."""
+    """Payloads that the source gave, known ones included."""
     new_payloads: int = 0
     """Payloads that the lake had never seen for their date."""
     fetch_failures: tuple[str, ...] = ()
     """One sentence for each date that could not be fetched."""
     source_failed: bool = False
-    """Whether every date that was asked for failed: then the night does not count as good."""
+    """Whether every date that was asked for failed, or the lake has nothing but quarantine of the
+    game: then the night does not count as good."""
     failure: str = ""
     """What ended the steps of this game early; empty when they went through. The night goes on
     with its other games."""

@@ -84,7 +84,7 @@ def fetch(
         source.close()
     return replace(
         report,
-        fetched=len(found.asked),
+        fetched=len(found.new) + len(found.unchanged),
         new_payloads=len(found.new),
         fetch_failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
         source_failed=found.source_failed,
@@ -95,7 +95,7 @@ def fetch(
 def normalise(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Turn new payloads into editions, puzzles and quarantine.
 
-    A source counts as failed, too, when nothing that it gave can be read.
+    A source counts as failed, too, while the lake has nothing but quarantine of its game.
     """
     done = normalising.normalise(night.lake, game=game.game)
     quarantined = sum(done.quarantined.values())
@@ -110,13 +110,12 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
     )
     if report.source_failed:
         return report
-    trouble = ""
-    if done.payloads and not done.sound:
-        trouble = f"{game.source}: all {done.payloads} new payloads are in quarantine"
-    elif report.fetched and done.quarantine_count > quarantined and not done.edition_count:
-        trouble = f"{game.source}: all payloads are in quarantine"
+    if done.edition_count or not done.quarantine_count:
+        return report
+    if done.quarantine_count > quarantined:
         report = replace(report, attention=quarantine_of(night.lake, game.game))
-    return replace(report, source_failed=True, source_trouble=trouble) if trouble else report
+    trouble = f"{game.source}: all payloads are in quarantine; the lake has no {game.game} board"
+    return replace(report, source_failed=True, source_trouble=trouble)
 
 
 def plan(

@@ -121,9 +121,9 @@ def nightly(
     that fails for every date asked for is a failure. What fails for one game does not keep the
     others from being done. With --json there is one object a game. Exit code: 0 done, 5 done and
     something deserves a look (a payload that is new in quarantine, a puzzle that is unsolvable,
-    over budget or invalid), 1 a source or something else outside failed, all payloads are in
-    quarantine, or a puzzle is poison, 3 bad input. What a night has told the next one does not tell
-    again.
+    over budget or invalid), 1 a source or something else outside failed, the lake has nothing but
+    quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
+    does not tell again.
     """
     from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
 

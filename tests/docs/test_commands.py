@@ -287,6 +287,7 @@ def deployed() -> Iterator[tuple[str, str]]:
                 yield block.place, line
     for name in ("infra/crontab", "infra/compose.yaml"):
         text = re.sub(r"^\s*#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE)
+        text = text.replace("$NIGHTGRID ", "nightgrid ")
         for line in re.findall(r"nightgrid [a-z]+ [^\n>]*", text):
             yield name, line
 

@@ -435,6 +435,13 @@ def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
         assert source.fetch(date, None).rule == "not-a-file"
 
 
+def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-02.json").symlink_to(tmp_path / "gone")
+    answer = FolderSource(tmp_path).fetch(DATE, None)
+    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "dangling-link")
+    assert "2026-01-02.json" in answer.message
+
+
 def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match="is not a folder"):
         open_source(str(tmp_path / "nowhere"))

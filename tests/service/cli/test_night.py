@@ -353,6 +353,29 @@ def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended
         assert "pips: 3 in quarantine\n  2026-01-01 (2026-01-01.json): not-json: " in out
 
 
+def test_a_broken_new_payload_beside_boards_deserves_a_look_once(
+    invoke: Invoke, source: Path
+) -> None:
+    assert night_of(source, invoke)[0] == 0
+    data = (source / "2026-01-03.json").read_bytes()
+    cut = data.replace(b"2026-01-03", b"2026-01-04")[: len(data) // 3]
+    (source / "2026-01-04.json").write_bytes(cut)
+    code, out, err = night_of(source, invoke)
+    assert (code, "pips: 4 fetched" in out) == (5, True)
+    assert "payloads are in quarantine" not in err
+    assert night_of(source, invoke)[0] == 0
+
+
+def test_what_cannot_be_read_is_not_called_fetched(invoke: Invoke, source: Path) -> None:
+    (source / "2026-01-04.json").mkdir()
+    (source / "2026-01-05.json").symlink_to("gone")
+    code, out, err = night_of(source, invoke)
+    assert code == 0
+    assert "pips: 3 fetched, 2 not fetched, " in out
+    for name in ("2026-01-04.json is not a file", "2026-01-05.json is a link to a missing file"):
+        assert name in err
+
+
 def test_a_long_list_ends_with_the_command_that_has_all_of_it(
     invoke: Invoke, source: Path, tmp_path: Path
 ) -> None:
