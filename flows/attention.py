@@ -14,15 +14,20 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted, list_quarantine, list_results
 from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.sentences import plural
 
 KEPT = 1_000
 """Items of a kind that a report keeps, and --json has."""
 SHOWN = 10
 """Items of a kind that are shown to people; `nightgrid list` has all."""
 QUARANTINE = "quarantine"
-"""Kind of what broke a rule; the other kinds are statuses."""
+"""Kind of what broke a rule; the other kinds of KINDS are statuses."""
+SKIPPED = "skipped"
+"""Kind of what lies beside the payloads of a source and is not read; told, and no exit code."""
+SKIPPED_SHOWN = 3
+"""Names of this kind that are shown to people, in one line."""
 KINDS = (Status.POISON, Status.INVALID, Status.OVER_BUDGET, Status.UNSOLVABLE, QUARANTINE)
-"""Every kind, in the order in which they are told."""
+"""Every kind with a list, in the order in which they are told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class Item:
     """A puzzle, or a payload, and why it deserves a look."""
 
     kind: str
-    """One of KINDS."""
+    """One of KINDS, or SKIPPED."""
     name: str
     """A puzzle's reference or id; the date of a payload with its file; a row of a corpus."""
     why: str
@@ -87,6 +92,12 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
     )
 
 
+def passed_over(names: Sequence[str]) -> tuple[Item, ...]:
+    """Name files and folders of a source that are not read, at most KEPT of them."""
+    why = "not read: expected a name YYYY-MM-DD.json"
+    return tuple(Item(kind=SKIPPED, name=name, why=why) for name in names[:KEPT])
+
+
 def quarantine_of(lake: Lake, game: str) -> tuple[Item, ...]:
     """Name what stands in the quarantine of a game's nights."""
     tables = list_quarantine(lake, Wanted(games=(game,)))
@@ -116,7 +127,8 @@ def told_of(
 ) -> list[tuple[str, list[str]]]:
     """Write what deserves a look: a heading for each kind, and a line for each of its items.
 
-    Lists end after SHOWN lines, and then name the command that lists all.
+    Lists end after SHOWN lines, and then name the command that lists all. What a source has beside
+    its payloads is one heading without lines.
     """
     told = []
     for kind in KINDS:
@@ -134,4 +146,12 @@ def told_of(
                 f"--lake {shlex.quote(lake)}"
             )
         told.append((f"{game}: {number:,} {name}", lines))
+    names = [item.name for item in items if item.kind == SKIPPED]
+    if names:
+        number = max(figures.get(SKIPPED, 0), len(names))
+        first = ", ".join(names[:SKIPPED_SHOWN]) + (", …" if number > SKIPPED_SHOWN else "")
+        what = plural(number, "name")
+        told.append(
+            (f"{game}: {what} in the source skipped ({first}); expected YYYY-MM-DD.json", [])
+        )
     return told

@@ -77,6 +77,9 @@ class Source(Protocol):
     dates_left: int
     """How many dates would be asked for, the next one included, if none of them were answered."""
 
+    def skipped(self) -> list[str]:
+        """List the names beside the payloads that no date is read from, sorted; hidden ones not."""
+
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List the dates that can be asked for, sorted, between two dates inclusive."""
 

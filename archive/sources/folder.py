@@ -12,7 +12,7 @@ from nightgrid.solvers.errors import PermanentError
 
 
 class FolderSource:
-    """Payloads in files called DATE.json; other files are not looked at."""
+    """Payloads in files called DATE.json; other files are named and not looked at."""
 
     local = True
     dates_left = 1
@@ -35,10 +35,15 @@ class FolderSource:
         """List the dates that have a file."""
         found = []
         for path in self._folder.iterdir():
-            date = iso_date(path.stem) if path.suffix == ".json" else None
+            date = _date_of(path)
             if date and (first is None or first <= date) and (last is None or date <= last):
                 found.append(date)
         return sorted(found)
+
+    def skipped(self) -> list[str]:
+        """List the files and folders that are not called DATE.json; hidden ones are left out."""
+        names = (path.name for path in self._folder.iterdir() if _date_of(path) is None)
+        return sorted(name for name in names if not name.startswith("."))
 
     def url(self, date: dt.date) -> str:
         """Name the file of a date."""
@@ -68,3 +73,7 @@ class FolderSource:
 
     def close(self) -> None:
         """Do nothing: a folder holds nothing open."""
+
+
+def _date_of(path: Path) -> dt.date | None:
+    return iso_date(path.stem) if path.suffix == ".json" else None

@@ -95,6 +95,10 @@ class HttpSource:
             headers={"User-Agent": politeness.user_agent, "Accept-Encoding": "identity"},
         )
 
+    def skipped(self) -> list[str]:
+        """Give nothing: an endpoint does not say what else it has."""
+        return []
+
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List every day of the range; an endpoint cannot say which dates it has.
 

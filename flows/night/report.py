@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from nightgrid.flows.attention import QUARANTINE, Item, told_of
+from nightgrid.flows.attention import QUARANTINE, SKIPPED, Item, told_of
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
@@ -43,6 +43,8 @@ class GameReport:
     """What was the matter with the source as a whole; empty when nothing was."""
     made_anew: tuple[str, ...] = ()
     """One sentence for each table of gold that was damaged, and was made again."""
+    skipped: int = 0
+    """Files and folders beside the payloads of the source that are not called DATE.json."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0
@@ -92,9 +94,11 @@ class GameReport:
         """Tell whether the night is done and found something that deserves a look.
 
         An archive publishes puzzles that can be read and have a solution, and it has some. A date
-        that could not be fetched is asked for again by the next night, without a look.
+        that could not be fetched is asked for again by the next night, without a look, and what a
+        source has beside its payloads is told every night.
         """
-        return bool(self.attention or self.source_trouble or self.answered != self.solved)
+        looks = any(item.kind != SKIPPED for item in self.attention)
+        return bool(looks or self.source_trouble or self.answered != self.solved)
 
     def line(self) -> str:
         """Say in one line what the night did."""
@@ -130,7 +134,10 @@ class GameReport:
         """Write what deserves a look: headings with their lines."""
         figures = {status.value: getattr(self, status.value) for status in Status}
         return told_of(
-            self.attention, figures | {QUARANTINE: self.quarantined}, self.game, self.lake
+            self.attention,
+            figures | {QUARANTINE: self.quarantined, SKIPPED: self.skipped},
+            self.game,
+            self.lake,
         )
 
     def sentence(self) -> str:

@@ -20,7 +20,13 @@ from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.flows.attention import in_quarantine, quarantine_of, unanswered
+from nightgrid.flows.attention import (
+    SKIPPED,
+    in_quarantine,
+    passed_over,
+    quarantine_of,
+    unanswered,
+)
 from nightgrid.flows.cluster import OwnWorkers, work_run
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -80,6 +86,7 @@ def fetch(
             refresh_days=game.refresh_days,
             on_new=on_new,
         )
+        beside = source.skipped()
     finally:
         source.close()
     return replace(
@@ -89,6 +96,8 @@ def fetch(
         fetch_failures=tuple(f"{failure.date}: {failure.message}" for failure in found.failed),
         source_failed=found.source_failed,
         source_trouble=_trouble(found, game, local=source.local),
+        skipped=len(beside),
+        attention=passed_over(beside),
     )
 
 
@@ -106,14 +115,15 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
         quarantined=quarantined,
         observations=done.observation_count,
         in_quarantine=done.quarantine_count,
-        attention=in_quarantine(done.faults),
+        attention=(*report.attention, *in_quarantine(done.faults)),
     )
     if report.source_failed:
         return report
     if done.edition_count or not done.quarantine_count:
         return report
     if done.quarantine_count > quarantined:
-        report = replace(report, attention=quarantine_of(night.lake, game.game))
+        beside = (item for item in report.attention if item.kind == SKIPPED)
+        report = replace(report, attention=(*beside, *quarantine_of(night.lake, game.game)))
     trouble = f"{game.source}: all payloads are in quarantine; the lake has no {game.game} board"
     return replace(report, source_failed=True, source_trouble=trouble)
 

@@ -250,7 +250,7 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
 
     for game in night.games:
         note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands(night)}")
-    progress = ProgressLine()
+    progress = ProgressLine(names_game=len(night.games) > 1)
     told: set[str] = set()
 
     def tell_trouble(game: str, sentence: str) -> None:

@@ -91,6 +91,11 @@ class ProgressLine(MovingLine):
     _ended = ""
     """The run whose end was shown, which may be told again."""
 
+    def __init__(self, *, names_game: bool = False) -> None:
+        """Begin a line; one that `names_game` begins with the game of the run."""
+        super().__init__()
+        self._names_game = names_game
+
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
         # Loaded with the first progress: by then the workers' own modules are.
@@ -100,9 +105,10 @@ class ProgressLine(MovingLine):
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        text = told_of if self._moving else describe
+        told = told_of if self._moving else describe
+        named = f"{progress.game}: " if self._names_game else ""
         done, total = progress.jobs_done, max(progress.jobs_total, 1)
-        self.show(done, total, lambda: text(progress), at_once=finished)
+        self.show(done, total, lambda: named + told(progress), at_once=finished)
 
 
 class SlicesLine(MovingLine):

@@ -60,6 +60,7 @@ class Progress(Counts):
     failures: int
     """Deaths and failures of chunks seen by this driver."""
     seconds: float
+    game: str = ""
     processes: int = 1
     """Processes that work chunks."""
     begun: Sequence[Begun] = ()
@@ -115,6 +116,7 @@ def progress_of(
     return Progress(
         **asdict(counts),
         run_id=run.run_id,
+        game=run.question.game,
         jobs_done=counts.answered + jobs.done,
         jobs_total=jobs_total,
         in_flight=len(flights),

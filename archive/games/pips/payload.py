@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeGuard
 
 from nightgrid.archive.payloads.envelopes import (
     DATE_KEY,
@@ -41,7 +42,8 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
     """Read the payload that stands for a date, in the order of its levels.
 
     A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
-    level is a puzzle or a fault by itself, and so is each of LEVELS that is missing.
+    level is a puzzle or a fault by itself, and so is each of LEVELS that is missing. A document
+    that is cut or not JSON is one fault, beside the levels before the cut.
     """
     return _read_payload(*members_by_key(data), date)
 
@@ -72,6 +74,9 @@ def _read_payload(
     found: list[Published | Fault] = [*map(fault_of, loose)]
     if found and not keyed:
         return found
+    torn = [*loose, *(m.fault for m in keyed.values() if m.fault and m.fault.rule == "truncated")]
+    if torn and expected is not None and DATE_KEY not in keyed:
+        return [fault_of(torn[0])]
     try:
         date = print_date(keyed.pop(DATE_KEY, None), expected)
     except InvalidPuzzleError as error:
@@ -89,12 +94,18 @@ def _read_payload(
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
         found.append(input_fault("too-many-levels", message))
-    if expected is not None:
-        for level in LEVELS:
-            if level not in keyed:
-                message = f"expected a puzzle under {level!r}, but the key is missing"
-                found.append(Fault(level=level, rule="missing-level", place=level, message=message))
+    missing = [level for level in LEVELS if expected is not None and level not in keyed]
+    if missing and torn:
+        # What a torn document lacks may have stood behind the tear, which is then one fault of all.
+        return [replace(item, level=None) if _is_tear(item) else item for item in found]
+    for level in missing:
+        message = f"expected a puzzle under {level!r}, but the key is missing"
+        found.append(Fault(level=level, rule="missing-level", place=level, message=message))
     return found
+
+
+def _is_tear(item: Published | Fault) -> TypeGuard[Fault]:
+    return isinstance(item, Fault) and item.rule == "truncated"
 
 
 def _is_level(key: str, member: Member) -> bool:

@@ -278,6 +278,8 @@ def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, sev
     assert pips.startswith("pips: 1 fetched, 3 puzzles, 3 solved, ")
     assert letterboxed.startswith("letterboxed: 1 fetched, 1 puzzle, 1 solved, ")
     assert err.count("1 of 1 jobs") == 1, "what is done is told once"
+    for name in ("pips", "letterboxed"):
+        assert re.search(rf"^{name}: \[.* jobs", err, re.MULTILINE), "the line names its game"
     code, out, err = invoke(*words, "--verbose")
     table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
     assert max(map(len, table)) <= PIPED_WIDTH_CHARS
@@ -374,6 +376,24 @@ def test_what_cannot_be_read_is_not_called_fetched(invoke: Invoke, source: Path)
     assert "pips: 3 fetched, 2 not fetched, " in out
     for name in ("2026-01-04.json is not a file", "2026-01-05.json is a link to a missing file"):
         assert name in err
+
+
+def test_names_that_are_no_dates_are_told_in_one_line(invoke: Invoke, source: Path) -> None:
+    for name in ("2026-01-11 copy.json", "20260125.json", "README.md", ".hidden"):
+        (source / name).write_text("{}")
+    (source / "pipz").mkdir()
+    for _ in range(2):
+        code, out, _ = night_of(source, invoke)
+        assert code == 0
+        first = "2026-01-11 copy.json, 20260125.json, README.md, …"
+        assert f"pips: 4 names in the source skipped ({first}); expected YYYY-MM-DD.json\n" in out
+    report = json.loads(night_of(source, invoke, "--json")[1])
+    assert report["skipped"] == 4
+    assert {item["kind"] for item in report["attention"]} == {"skipped"}
+    assert [item["name"] for item in report["attention"]][-1] == "pipz"
+    (source / "2026-01-04.json").write_text("[}")
+    code, out, _ = night_of(source, invoke)
+    assert (code, "in the source skipped" in out) == (5, True)
 
 
 def test_a_long_list_ends_with_the_command_that_has_all_of_it(
