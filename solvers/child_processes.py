@@ -6,21 +6,29 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from typing import Any
 
 SILENT = "ignore:resource_tracker:UserWarning"
 """What the process that clears away after a killed one is to say of it: nothing."""
 
 
 @contextmanager
-def pool_of(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Open a pool; whatever ends the body, its processes end too."""
+def pool_of(
+    processes: int, prepare: Callable[..., None] | None = None, *given: Any
+) -> Iterator[ProcessPoolExecutor]:
+    """Open a pool; whatever ends the body, its processes end too.
+
+    Each process calls `prepare` with what is given before its first task.
+    """
     _begin_tracker()
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=begin)
+    pool = ProcessPoolExecutor(
+        processes, mp_context=context, initializer=begin, initargs=(prepare, *given)
+    )
     try:
         yield pool
     except BaseException:
@@ -48,9 +56,11 @@ def _begin_tracker() -> None:
             os.environ["PYTHONWARNINGS"] = before
 
 
-def begin() -> None:
+def begin(prepare: Callable[..., None] | None = None, *given: Any) -> None:
     """Leave Ctrl-C to the parent, and end with it however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if prepare is not None:
+        prepare(*given)
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -11,11 +11,12 @@ corpora/<corpus_id>/inputs.parquet    which files there are to read, with their 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -31,11 +32,18 @@ from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
 
 OnSlices = Callable[[int, int], None]
 """Told (slices done, slices in all) while a corpus is made."""
+OnRows = Callable[[int, int | None], None]
+"""Told (rows read or boards made, how many there will be if that is known) between slices."""
+LOOK_EVERY_S = 0.5
+"""How often the processes that make slices are asked how far they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +93,7 @@ def open_corpus(
     game: str | None = None,
     processes: int = 1,
     on_slices: OnSlices | None = None,
+    on_rows: OnRows | None = None,
     check: Callable[[str], None] = lambda _game: None,
 ) -> Corpus:
     """Open a corpus, and bring it into the lake if it is not there entirely.
@@ -109,7 +118,7 @@ def open_corpus(
     done = read_json(lake, f"{folder(inputs.corpus_id)}/corpus.json")
     is_new = done is None
     if done is None:
-        done = _make(lake, inputs, processes, on_slices)
+        done = _make(lake, inputs, processes, on_slices, on_rows)
     if not done["rows"]:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done["puzzles"]:
@@ -160,7 +169,13 @@ def _puzzles_of(lake: Lake, game: str) -> Corpus:
     )
 
 
-def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None) -> dict[str, Any]:
+def _make(
+    lake: Lake,
+    inputs: Inputs,
+    processes: int,
+    on_slices: OnSlices | None,
+    on_rows: OnRows | None,
+) -> dict[str, Any]:
     base = folder(inputs.corpus_id)
     if inputs.files is not None:
         lake.write_table(f"{base}/inputs.parquet", inputs.files)
@@ -174,13 +189,19 @@ def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None
     }
     write_json(lake, f"{base}/plan.json", plan)
     made = set(lake.list(f"{base}/rows"))
-    missing = [
-        i for i in range(inputs.slices) if slice_path(inputs.corpus_id, "rows", i) not in made
-    ]
+    paths = [slice_path(inputs.corpus_id, "rows", i) for i in range(inputs.slices)]
+    missing = [i for i, path in enumerate(paths) if path not in made]
+    before = sum(sum(lake.row_groups(path)) for path in paths if path in made)
+
+    def tell_rows(more: int) -> None:
+        if on_rows is not None:
+            on_rows(before + more, inputs.boards)
+
     done = inputs.slices - len(missing)
     tell = on_slices or (lambda _done, _total: None)
     tell(done, inputs.slices)
-    for _ in _slices(lake, inputs.corpus_id, missing, processes):
+    tell_rows(0)
+    for _ in _slices(lake, inputs.corpus_id, missing, processes, tell_rows):
         done += 1
         tell(done, inputs.slices)
     puzzles = rows = 0
@@ -192,20 +213,53 @@ def _make(lake: Lake, inputs: Inputs, processes: int, on_slices: OnSlices | None
     return about
 
 
-def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> Iterator[int]:
+def _slices(
+    lake: Lake,
+    corpus_id: str,
+    numbers: list[int],
+    processes: int,
+    tell: Callable[[int], None],
+) -> Iterator[int]:
+    """Make slices, and tell how many rows of all of them were read."""
     if processes <= 1 or len(numbers) <= 1:
+        rows = 0
+
+        def read(more: int) -> None:
+            nonlocal rows
+            rows += more
+            tell(rows)
+
         for number in numbers:
-            yield make_slice(lake, corpus_id, number)
+            yield make_slice(lake, corpus_id, number, read)
         return
-    with pool_of(min(processes, len(numbers))) as pool:
-        work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
+    shared = multiprocessing.get_context("spawn").Value("Q", 0)
+    with pool_of(min(processes, len(numbers)), count_in, shared) as pool:
+        work = {pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers}
         try:
-            for made in as_completed(work):
-                yield made.result()
+            while work:
+                done, work = wait(work, LOOK_EVERY_S, FIRST_COMPLETED)
+                tell(shared.value)
+                for made in done:
+                    yield made.result()
         except BrokenProcessPool as error:
             raise TransientError(
                 f"a process that made corpus {corpus_id} was killed; the same command goes on"
             ) from error
+
+
+_counters: list[Synchronized[int]] = []
+"""Where a process that makes slices adds the rows that it has read."""
+
+
+def count_in(shared: Synchronized[int]) -> None:
+    """Let this process add the rows that it reads to a number that all share."""
+    _counters[:] = [shared]
+
+
+def _add(more: int) -> None:
+    for shared in _counters:
+        with shared.get_lock():
+            shared.value += more
 
 
 def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
@@ -213,6 +267,6 @@ def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
     # Boards form no cycles, and looking for some takes a seventh of the time.
     gc.disable()
     try:
-        return make_slice(Lake.open(lake_url), corpus_id, number)
+        return make_slice(Lake.open(lake_url), corpus_id, number, _add)
     finally:
         gc.collect()

@@ -47,6 +47,8 @@ class Inputs:
     """The spec as it was given; a generator's in its canonical form."""
     corpus_id: str
     slices: int
+    boards: int | None = None
+    """Boards that a generator makes; None for files, of which only reading tells."""
     base: str = ""
     """The folder that sources are relative to; "" for a generator."""
     files: pa.Table | None = None
@@ -82,6 +84,7 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
             name=str(generated),
             corpus_id=digest("corpus", LAYOUTS["generated"], str(generated)),
             slices=-(-generated.boards // SLICE_BOARDS),
+            boards=generated.boards,
         )
     kind, base, paths = _found(spec)
     if kind == "payloads":

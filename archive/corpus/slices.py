@@ -6,7 +6,8 @@ A slice depends on the inputs alone, so every process that makes it makes the sa
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,11 @@ from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 
+TELL_EVERY_S = 0.2
+
+OnRows = Callable[[int], None]
+"""Told now and then how many more rows were read."""
+
 
 def folder(corpus_id: str) -> str:
     """Name the folder of a corpus."""
@@ -41,7 +47,9 @@ def slice_path(corpus_id: str, table: str, number: int) -> str:
     return f"{folder(corpus_id)}/{table}/part-{number:05d}.parquet"
 
 
-def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
+def make_slice(
+    lake: Lake, corpus_id: str, number: int, on_rows: OnRows = lambda _rows: None
+) -> int:
     """Read slice `number` of a planned corpus and write its tables; return how many rows it has.
 
     The table of rows comes last: where it is, the slice is done. Raises PermanentError for a file
@@ -55,7 +63,7 @@ def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
     faults: list[pa.Table] = []
 
     def puzzles() -> Iterator[pa.Table]:
-        found = _read(lake, plan, number)
+        found = _told(_read(lake, plan, number), on_rows)
         held: list[pa.Table] = []
         while batch := list(itertools.islice(found, BATCH_ROWS)):
             made, told, broken = _tables(lake, game, batch)
@@ -121,6 +129,18 @@ def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
     if plan["kind"] == "payloads":
         return _payloads(plan["game"], Path(plan["base"]), mine)
     return read_parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
+
+
+def _told(found: Iterator[CorpusRow], on_rows: OnRows) -> Iterator[CorpusRow]:
+    """Give rows on, and tell how many there were: of hard boards a batch takes long."""
+    rows, told_at = 0, time.monotonic()
+    for row in found:
+        yield row
+        rows += 1
+        if time.monotonic() - told_at >= TELL_EVERY_S:
+            on_rows(rows)
+            rows, told_at = 0, time.monotonic()
+    on_rows(rows)
 
 
 def _generated(name: str, number: int) -> Iterator[CorpusRow]:

@@ -136,6 +136,7 @@ def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
         game=settings.game,
         processes=settings.processes,
         on_slices=watch.on_slices,
+        on_rows=watch.on_rows,
         check=settings.check_question,
     )
 

@@ -242,7 +242,7 @@ def _count(
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
         progress(state)
 
-    watch = Watch(on_slices=slices, on_corpus=make_ready, on_progress=show)
+    watch = Watch(on_slices=slices, on_rows=slices.rows, on_corpus=make_ready, on_progress=show)
     log = settings.workers.driver_log_path
     try:
         with closing(slices), closing(progress), waiting, outages_shown(), logged_to(log):
@@ -277,7 +277,7 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
     from nightgrid.workers.driver.progress import Left
 
     with closing(SlicesLine()) as slices:
-        corpus = bring_corpus(settings, Watch(on_slices=slices))
+        corpus = bring_corpus(settings, Watch(on_slices=slices, on_rows=slices.rows))
     estimate = estimate_count(settings, corpus)
     begun = open_count(settings, corpus, estimate)
     processes = settings.processes

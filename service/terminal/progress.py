@@ -112,24 +112,45 @@ class ProgressLine(MovingLine):
 
 
 class SlicesLine(MovingLine):
-    """Call it with (slices done, slices in all) while a corpus is made."""
+    """Call it with (slices done, slices in all) while a corpus is made, `rows` in between."""
 
-    _begun: tuple[float, int] | None = None
-    """When it was first called, and how many slices were done then."""
+    _begun: float | None = None
+    _slices = (0, 1)
+    _first: tuple[float, int] | None = None
+    """When rows were first told, and how many there were then."""
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the corpus is; nothing of one that is made at once."""
+        now = time.monotonic()
+        begun = self._begun = self._begun or now
+        self._slices = done, total
+        if done == total and now - begun < BAR_PATIENCE_S:
+            self._held = None
+            return
+        if not done:
+            self.show(0, total, lambda: "corpus: it is read or made first, once")
+        elif done == total:
+            self.show(1, 1, lambda: f"corpus: complete, {now - begun:.1f} s", at_once=True)
+
+    def rows(self, made: int, total: int | None) -> None:
+        """Show how many boards a generator has made, or how many rows were read."""
         from nightgrid.workers.driver.progress import clock_time
 
         now = time.monotonic()
-        begun, before = self._begun = self._begun or (now, done)
-        seconds, made = now - begun, done - before
-        if done == total and seconds < BAR_PATIENCE_S:
+        self._begun = self._begun or now
+        then, before = self._first = self._first or (now, made)
+        seconds = now - self._begun
+        if seconds < BAR_PATIENCE_S:
             return
-        text = f"corpus: {done:,} of {total:,} slices, {seconds:.1f} s"
-        if made and done < total:
-            text += f", about {clock_time(seconds / made * (total - done))} left"
-        self.show(done, total, lambda: text, at_once=done == total)
+        done, parts = self._slices
+        if total is None:
+            text = f"corpus: {made:,} rows read, {done:,} of {parts:,} parts, {seconds:.1f} s"
+            self.show(done, parts, lambda: text)
+            return
+        text = f"corpus: {made:,} of {total:,} boards made, {seconds:.1f} s"
+        if before < made < total:
+            text += f", about {clock_time((now - then) / (made - before) * (total - made))} left"
+        self.show(made, total, lambda: text)
 
 
 @contextmanager

@@ -124,17 +124,23 @@ def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
     lake = Lake.open(str(tmp_path / "killed"))
     real, calls = corpora.make_slice, []
 
-    def dies_in_the_second(lake: Lake, corpus_id: str, number: int) -> int:
+    def dies_in_the_second(lake: Lake, corpus_id: str, number: int, *rest: Any) -> int:
         calls.append(number)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return real(lake, corpus_id, number)
+        return real(lake, corpus_id, number, *rest)
 
     monkeypatch.setattr(corpora, "make_slice", dies_in_the_second)
     with pytest.raises(KeyboardInterrupt):
         open_corpus(lake, spec)
     told: list[tuple[int, int]] = []
-    assert ids(open_corpus(lake, spec, on_slices=lambda *at: told.append(at))) == ids(whole)
+    rows: list[tuple[int, int | None]] = []
+    corpus = open_corpus(
+        lake, spec, on_slices=lambda *at: told.append(at), on_rows=lambda *at: rows.append(at)
+    )
+    assert ids(corpus) == ids(whole)
+    assert rows[0] == (10, 35), "what was made before is not made again"
+    assert rows[-1] == (35, 35)
     assert calls == [0, 1, 1, 2, 3]
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     open_corpus(lake, spec)
@@ -149,9 +155,14 @@ def test_several_processes_make_what_one_makes(tmp_path: Path, snapshot: Snapsho
     folder.mkdir()
     pq.write_table(table, folder / "boards.parquet", row_group_size=4)
     for processes in (1, 2):
+        told: list[tuple[int, int | None]] = []
         corpus = open_corpus(
-            Lake.open(str(tmp_path / f"by{processes}")), str(folder), processes=processes
+            Lake.open(str(tmp_path / f"by{processes}")),
+            str(folder),
+            processes=processes,
+            on_rows=lambda *at, told=told: told.append(at),
         )
+        assert told[-1] == (12, None)
         assert ids(corpus) == table.column("puzzle_id").to_pylist()
         assert [row["source_row"] for row in rows_of(corpus)] == list(range(12))
     assert snapshot(tmp_path / "by1") == snapshot(tmp_path / "by2")

@@ -249,9 +249,45 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
 def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureFixture[str]):
     line = SlicesLine()
     line(0, 3)
+    line.rows(0, 60_000)
     line(3, 3)
     line.close()
-    assert capsys.readouterr().err.splitlines() == ["corpus: 0 of 3 slices, 0.0 s"]
+    assert capsys.readouterr().err == "corpus: it is read or made first, once\n"
+
+
+def test_boards_that_a_generator_makes_are_told_every_five_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    line = SlicesLine()
+    line(0, 4)
+    line.rows(0, 60_000)
+    for clock[0], made in ((103.0, 6_000), (105.5, 10_000), (107.0, 14_000), (110.5, 20_000)):
+        line.rows(made, 60_000)
+    clock[0] = 131.0
+    line.rows(60_000, 60_000)
+    line(4, 4)
+    line.close()
+    assert capsys.readouterr().err.splitlines() == [
+        "corpus: it is read or made first, once",
+        "corpus: 10,000 of 60,000 boards made, 5.5 s, about 28 s left",
+        "corpus: 20,000 of 60,000 boards made, 10.5 s, about 21 s left",
+        "corpus: 60,000 of 60,000 boards made, 31.0 s",
+        "corpus: complete, 31.0 s",
+    ]
+
+
+def test_rows_that_are_read_are_told_where_nothing_says_how_many_there_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    line = SlicesLine()
+    line(1, 4)
+    clock[0] = 106.0
+    line.rows(5_000, None)
+    assert capsys.readouterr().err == "corpus: 5,000 rows read, 1 of 4 parts, 6.0 s\n"
 
 
 @pytest.mark.parametrize(
