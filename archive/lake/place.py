@@ -24,6 +24,21 @@ def check_lake(url: str) -> None:
         raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
 
 
+def is_missing(url: str) -> bool:
+    """Tell whether the folder of a lake is not there yet; of a bucket nothing is asked."""
+    return url.partition("://")[0] in ("file", url) and not _folder(url).exists()
+
+
+def make_folder(url: str) -> None:
+    """Make the folder of a lake that is missing."""
+    _folder(url).mkdir(parents=True, exist_ok=True)
+
+
+def _folder(url: str) -> Path:
+    path = url2pathname(urlsplit(url).path) if "://" in url else url
+    return Path(path).expanduser().absolute()
+
+
 def _trouble(url: str) -> str:
     if not url.strip() or "\0" in url:
         return "is no path"
@@ -44,9 +59,8 @@ def _trouble(url: str) -> str:
         return "" if parts.netloc else "names no bucket"
     if parts.netloc not in ("", "localhost"):
         return "names a host"
-    folder = Path(url2pathname(parts.path) if "://" in url else url).expanduser().absolute()
     try:
-        return _of_folder(folder)
+        return _of_folder(_folder(url))
     except OSError as error:
         return f"cannot be looked at ({error.strerror})"
 

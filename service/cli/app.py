@@ -266,7 +266,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except typer.TyperException as error:
         from nightgrid.service.options.wrong_values import usage_sentence
 
-        complain(usage_sentence(error))
+        names = [command.name for command in COMMANDS if command.name == _command_of(words)]
+        complain(usage_sentence(error, *names))
         return Exit.BAD_INPUT
     except NightgridError as error:
         again = " (trying again may help)" if isinstance(error, TransientError) else ""

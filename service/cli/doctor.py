@@ -34,6 +34,9 @@ _BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
 
 
 _AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
+_AGAINST_NO_LAKE = (
+    "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker makes a new one"
+)
 _AGAINST_DAMAGE = (
     "restore it from a backup, or delete it: what is derived from other tables is made again",
     "delete it, or do nothing: the next night makes it again",
@@ -229,6 +232,10 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
     except PermanentError as error:
         yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
         return
+    if place.is_missing(settings.lake):
+        yield Finding(
+            "lake", "warning", f"there is no lake at {settings.lake} yet", _AGAINST_NO_LAKE
+        )
     lake = Lake.open(settings.lake)
     base = Path(settings.lake)
     here = [] if "://" in settings.lake else [base, base / STAGING, base / "doctor"]

@@ -104,8 +104,9 @@ def status(
     """Show where on-demand jobs are, how old the oldest is, and who works.
 
     A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
-    submitted.
+    submitted and where there is no lake.
     """
+    from nightgrid.archive.lake.place import is_missing
     from nightgrid.archive.lake.storage import Lake
 
     form = chosen_format(format_, output, json=json)
@@ -113,6 +114,10 @@ def status(
     if watch and rows:
         raise PermanentError("--watch shows lines or --json; it takes no other --format")
     settings = read_settings(lake=lake)
+    if is_missing(settings.lake):
+        raise PermanentError(
+            f"there is no lake at {settings.lake} yet; name one with --lake or NIGHTGRID_LAKE"
+        )
     store = Lake.open(settings.lake)
     shown: Any = None
     named, code = _named(store, jobs or (), keep_ids=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,8 @@ from nightgrid.archive import outages
 from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
 from nightgrid.service.terminal.outage_line import outages_shown
-from nightgrid.service.terminal.progress import warm_games, warmed
+from nightgrid.service.terminal.progress import warmed
+from nightgrid.service.terminal.warming_beside import warming_beside
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import GAMES
 
@@ -41,7 +43,8 @@ def worker(
     """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
 
     They serve the server of NIGHTGRID_REDIS_URL; without it an embedded server is started beside
-    the lake and runs as long as they do.
+    the lake and runs as long as they do. The server answers at once: solves may be queued while
+    kernels are compiled.
     """
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
@@ -49,18 +52,43 @@ def worker(
     from nightgrid.workers.cluster import server
     from nightgrid.workers.cluster.supervisor import Supervisor
 
+    supervisor = Supervisor(settings)
+    if server.is_embedded(settings):
+        return _ended(supervisor.run(preparing=preparing(settings)))
+    # Nothing here can start that server: whether it answers is told for as long as workers run.
+    with outages_shown(), server_watched(settings):
+        return _ended(supervisor.run(preparing=preparing(settings)))
+
+
+@contextmanager
+def preparing(settings: Settings) -> Iterator[Callable[[], bool]]:
+    """Say what begins, and compile kernels beside it; yield what tells whether they are ready.
+
+    Solves may be queued meanwhile.
+    """
+    from nightgrid.archive.lake import place
+    from nightgrid.workers.cluster import server
+    from nightgrid.workers.cluster.supervisor import child_environment
+
+    if place.is_missing(settings.lake):
+        note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
+        place.make_folder(settings.lake)
     note(
         f"{settings.batch_processes} batch and {settings.interactive_processes} interactive "
         f"processes on {server.address(settings)}, lake {settings.lake}, "
         f"logs in {settings.side_dir / 'logs'}"
     )
-    warm_games(settings.game_names)
-    if server.is_embedded(settings):
-        Supervisor(settings).run()
-        return Exit.OK
-    # Nothing here can start that server: whether it answers is told for as long as workers run.
-    with outages_shown(), server_watched(settings):
-        Supervisor(settings).run()
+    with warming_beside(settings.game_names, child_environment(settings)) as ready:
+        yield ready
+
+
+def _ended(unprepared: int | None) -> int:
+    """Give the exit code; one that a signal ended while it was compiling ends by that signal."""
+    if unprepared == signal.SIGINT:
+        return Exit.INTERRUPTED
+    if unprepared is not None:
+        signal.signal(unprepared, signal.SIG_DFL)
+        signal.raise_signal(unprepared)
     return Exit.OK
 
 

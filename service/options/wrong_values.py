@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from typer import TyperException
 
 _WORDS = {int: "a whole number", float: "a number"}
-HELP = "Help: nightgrid --help"
+_ALL = "--all"
+"""An option of solve that is a value of --ask where work is submitted."""
 
 
-def usage_sentence(error: TyperException) -> str:
-    """Say what is wrong with the words of a command.
+def usage_sentence(error: TyperException, command: str | None = None) -> str:
+    """Say what is wrong with the words of a command, and where its help is.
 
     Of a value that its option does not take, this is the option, the value and what was expected,
     as the option itself and the codes of the library tell them.
@@ -20,9 +21,20 @@ def usage_sentence(error: TyperException) -> str:
     option = getattr(error, "param", None)
     fault = _fault(error)
     if option is None or fault is None:
-        return f"{error.format_message().rstrip('.')}. {HELP}"
+        return f"{_ended(error.format_message())} {_help(error, command)}"
     name = max(option.opts, key=len) if option.opts[0].startswith("-") else option.metavar
     return f"{name} is {_shown(fault['input'])}; expected {_expected(option.type_descriptor)}"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
+
+
+def _help(error: TyperException, command: str | None) -> str:
+    """Point to the help of the command whose words are wrong, and to what is meant by --all."""
+    all_asked = command == "submit" and getattr(error, "option_name", "") == _ALL
+    meant = "All solutions: --ask all. " if all_asked else ""
+    return f"{meant}Help: {' '.join(filter(None, ('nightgrid', command)))} --help"
 
 
 def _fault(error: TyperException) -> dict[str, Any] | None:

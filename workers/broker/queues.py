@@ -20,7 +20,7 @@ import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.redis_keys import answering, connect, living
 from nightgrid.workers.settings import Settings
 
@@ -165,13 +165,14 @@ class Demand:
     queued: int
     """Messages in the queues `urgent` and `batch`, which no worker has taken yet."""
     acquired: int
-    """Messages that workers have taken."""
+    """Messages that workers have taken, dead ones too, until the visibility timeout."""
     oldest_s: float
     """Age of the oldest message that waits; 0 when none does."""
     processes: int
     """Children of the batch workers that live."""
     processes_wanted: int
-    """As many as could work at once: one for each chunk that waits or is being worked."""
+    """As many as could work at once: one for each chunk that waits or is being worked. Messages of
+    finished and cancelled runs do not count, nor those that only dead workers can hold."""
 
 
 def publish_demand(
@@ -191,16 +192,54 @@ def demand(settings: Settings | None = None) -> Demand:
         keys = list(client.scan_iter(_demand_key(settings, "*"), count=1000))
         values: Any = client.mget(keys) if keys else []
         alive = living(client, settings).values()
+        looks = [traffic(client, settings, name) for name in (URGENT, BATCH)]
+        taken = _taken_chunks(client, settings)
+    start = len(_demand_key(settings, ""))
+    driven = {key[start:] for key, value in zip(keys, values, strict=True) if value is not None}
     waiting = sum(int(value) for value in values if value is not None)
     queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
+    processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
+    messages = [about for look in looks for about in look.waiting]
+    over = _over(settings, {_run_of(about) for about in (*messages, *taken)} - driven)
+    stale = sum(_run_of(about) in over for about in messages)
+    # A message does not say who took it. A process holds one at most: what is taken beyond that
+    # is of workers that died, and stays until the visibility timeout.
+    held = min(sum(_run_of(about) not in over for about in taken), processes)
     return Demand(
         chunks_waiting=waiting,
         queued=queued,
         acquired=acquired,
         oldest_s=max(q.oldest_s for q in chunks),
-        processes=sum(about["processes"] for about in alive if BATCH in about["queues"]),
-        processes_wanted=max(waiting, queued + acquired),
+        processes=processes,
+        processes_wanted=max(waiting, queued - stale + held),
     )
+
+
+def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
+    """Tell what the acquired messages of the chunks' queues are about."""
+    kept: Any = client.hvals(f"{settings.key_prefix}unacked")
+    taken = (json.loads(text) for text in kept)
+    return [str(m["headers"].get("about")) for m, _, key in taken if key in OF_BATCH_WORKERS]
+
+
+def _run_of(about: str) -> str:
+    return about.partition("/")[0]
+
+
+def _over(settings: Settings, runs: set[str]) -> set[str]:
+    """Name those of these runs that are finished or cancelled, as the lake tells."""
+    if not runs:
+        return set()
+    # A look at queues that hold nothing needs no library that reads a lake.
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.runs.manifest import read_done
+    from nightgrid.workers.runs.notes import is_cancelled
+
+    # While the lake does not answer, every run counts.
+    with contextlib.suppress(NightgridError, OSError):
+        lake = Lake.open(settings.lake)
+        return {run for run in runs if is_cancelled(lake, run) or read_done(lake, run) is not None}
+    return set()
 
 
 def _demand_key(settings: Settings, run_id: str) -> str:

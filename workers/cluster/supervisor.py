@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -111,14 +111,24 @@ class Supervisor:
         self._roles = [role for role in ROLES if role in roles]
         self._children = self._wanted()
         self._stopping = self._abandoned = False
+        self._stopped_by: int | None = None
+        self._may_work: Callable[[], bool] = lambda: True
         self._silence = SilentWorkers(settings)
 
-    def run(self, leash: int | None = None, *, standby: bool = False) -> None:
+    def run(
+        self,
+        leash: int | None = None,
+        *,
+        standby: bool = False,
+        preparing: AbstractContextManager[Callable[[], bool]] | None = None,
+    ) -> int | None:
         """Start everything and look after it until a signal comes or the leash is let go.
 
         `leash` is a file descriptor whose end means that our owner is gone. While another
         supervisor has our folder, one on `standby` waits to take its place; without that, raises
-        TransientError.
+        TransientError. `preparing` is entered once the folder is ours, and gives what tells whether
+        workers may be started; the server is started before that. Returns the signal that ended
+        it before they might, else None.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
@@ -127,8 +137,12 @@ class Supervisor:
             if self._children:
                 self._take_place(held, leash, standby=standby)
             if not self._stopping:
+                if preparing is not None:
+                    self._may_work = held.enter_context(preparing)
                 self._children = self._wanted()
                 self._supervise(leash)
+                return None if self._may_work() else self._stopped_by
+        return self._stopped_by
 
     def _take_place(self, held: ExitStack, leash: int | None, *, standby: bool) -> None:
         """Hold our folder, for which one that is just ending may be waited for, or any at all."""
@@ -188,8 +202,8 @@ class Supervisor:
             kill_group(workers[name])
             workers[name].wait()
 
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._stopping = True
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self._stopping, self._stopped_by = True, number
 
     def _command(self, role: str) -> list[str]:
         settings = self._settings
@@ -215,6 +229,8 @@ class Supervisor:
             and not server.is_up(self._settings)
         ):
             return
+        if child.role in WORKERS and not self._may_work():
+            return
         if child.role == SERVER and child.young_deaths >= DAMAGED_SERVER_STARTS:
             server.set_aside_damaged_data(self._settings)
             child.young_deaths = 0
@@ -233,20 +249,24 @@ class Supervisor:
         child.started_at = now
         self._write_state()
         if child.role == SERVER:
-            self._wait_for_server(child.process)
+            self._wait_for_server(child.process, restarted=child.restarts > 0)
+        elif child.restarts:
+            _say(f"{child.role} {child.process.pid} is in its place")
 
-    def _wait_for_server(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_for_server(self, process: subprocess.Popen[bytes], *, restarted: bool) -> None:
         """Wait until the server answers or has died; it may have much to load."""
         deadline = time.monotonic() + self._settings.server_start_seconds
         while process.poll() is None and time.monotonic() < deadline:
             if server.is_up(self._settings):
+                if restarted:
+                    _say(f"{SERVER} {process.pid} is back: it answers again")
                 return
             time.sleep(server.PING_SECONDS)
 
     def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
         """Clear away what a dead process left, and say when it is started again."""
         kill_group(process)
-        _say(f"{child.role} {process.pid} exited with {process.returncode}")
+        _say(f"{child.role} {process.pid} {_end(process.returncode)}; it is started again")
         if child.role != SERVER:
             self._mark_gone(child, by_itself=process.returncode in LEFT_CODES)
         now = time.monotonic()
@@ -310,6 +330,15 @@ class Supervisor:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, seconds))
         self._state_path.unlink(missing_ok=True)
+
+
+def _end(code: int) -> str:
+    """Say how a process ended."""
+    if code >= 0:
+        return f"exited with {code}"
+    with contextlib.suppress(ValueError):
+        return f"was killed by {signal.Signals(-code).name}"
+    return f"was killed by signal {-code}"
 
 
 def _say(text: str) -> None:

@@ -46,6 +46,8 @@ class ChunkTable:
         self.jobs = DividedJobs()
         self.made: Counter[str] = Counter()
         """How often each transition was made."""
+        self.failures = 0
+        """Deaths and failures, without chunks that an earlier driver left in flight."""
         self._attempts = attempts or {}
         self._chunks: dict[Place, Chunk] = {}
         self._open: dict[State, OrderedDict[Place, None]] = {state: OrderedDict() for state in OPEN}
@@ -184,6 +186,8 @@ class ChunkTable:
 
     def fail(self, place: Place, attempts: Attempts) -> None:
         """An attempt failed; `attempts` is what the lake knows of them now."""
+        # What ended together with an earlier driver, by a stop for example, is told as no failure.
+        self.failures += len(attempts.failures) > len(self._chunks[place].attempts.failures)
         self._move("fail", place, attempts=attempts)
 
     def move(self, transition: PlainTransition, place: Place) -> None:

@@ -129,7 +129,7 @@ def drive(
         statuses=done["statuses"] if done is not None else {},
         chunks_total=table.counts.chunks_total,
         chunks_resumed=driver.chunks_resumed,
-        failures=table.made["fail"],
+        failures=table.failures,
         resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
         kernel_ns=done["kernel_ns"] if done is not None else 0,
         seconds=time.monotonic() - begun,

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from nightgrid.solvers.sentences import plural
 from nightgrid.workers.driver.chunk_records import Counts
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.manifest import Run
@@ -58,7 +59,7 @@ class Progress(Counts):
     """Jobs of the run, as far as it is planned."""
     in_flight: int
     failures: int
-    """Deaths and failures of chunks seen by this driver."""
+    """Deaths and failures of chunks seen by this driver, without what a stop handed back."""
     seconds: float
     game: str = ""
     processes: int = 1
@@ -120,7 +121,7 @@ def progress_of(
         jobs_done=counts.answered + jobs.done,
         jobs_total=jobs_total,
         in_flight=len(flights),
-        failures=table.made["fail"],
+        failures=table.failures,
         seconds=seconds,
         processes=processes,
         begun=begun,
@@ -181,7 +182,7 @@ def told_of(progress: Progress) -> str:
     if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_TOLD_S:
         told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
-        told.append(f"{progress.failures} failures")
+        told.append(plural(progress.failures, "failure"))
     left = None if progress.ended or progress.worked_s < LEAST_S else left_of(progress)
     if left is not None and not left.at_least:
         told.append(f"about {clock_time(left.wall_s)} left")

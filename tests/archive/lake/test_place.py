@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.lake.place import EXPECTED, SCHEMES, check_lake
+from nightgrid.archive.lake.place import EXPECTED, SCHEMES, check_lake, is_missing, make_folder
 from nightgrid.archive.lake.storage import STORAGES
 from nightgrid.solvers.errors import PermanentError
 
@@ -59,3 +59,12 @@ def test_credentials_are_refused_and_not_shown() -> None:
     with pytest.raises(PermanentError, match=r"^the lake's URL carries credentials; ") as error:
         check_lake("s3://me:secret@bucket/lake")
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["{}/new", "file://{}/new"])
+def test_a_lake_is_missing_until_its_folder_is_made(tmp_path: Path, url: str) -> None:
+    place = url.format(tmp_path)
+    assert is_missing(place)
+    make_folder(place)
+    assert not is_missing(place)
+    assert not is_missing("s3://bucket/prefix"), "of a bucket nothing is asked"

@@ -26,6 +26,8 @@ def test_all_is_well_here(invoke: Invoke, tmp_path: Path) -> None:
         f["check"] for f in findings
     }
     assert code == int(any(f["verdict"] == "failure" for f in findings))
+    (warned,) = [f for f in findings if f["check"] == "lake" and f["verdict"] == "warning"]
+    assert warned["found"] == f"there is no lake at {tmp_path / 'lake'} yet"
     assert list(tmp_path.iterdir()) == [], "a look leaves nothing behind"
 
 

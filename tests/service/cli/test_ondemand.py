@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.place import make_folder
 from nightgrid.service.cli import ondemand
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.pips.view import draw_dominoes
@@ -43,8 +44,9 @@ def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
             deadline = time.monotonic() + READY_S
             while True:
                 done = nightgrid("status", "--json")
-                summary = json.loads(done.stdout.splitlines()[-1])
-                if (summary["workers"] or 0) >= 2:
+                # Nothing is written before the worker has made the lake.
+                last = done.stdout.splitlines()[-1:] or ["{}"]
+                if (json.loads(last[0]).get("workers") or 0) >= 2:
                     break
                 assert time.monotonic() < deadline, "the workers did not become ready"
                 assert process.poll() is None
@@ -77,6 +79,7 @@ def test_submit_without_a_server_is_one_line(
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err
     assert err.count("\n") == 1
+    make_folder("lake")
     code, out, _ = invoke("status")
     assert code == 0
     assert out == "0 queued, 0 working, 0 as runs; no server\n"
@@ -86,6 +89,7 @@ def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
     code, _, err = invoke("result", "0" * 32)
     assert code == 3
     assert "was never submitted" in err
+    make_folder("lake")
     code, out, _ = invoke("status", "0" * 32)
     assert code == 3
     assert "unknown" in out

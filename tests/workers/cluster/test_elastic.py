@@ -1,18 +1,21 @@
 """Workers join and leave while a run goes on."""
 
+import json
 import time
+import uuid
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 import toy_game as toy
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.broker.queues import BATCH, URGENT, demand, publish_demand
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_alive, mark_gone
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.manifest import ChunkRef, folder
 from nightgrid.workers.runs.notes import Start
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings
@@ -94,6 +97,40 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
     found = demand(settings)
     assert (found.chunks_waiting, found.queued, found.processes_wanted) == (12, 1, 12)
     assert found.oldest_s > 0.0
+    client.flushall()
+
+
+def message(run_id, chunk, queue):
+    about = f"{run_id}/seg-0-chunk-{chunk}/1"
+    return json.dumps([{"headers": {"about": about}}, queue, queue])
+
+
+@pytest.mark.parametrize("name", ["DONE.json", "CANCELLED.json"])
+def test_messages_of_runs_that_are_over_want_no_processes(server, name):
+    settings, client = server
+    lake = Lake.open(settings.lake)
+    over, open_ = (uuid.uuid4().hex for _ in range(2))
+    lake.write_bytes(f"{folder(over)}/{name}", b"{}")
+    mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
+    for chunk, run_id in enumerate((over, over, open_)):
+        key = f"{settings.key_prefix}unacked"
+        client.hset(key, str(chunk), message(run_id, chunk, (URGENT, BATCH)[chunk % 2]))
+        (waits, *_) = json.loads(message(run_id, chunk + 10, BATCH))
+        client.lpush(f"{settings.key_prefix}{BATCH}", json.dumps(waits))
+    found = demand(settings)
+    assert (found.queued, found.acquired) == (3, 3)
+    assert found.processes_wanted == 2, "one waits, one is worked"
+    client.flushall()
+
+
+def test_messages_that_only_dead_workers_can_hold_want_no_processes(server):
+    settings, client = server
+    for chunk in range(3):
+        client.hset(f"{settings.key_prefix}unacked", str(chunk), message(RUN, chunk, BATCH))
+    client.hset(f"{settings.key_prefix}unacked", "job", message("a" * 32, 0, "interactive"))
+    assert (demand(settings).acquired, demand(settings).processes_wanted) == (3, 0)
+    mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 2})
+    assert demand(settings).processes_wanted == 2, "two processes hold two messages at most"
     client.flushall()
 
 
