@@ -126,7 +126,8 @@ SvgFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a picture of what is drawn, the board and a solution on it, to FILE, as SVG.",
+        help="Write a picture of what is drawn, the board and a solution on it, to FILE, as SVG. "
+        "It takes one puzzle: --level picks one of a payload.",
     ),
 ]
 
@@ -240,20 +241,29 @@ def hands(settings: RunSettings) -> str:
 
 
 def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
-    """Refuse a second puzzle, or one that has no picture, where there is one file for it."""
+    """Refuse a second puzzle, or one that has no picture, where there is one file for it.
+
+    It looks ahead as far as the second puzzle: what is refused is refused before any is given.
+    """
     from nightgrid.archive.payloads.published import Published
 
+    ahead: list[Found] = []
     seen = 0
-    for found in sources:
-        if svg is not None and isinstance(found.item, Published):
+    for found in sources if svg is not None else ():
+        ahead.append(found)
+        if isinstance(found.item, Published):
             seen += 1
             if not service_plug(found.game).draws_svg:
                 drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
                 title = titles([found.game])
                 raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
             if seen > 1:
-                raise PermanentError(f"--svg {svg} takes one puzzle; there are more")
-        yield found
+                raise PermanentError(
+                    f"--svg {svg} takes one puzzle and there are more; name one file, and with "
+                    "--level one of its puzzles"
+                )
+    yield from ahead
+    yield from sources
 
 
 def check_picture(path: Path | None) -> None:

@@ -130,7 +130,7 @@ def say_drawing(drawing: Drawing, most: int | None = None) -> None:
     for it. What is listed below it is written all the same.
     """
     if most is None and sys.stdout.isatty():
-        most = max(shutil.get_terminal_size().columns, LINE_CHARS)
+        most = shutil.get_terminal_size().columns
     if most is not None:
         drawing = _fitted(drawing, most)
     if not coloured(sys.stdout):
@@ -144,13 +144,21 @@ def say_drawing(drawing: Drawing, most: int | None = None) -> None:
 
 
 def _fitted(drawing: Drawing, most: int) -> Drawing:
-    """Replace everything down to the last line that is too wide."""
+    """Replace a board with a line that is too wide, but not the lists below it.
+
+    A board ends at the first empty line. Below it a line that is no wider than a list's may be
+    broken by the terminal, which tears nothing.
+    """
     widths = [sum(len(text) for text, _ in line) for line in drawing]
-    wide = [i for i, width in enumerate(widths) if width > most]
+    end = next((i for i, width in enumerate(widths) if not width), len(widths))
+    lists = max(most, LINE_CHARS)
+    wide = [i for i, width in enumerate(widths) if width > (most if i < end else lists)]
     if not wide:
         return drawing
-    said = f"(a board of {max(widths)} columns is not drawn in {most}; --svg FILE draws it)"
-    return (*plain(said), *drawing[wide[-1] + 1 :])
+    below = max(end, wide[-1] + 1)
+    widest = max(widths[i] for i in wide)
+    said = f"(a board of {widest} columns is not drawn in {most}; --svg FILE draws it)"
+    return (*plain(said), *drawing[below:])
 
 
 _typed: list[str] = []

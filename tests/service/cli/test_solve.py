@@ -499,12 +499,44 @@ def test_solve_writes_a_picture_of_pips_with_its_dominoes(invoke: Invoke, write:
 def test_a_board_wider_than_the_terminal_is_said_to_be(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wide, narrow = plain("#" * 90), plain("WORD")
+    wide, narrow = plain("#" * 90), plain("\nWORD")
     say_drawing((*wide, *narrow))
-    assert capsys.readouterr().out == f"{'#' * 90}\nWORD\n", "no terminal, no edge"
+    assert capsys.readouterr().out == f"{'#' * 90}\n\nWORD\n", "no terminal, no edge"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     say_drawing((*wide, *narrow))
     said = "(a board of 90 columns is not drawn in 80; --svg FILE draws it)"
-    assert capsys.readouterr().out == f"{said}\nWORD\n"
+    assert capsys.readouterr().out == f"{said}\n\nWORD\n"
+
+
+@pytest.mark.parametrize(("columns", "drawn"), [(42, False), (43, True), (60, True)])
+def test_a_narrow_terminal_shows_a_board_or_a_sentence_but_no_torn_lines(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    columns: int,
+    drawn: bool,
+) -> None:
+    board = ((("┌──┐".ljust(43, "─"), ""),), ((" └┘", ""),))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    say_drawing((*board, *plain(f"\n{'1. 19 A5 · ' * 6}")))
+    first, *others, listed = capsys.readouterr().out.splitlines()
+    said = f"(a board of 43 columns is not drawn in {columns}; --svg FILE draws it)"
+    assert (first, len(others)) == ((board[0][0][0], 2) if drawn else (said, 1))
+    assert listed.startswith("1. 19 A5"), "what is listed is written all the same"
+
+
+def test_a_second_puzzle_for_one_picture_is_refused_before_anything_is_done(
+    invoke: Invoke, write: Write
+) -> None:
+    file = write(payload(easy=PAIR, hard=PAIR))
+    for command in ("solve", "show"):
+        code, out, err = invoke(command, file, "--svg", "all.svg")
+        assert (code, out) == (3, "")
+        assert "--svg all.svg takes one puzzle and there are more" in err
+        assert "--level" in err
+        assert not Path("all.svg").exists()
+    assert invoke("show", file, "--svg", "all.svg", "--level", "easy")[0] == 0
+    assert Path("all.svg").exists()
