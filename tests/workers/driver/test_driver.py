@@ -404,8 +404,13 @@ def test_dying_with_the_driver_is_counted_apart_and_not_taken_for_a_failure(tmp_
             drive(lake, run_id, executor, settings=settings)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
     assert read_attempts(lake, ref) == Attempts(attempt=4, interruptions=3)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    told = []
+    summary = drive(
+        lake, run_id, InlineExecutor(lake, settings), settings=settings, on_progress=told.append
+    )
+    assert read_attempts(lake, ref).interruptions == 4
     assert summary.statuses == {"solved": 1}
+    assert (summary.failures, {progress.failures for progress in told}) == (0, {0})
 
 
 def test_dying_with_the_driver_over_and_over_is_poison(tmp_path):
