@@ -6,6 +6,7 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
@@ -112,6 +113,8 @@ class Watch:
     """When the corpus (`nightgrid.archive.corpus.corpus.Corpus`) is there."""
     on_progress: Callable[[Any], None] = ignore
     """While a run is worked, with a `nightgrid.workers.driver.progress.Progress`."""
+    waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext
+    """Around a wait for something that is not ours, with what it is."""
     on_report: Callable[[Any], None] = ignore
     """When a game of a night, or a count, is done: with its report."""
 

@@ -43,7 +43,8 @@ def run_night(
             found = work_ahead(night, ahead, watch, arriving.begin)
             if not (found.work or (found.trouble and environment.names_server())):
                 return work_steps(night, watch, plain, ahead)
-            arriving.ready()
+            with watch.waiting(_awaited()):
+                arriving.ready()
             from nightgrid.flows.prefect.tasks import run_night_flow
 
             return run_night_flow(night, watch, ahead)
@@ -65,10 +66,17 @@ def run_count(
         with planner_of(settings) as planner, Arriving() as arriving:
             if not work_ahead(settings, ahead, watch, planner, arriving.begin):
                 return count_steps(settings, watch, plain, planner, ahead)
-            arriving.ready()
+            with watch.waiting(_awaited()):
+                arriving.ready()
             from nightgrid.flows.prefect.tasks import run_count_flow
 
             return run_count_flow(settings, watch, planner, ahead)
+
+
+def _awaited() -> str:
+    """Say what is waited for before a flow run can begin."""
+    own = "Prefect's temporary server is coming up; --no-prefect does without"
+    return "loading Prefect" if environment.names_server() else own
 
 
 @contextmanager

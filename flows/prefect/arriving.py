@@ -21,6 +21,8 @@ class Arriving:
         self._thread: threading.Thread | None = None
         self._server: Any = None
         self._unwanted = False
+        # An interrupted `join` takes a thread for ended that is not (Python before 3.13).
+        self._ended = threading.Event()
 
     def __enter__(self) -> Self:
         return self
@@ -34,10 +36,11 @@ class Arriving:
         """End a server that no flow run has used; one that served ends with the process."""
         self._unwanted = True
         thread, server = self._thread, self._server
-        if thread is None or not thread.is_alive():
+        if thread is None or self._ended.is_set():
             return
         if server is not None:
             server.stop()
+        self._ended.wait()
         thread.join()
 
     def begin(self) -> None:
@@ -49,14 +52,15 @@ class Arriving:
     def ready(self) -> None:
         """Wait until a flow run can begin."""
         self.begin()
-        if self._thread is not None:
-            self._thread.join()
+        self._ended.wait()
 
     def _come(self) -> None:
         try:
             self._start()
         except Exception as error:  # noqa: BLE001 - the flow run meets the same, and says it
             log.debug("Prefect did not come up: %s", error)
+        finally:
+            self._ended.set()
 
     def _start(self) -> None:
         from prefect.server.api.server import SubprocessASGIServer

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,6 +39,7 @@ from nightgrid.service.terminal.progress import (
     ProgressLine,
     SlicesLine,
     patient,
+    waited,
     warm_games,
 )
 from nightgrid.solvers.algebra import Ask
@@ -242,7 +243,17 @@ def _count(
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
         progress(state)
 
-    watch = Watch(on_slices=slices, on_rows=slices.rows, on_corpus=make_ready, on_progress=show)
+    def wait(what: str) -> AbstractContextManager[None]:
+        slices.close()
+        return waited(what)
+
+    watch = Watch(
+        on_slices=slices,
+        on_rows=slices.rows,
+        on_corpus=make_ready,
+        on_progress=show,
+        waiting=wait,
+    )
     log = settings.workers.driver_log_path
     try:
         with closing(slices), closing(progress), waiting, outages_shown(), logged_to(log):

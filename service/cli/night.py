@@ -39,7 +39,7 @@ from nightgrid.service.terminal.console import (
     say_looks,
 )
 from nightgrid.service.terminal.outage_line import outages_shown
-from nightgrid.service.terminal.progress import ProgressLine, warm_games
+from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -262,7 +262,13 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
         _note_failures(report, told)
         show(report)
 
-    watch = Watch(on_trouble=tell_trouble, on_work=warm_games, on_progress=progress, on_report=tell)
+    watch = Watch(
+        on_trouble=tell_trouble,
+        on_work=warm_games,
+        on_progress=progress,
+        waiting=waited,
+        on_report=tell,
+    )
     try:
         with closing(progress), outages_shown(), logged_to(night.workers.driver_log_path):
             done = run_night(night, watch, prefect=prefect)
@@ -270,6 +276,10 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
         return Exit.FAILED
     except StoppedError as error:
         note(str(error))
+        return Exit.INTERRUPTED
+    except KeyboardInterrupt:
+        # Nothing is at work yet, or no more: the driver and Prefect have the signal meanwhile.
+        note("stopped; the same command goes on")
         return Exit.INTERRUPTED
     return exit_for_many(failed=False, poisoned=done.poisoned, wants_look=done.wants_look)
 

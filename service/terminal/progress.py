@@ -278,6 +278,14 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
 
 
 @contextmanager
+def waited(what: str) -> Iterator[None]:
+    """Show what is waited for, and for how long by now."""
+    begun = time.monotonic()
+    with activity(lambda: (0, 1, f"{what}, {time.monotonic() - begun:.0f} s")):
+        yield
+
+
+@contextmanager
 def patient(text: str, seconds: float) -> Iterator[None]:
     """Say a text if the body goes on for so long."""
     timer = threading.Timer(seconds, note, (text,))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -224,3 +226,35 @@ def test_what_no_count_can_be_is_told_before_anything_begins(engine: list[str], 
     with pytest.raises(PermanentError):
         run_count(CountSettings(corpus=str(tmp_path / "no"), workers=workers), prefect=True)
     assert engine == []
+
+
+def test_ctrl_c_while_prefect_comes_ends_its_server_before_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    stopped, served = threading.Event(), threading.Event()
+
+    def start(coming: arriving.Arriving) -> None:
+        coming._server = SimpleNamespace(stop=stopped.set)
+        os.kill(os.getpid(), signal.SIGINT)
+        if stopped.wait(60):
+            served.set()
+
+    monkeypatch.setattr(arriving.Arriving, "_start", start)
+    with pytest.raises(KeyboardInterrupt), arriving.Arriving() as coming:
+        coming.ready()
+    assert stopped.is_set()
+    assert served.is_set(), "its thread has ended, too"
+
+
+def test_the_wait_for_prefect_is_told(
+    engine: list[str], source: Callable[[int], Path], night: Night
+):
+    @contextmanager
+    def waiting(what: str) -> Any:
+        engine.append(what)
+        yield
+        engine.append("awaited")
+
+    run_night(night(source(1)), Watch(waiting=waiting), prefect=True)
+    told = "Prefect's temporary server is coming up; --no-prefect does without"
+    assert engine == ["begun", told, "ready", "awaited", *STEPS]
