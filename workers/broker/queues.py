@@ -195,12 +195,13 @@ def demand(settings: Settings | None = None) -> Demand:
         looks = [traffic(client, settings, name) for name in (URGENT, BATCH)]
         taken = _taken_chunks(client, settings)
     start = len(_demand_key(settings, ""))
-    driven = {key[start:] for key, value in zip(keys, values, strict=True) if value is not None}
-    waiting = sum(int(value) for value in values if value is not None)
+    told = {k[start:]: int(v) for k, v in zip(keys, values, strict=True) if v is not None}
     queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
     messages = [about for look in looks for about in look.waiting]
-    over = _over(settings, {_run_of(about) for about in (*messages, *taken)} - driven)
+    # What a driver has told stays for a while after its run has ended.
+    over = _over(settings, {*told, *(_run_of(about) for about in (*messages, *taken))})
+    waiting = sum(chunks for run, chunks in told.items() if run not in over)
     stale = sum(_run_of(about) in over for about in messages)
     # A message does not say who took it. A process holds one at most: what is taken beyond that
     # is of workers that died, and stays until the visibility timeout.

@@ -117,8 +117,9 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
         client.hset(key, str(chunk), message(run_id, chunk, (URGENT, BATCH)[chunk % 2]))
         (waits, *_) = json.loads(message(run_id, chunk + 10, BATCH))
         client.lpush(f"{settings.key_prefix}{BATCH}", json.dumps(waits))
+    publish_demand(client, settings, over, 7)
     found = demand(settings)
-    assert (found.queued, found.acquired) == (3, 3)
+    assert (found.chunks_waiting, found.queued, found.acquired) == (0, 3, 3)
     assert found.processes_wanted == 2, "one waits, one is worked"
     client.flushall()
 
