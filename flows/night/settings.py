@@ -107,6 +107,18 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
     return dict(places)
 
 
+def beside_games(text: str) -> list[str]:
+    """List what a folder of games has that is called like no game, sorted; hidden names not.
+
+    Empty for any source that is no folder of games.
+    """
+    folder = Path(text)
+    if not any((folder / name).is_dir() for name in GAMES):
+        return []
+    names = (path.name for path in folder.iterdir())
+    return sorted(name for name in names if name not in GAMES and not name.startswith("."))
+
+
 def _check_once(games: Iterable[str]) -> None:
     for name, count in Counter(games).items():
         if count > 1:

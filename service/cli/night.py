@@ -43,6 +43,7 @@ from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
@@ -125,7 +126,12 @@ def nightly(
     quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
     does not tell again.
     """
-    from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
+    from nightgrid.flows.night.settings import (
+        NightGame,
+        NightSettings,
+        beside_games,
+        night_sources,
+    )
 
     check_game(game)
     places = night_sources(source, game)
@@ -148,6 +154,12 @@ def nightly(
         for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
     ]
     night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
+
+    for text in source:
+        if beside := beside_games(text):
+            first = ", ".join(beside[:3]) + (", …" if len(beside) > 3 else "")
+            what = plural(len(beside), "name")
+            note(f"{what} in {text} skipped ({first}); expected folders {one_of(GAMES)}")
 
     reports: list[GameReport] = []
 

@@ -278,9 +278,12 @@ def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, sev
     assert pips.startswith("pips: 1 fetched, 3 puzzles, 3 solved, ")
     assert letterboxed.startswith("letterboxed: 1 fetched, 1 puzzle, 1 solved, ")
     assert err.count("1 of 1 jobs") == 1, "what is done is told once"
+    assert "skipped" not in err
     for name in ("pips", "letterboxed"):
         assert re.search(rf"^{name}: \[.* jobs", err, re.MULTILINE), "the line names its game"
+    (several / "pipz").mkdir()
     code, out, err = invoke(*words, "--verbose")
+    assert f"1 name in {several} skipped (pipz); expected folders " in err
     table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
     assert max(map(len, table)) <= PIPED_WIDTH_CHARS
     code, out, _ = invoke(*words, "--json")
