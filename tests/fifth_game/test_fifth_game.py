@@ -132,6 +132,8 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
 
 @pytest.fixture
 def worker(tmp_path: Path, nightgrid: Run) -> Iterator[None]:
+    # The first look may come before the worker has made it.
+    (tmp_path / "lake").mkdir()
     with subprocess.Popen(
         [sys.executable, "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
