@@ -16,7 +16,7 @@ from tests.s3_server import s3_server
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
 WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
-ALONE = ("tests/workers/driver/test_driver.py", "tests/workers/runs/")
+ALONE = ("tests/workers/chunks/", "tests/workers/driver/", "tests/workers/runs/")
 """Where tests of these folders start no workers, and take long."""
 
 
