@@ -38,6 +38,8 @@ class GamePlug:
     game: str
     """Where its class is, a `BaseGame`, written as in entry points: "package.module:Class". It is
     made of rules, words and dictionaries; nothing that solves is imported before."""
+    kernel_count: int = 0
+    """About how many kernels are compiled before it is ready, to tell how far that is."""
     rules: type[RuleLine] | None = None
     """The rules that can be switched. None: it has none."""
     words: bool = False

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
 from pathlib import Path
 
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.kernel.compiling import cache_dir, compiled_mark
-from nightgrid.solvers.registry import game
+from nightgrid.solvers.registry import game, game_plug
+
+SHARED_KERNEL_COUNT = 30
+"""About how many kernels are of no one game."""
 
 
 def warm(name: str, *, rare: bool = False) -> float:
@@ -51,6 +54,11 @@ def warm_side_by_side(
         begun = {pool.submit(warm, name, rare=rare): name for name in largest_first}
         for done in as_completed(begun):
             yield begun[done], done.result()
+
+
+def kernels_of(names: Iterable[str]) -> int:
+    """Tell about how many kernels are compiled until games are ready."""
+    return SHARED_KERNEL_COUNT + sum(game_plug(name).kernel_count for name in names)
 
 
 def kernels_on_disk() -> int:

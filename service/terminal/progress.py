@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
+WARM_PIPED_EVERY_S = 15.0
+"""How often a log is told how far the kernels are."""
 BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
+LEFT_FROM_SHARE = 0.25
+"""Of the kernels so many are done before a time is expected for the others."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
 READY_PATIENCE_S = 20.0
@@ -33,9 +37,10 @@ READY_PATIENCE_S = 20.0
 class MovingLine:
     """A bar and a text that are written over; where they cannot be, a line now and then."""
 
-    def __init__(self, *, transient: bool = False) -> None:
+    def __init__(self, *, transient: bool = False, piped_every_s: float = PIPED_EVERY_S) -> None:
         """Begin a line; a `transient` one is taken away at its end."""
         self._moving = sys.stderr.isatty()
+        self._every_s = TERMINAL_EVERY_S if self._moving else piped_every_s
         self._transient = transient
         self._next_at = 0.0
         self._bar: Bar | None = None
@@ -50,7 +55,7 @@ class MovingLine:
             self._held = text
             return
         self._held = None
-        self._next_at = now + (TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S)
+        self._next_at = now + self._every_s
         if not self._moving:
             note(text())
             return
@@ -232,12 +237,13 @@ def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, f
     from nightgrid.solvers import warming
 
     begun, before, ready = time.monotonic(), warming.kernels_on_disk(), 0
+    missing = [name for name in names if not warming.is_compiled(name)]
+    expected = warming.kernels_of(missing)
 
     def how_far() -> tuple[int, int, str]:
         kernels, seconds = warming.kernels_on_disk() - before, time.monotonic() - begun
-        games = f"{ready} of {plural(len(names), 'game')} ready"
-        text = f"loading kernels, or compiling them, once: {kernels} new, {games}, {seconds:.0f} s"
-        return ready, len(names), text
+        text = warming_text(kernels, expected, ready, len(names), seconds)
+        return min(kernels, expected), expected, text
 
     with activity(how_far):
         if len(names) == 1:
@@ -249,13 +255,29 @@ def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, f
             yield name, seconds
 
 
+def warming_text(kernels: int, expected: int, ready: int, games: int, seconds: float) -> str:
+    """Say how far the compiling of kernels is; `expected` is about how many there will be."""
+    so_far = f"{ready} of {plural(games, 'game')} ready, {seconds:.0f} s"
+    if not kernels:
+        return (
+            "loading the kernels, or compiling them to machine code, which happens once and takes "
+            f"a minute or two on two cores: {so_far}"
+        )
+    text = f"compiling kernels, once: {kernels} of about {max(kernels, expected)}, {so_far}"
+    # The first ones tell little: they come late, many at once.
+    if LEFT_FROM_SHARE * expected < kernels < expected:
+        text += f", about {seconds / kernels * (expected - kernels):.0f} s left"
+    return text
+
+
 @contextmanager
 def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
     """Show twice a second how far something is (done, total and a text), until the body ends.
 
     What is over within WARM_PATIENCE_S shows nothing.
     """
-    line, ended = MovingLine(transient=True), threading.Event()
+    line = MovingLine(transient=True, piped_every_s=WARM_PIPED_EVERY_S)
+    ended = threading.Event()
 
     def show() -> None:
         done, total, text = how_far()

@@ -14,6 +14,7 @@ PLUG = GamePlug(
     name="letterboxed",
     title="Letter Boxed",
     order=30,
+    kernel_count=58,
     game="nightgrid.solvers.letterboxed.game:LetterBoxedGame",
     rules=Rules,
     words=True,

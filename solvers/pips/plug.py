@@ -4,4 +4,10 @@ from __future__ import annotations
 
 from nightgrid.solvers.plug import GamePlug
 
-PLUG = GamePlug(name="pips", title="Pips", order=10, game="nightgrid.solvers.pips.game:PipsGame")
+PLUG = GamePlug(
+    name="pips",
+    title="Pips",
+    order=10,
+    game="nightgrid.solvers.pips.game:PipsGame",
+    kernel_count=81,
+)

@@ -14,6 +14,7 @@ PLUG = GamePlug(
     name="strands",
     title="Strands",
     order=20,
+    kernel_count=141,
     game="nightgrid.solvers.strands.game:StrandsGame",
     rules=Rules,
     words=True,
