@@ -246,7 +246,7 @@ def _syntax(text: str, at: int, expected: str) -> Member:
     if at >= len(text):
         return _whole("truncated", _position(text, at), f"{expected}, but the text ends")
     got = shown(text[at : at + 12].encode("utf-8", "replace").decode("utf-8"))
-    return _whole("not-json", _position(text, at), f"{expected}, got {got!r}")
+    return _whole("not-json", _position(text, at), f"{expected}, got '{got}'")
 
 
 def _at_key(key: str, rule: str, message: str) -> Member:

@@ -219,8 +219,8 @@ class CountReport:
             f"{statuses[Status.UNSOLVABLE]:,} unsolvable",
             *(f"{statuses[s]:,} {s.replace('_', ' ')}" for s in some if statuses[s]),
             f"{self.quarantined:,} in quarantine",
-            f"{self.wall_seconds:.1f} s",
-            *([f"{_rate(rate)} a second"] if rate else []),
+            *([f"{_rate(rate)} a second in {self.solve_seconds:.1f} s of solving"] if rate else []),
+            f"{self.wall_seconds:.1f} s in all",
         ]
         return f"{self.game}: {', '.join(parts)}"
 

@@ -99,7 +99,10 @@ def say_head(found: Found, published: Published, puzzle: Any) -> None:
     shown = view(found.game)
     name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
     clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
-    say(f"{name or found.source}{clue}: {shown.describe(puzzle)}, puzzle {puzzle.puzzle_id}")
+    title = f"{name or found.source}{clue}"
+    # A generated board of the lake is known by its id alone, which one says once.
+    known = "" if puzzle.puzzle_id in title else f", puzzle {puzzle.puzzle_id}"
+    say(f"{title}: {shown.describe(puzzle)}{known}")
     say()
 
 
@@ -175,5 +178,8 @@ def say_list_end(listed: int, outcome: Outcome[Any], hint: str = "") -> None:
 def cost_text(outcome: Outcome[Any]) -> str:
     """Write what a solve cost."""
     statistics = outcome.statistics
-    taken = ", general engine" if "general" in statistics.engine.split("+") else ""
-    return f"{duration(statistics.kernel_ns)} ({plural(statistics.states, 'state')}{taken})"
+    taken = "general engine" if "general" in statistics.engine.split("+") else ""
+    # A search that keeps no states has no number of them to tell.
+    states = plural(statistics.states, "state") if statistics.states else ""
+    told = ", ".join(part for part in (states, taken) if part)
+    return duration(statistics.kernel_ns) + (f" ({told})" if told else "")

@@ -27,7 +27,7 @@ BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
 LEFT_FROM_SHARE = 0.25
-"""Of the kernels so many are done before a time is expected for the others."""
+"""The share of the kernels that is done before a time is expected for the others."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
 READY_PATIENCE_S = 20.0
