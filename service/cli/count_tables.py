@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import bar
+from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import (
     duration,
     say,
@@ -26,6 +27,8 @@ SPREAD_COLUMNS = {"solutions": "string", "puzzles": "int64", "share": "double"}
 """Columns of the distribution that --format writes."""
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
+FRAME_CHARS = 13
+"""Lines and spaces of a table of four columns."""
 VALUES_SHOWN = 20
 
 
@@ -75,14 +78,12 @@ def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
     """Draw how many puzzles have how much of something."""
     total = sum(number for _, number in spread)
     most = max(number for _, number in spread)
+    cells = [(span, f"{number:,}", _percent(number, total)) for span, number in spread]
+    headings = (heading, "puzzles", "share")
+    used = sum(max(map(len, column)) for column in zip(headings, *cells, strict=True))
+    width = min(SPREAD_CHARS, max(1, console().width - used - FRAME_CHARS))
     rows = [
-        (
-            span,
-            f"{number:,}",
-            _percent(number, total),
-            bar(number / most, SPREAD_CHARS),
-        )
-        for span, number in spread
+        (*cell, bar(number / most, width)) for cell, (_, number) in zip(cells, spread, strict=True)
     ]
     say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
 

@@ -36,7 +36,7 @@ SHOWN = {
         "ask": "ask",
         "status": "status",
         "count": "count",
-        "seconds": "seconds",
+        "seconds": "time",
         "reason|hint": "why",
     },
     "quarantine": {

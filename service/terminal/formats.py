@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import json_line, say, say_table
+from nightgrid.service.terminal.console import duration, json_line, say, say_table
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
         for name, kind in kinds.items()
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     ]
-    cells = ([_cell(_first_said(row, key)) for key in headings] for row in _rows(tables, names))
+    cells = ([_shown(row, key) for key in headings] for row in _rows(tables, names))
     first = list(itertools.islice(cells, TABLE_ROWS))
     if not first:
         return 0
@@ -135,6 +135,14 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
         )
         say(f"  {line.rstrip()}")
     return rows
+
+
+def _shown(row: Mapping[str, Any], key: str) -> str:
+    value = _first_said(row, key)
+    # Most boards of Pips take less than a millisecond.
+    if key == "seconds" and value is not None:
+        return duration(round(value * 1e9))
+    return _cell(value)
 
 
 def _first_said(row: Mapping[str, Any], key: str) -> Any:

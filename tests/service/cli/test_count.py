@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.cli.count_tables import say_spread
 from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.notes import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -330,3 +331,15 @@ def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(
     assert "5 solved, 0 unsolvable, " in out
     assert "Most solutions" not in out
     assert 'python -c "import duckdb; print(duckdb.sql(' in out
+
+
+def test_bars_of_a_narrow_terminal_stand_in_one_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    say_spread("solutions", [("unique", 19_000), ("2 to 9", 1_000)])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 60 for line in lines)
+    assert len([line for line in lines if "█" in line]) == 2
