@@ -8,7 +8,7 @@ VENV ?= .venv
 SEED ?=
 WORDS ?= ../shared/words/enable1.txt
 PYTEST_ARGS ?=
-TEST_PROCESSES ?= 4
+TEST_PROCESSES ?= 3
 CHAOS_ARGS ?=
 
 BIN := $(VENV)/bin

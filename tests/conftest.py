@@ -16,8 +16,14 @@ from tests.s3_server import s3_server
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
 WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
-ALONE = ("tests/workers/chunks/", "tests/workers/driver/", "tests/workers/runs/")
-"""Where tests of these folders start no workers, and take long."""
+ALONE = (
+    "tests/flows/count/",
+    "tests/flows/night/",
+    "tests/workers/chunks/",
+    "tests/workers/driver/",
+    "tests/workers/runs/",
+)
+"""Where tests of these folders start no workers or few of them, and take long."""
 
 
 @pytest.hookimpl(tryfirst=True)
