@@ -23,7 +23,6 @@ from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     CORPUS_QUARANTINE,
-    COUNT,
     EDITIONS,
     QUARANTINE,
     RESULTS,
@@ -31,7 +30,7 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
-from nightgrid.archive.results.results import RESULTS_FOLDER
+from nightgrid.archive.results.results import RESULTS_FOLDER, answers_to
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
@@ -142,8 +141,7 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
     if wanted.runs is not None:
         condition &= pc.field("run_id").isin(sorted(wanted.runs))
     if wanted.question is not None:
-        for name, text in wanted.question.to_json().items():
-            condition &= pc.field(name) == text
+        condition &= answers_to(wanted.question)
     batches = files.to_batches(
         filter=condition,
         batch_size=BATCH_ROWS,
@@ -330,6 +328,3 @@ def _laid(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
         ],
         schema=schema,
     )
-
-
-assert RESULT_ROWS.field("count").type == COUNT

@@ -53,8 +53,13 @@ def find_results_of(
 
     `columns` must have job_id, status and run_id among them.
     """
-    asked = [pc.field(name) == text for name, text in question.to_json().items()]
-    return _scan(lake, reduce(and_, asked), columns)
+    return _scan(lake, answers_to(question), columns)
+
+
+def answers_to(question: Question) -> pc.Expression:
+    """Build the condition that a result answers a question."""
+    asked = (pc.field(name) == text for name, text in question.to_json().items())
+    return reduce(and_, asked)
 
 
 def find_results_of_puzzles(

@@ -11,6 +11,7 @@ from typing import Any
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
+from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import note
 
 AGAIN_EVERY_S = 15.0
@@ -86,14 +87,15 @@ class OutageLine:
                     note(sentence(outage, now))
 
     def _write_over(self, text: str) -> None:
-        from rich.console import Console
         from rich.live import Live
         from rich.text import Text
 
         if self._live is None:
-            console = Console(stderr=True)
             self._live = Live(
-                console=console, auto_refresh=False, transient=True, redirect_stdout=False
+                console=console(sys.stderr),
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
             )
             self._live.start()
         self._live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)

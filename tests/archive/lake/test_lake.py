@@ -21,6 +21,7 @@ from nightgrid.archive.lake.local_commit import LOCK, STAGING
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
 from nightgrid.solvers.errors import PermanentError, TransientError
+from tests.archive.lake.racing import raced
 
 AT = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
@@ -355,45 +356,9 @@ def test_a_name_is_asked_for_until_one_is_free(racing_lake: Lake) -> None:
     assert not stream()
 
 
-CREATE = """
-import os, sys, time
-from pathlib import Path
-from nightgrid.archive.lake.storage import Lake
-
-def refuse(*_):
-    raise OSError(95, "no hard links")
-
-if sys.argv[2] == "without":
-    Path.hardlink_to = refuse
-lake, mark = Lake.open(sys.argv[1]), sys.argv[3]
-print("ready", flush=True)
-sys.stdin.readline()
-for number in range(60):
-    won = lake.create_bytes(f"race/{number}", mark.encode())
-    print(int(won), flush=True)
-"""
-
-
 @pytest.mark.parametrize("links", ["with", "without"])
 def test_of_two_processes_one_creates_a_file(links: str, tmp_path: Path) -> None:
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", CREATE, str(tmp_path / "lake"), links, mark],
-            cwd=Path(__file__).parents[3],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for mark in "ab"
-    ]
-    for racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write("\n")
-        racer.stdin.flush()
-    won = [racer.communicate(timeout=60)[0].split() for racer in racers]
+    won = raced(str(tmp_path / "lake"), 60, links=links)
     lake = Lake.open(str(tmp_path / "lake"))
     assert [len(told) for told in won] == [60, 60]
     for number, told in enumerate(zip(*won, strict=True)):

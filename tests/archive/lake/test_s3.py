@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError
+from tests.archive.lake.racing import raced
 
 # Starting the server takes 2 s.
 pytestmark = pytest.mark.slow
@@ -62,38 +61,9 @@ def test_a_missing_bucket_is_permanent_and_a_dead_server_transient(s3_endpoint: 
         Lake.open("s3://bucket/x?endpoint_override=http://127.0.0.1:9").write_bytes("a", b"1")
 
 
-RACE = """
-import sys
-from nightgrid.archive.lake.storage import Lake
-
-lake, mark = Lake.open(sys.argv[1]), sys.argv[2].encode()
-print("ready", flush=True)
-sys.stdin.readline()
-for number in range(40):
-    print(int(lake.create_bytes(f"race/{number}", mark)), flush=True)
-"""
-
-
 def test_of_two_processes_one_creates_an_object(s3_endpoint: str) -> None:
     url = f"s3://bucket/two?endpoint_override={s3_endpoint}"
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACE, url, mark],
-            cwd=Path(__file__).parents[3],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for mark in "ab"
-    ]
-    for racer in racers:
-        assert racer.stdout is not None
-        assert racer.stdout.readline() == "ready\n"
-    for racer in racers:
-        assert racer.stdin is not None
-        racer.stdin.write("\n")
-        racer.stdin.flush()
-    won = [racer.communicate(timeout=60)[0].split() for racer in racers]
+    won = raced(url, 40)
     assert [len(told) for told in won] == [40, 40]
     lake = Lake.open(url)
     for number, told in enumerate(zip(*won, strict=True)):

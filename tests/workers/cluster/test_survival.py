@@ -113,17 +113,17 @@ def test_a_worker_of_another_version_refuses_and_spoils_nothing(
     boards = slow_boards(300, 7_000)
     run_id = plan(cluster_lake, boards)
     monkeypatch.setenv("TOY_VERSION", "toy-2")
+    told = []
     with closing(connect(cluster)) as client:
         before = living(client, cluster).keys()
-    with closing(connect(cluster)) as client, local_cluster(settings, roles=("batch",)):
-        while not living(client, cluster).keys() - before:
-            time.sleep(0.05)
-        told = []
+        with local_cluster(settings, roles=("batch",)):
+            while not living(client, cluster).keys() - before:
+                time.sleep(0.05)
 
-        def look(_progress):
-            told.extend(refusals(client, cluster).values())
+            def look(_progress):
+                told.extend(refusals(client, cluster).values())
 
-        summary = drive_celery(cluster, cluster_lake, run_id, look)
+            summary = drive_celery(cluster, cluster_lake, run_id, look)
     assert summary.failures == 0
     assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
     assert told, "it has taken messages, and is named while it refuses"
