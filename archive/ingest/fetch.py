@@ -150,6 +150,7 @@ def _store(
             last_modified=answer.last_modified,
             fault_rule=answer.rule if failed else None,
             fault_message=answer.message if failed else None,
+            final_url=answer.final_url,
         ),
     )
     if not failed:

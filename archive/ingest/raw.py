@@ -38,6 +38,8 @@ class Sighting:
     fault_rule: str | None = None
     """Why the body is no payload, or None: "http-status", "body-too-large", …"""
     fault_message: str | None = None
+    final_url: str | None = None
+    """What redirects of `url` led to; None: there was none."""
 
     @property
     def is_draft(self) -> bool:
@@ -188,7 +190,9 @@ def _order(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
 
 def _to_json(sighting: Sighting) -> dict[str, Any]:
     told = {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
-    return asdict(sighting) | told
+    # Programs of before schema version 5 read what no redirect led to.
+    without = () if sighting.final_url else ("final_url",)
+    return {n: v for n, v in (asdict(sighting) | told).items() if n not in without}
 
 
 def _read_sighting(lake: Lake, path: str) -> Sighting:

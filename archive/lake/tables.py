@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised whenever a column is added, dropped or changes its meaning."""
-READABLE_VERSIONS = frozenset({1, 2, 3, 4})
+READABLE_VERSIONS = frozenset({1, 2, 3, 4, 5})
 """Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.conforming), or
 else null."""
 
@@ -55,12 +55,13 @@ RAW = _schema(
     """
     sha256 string, url string, game string, date date32, sequence int32, fetched_at time,
     http_status int32?, etag string?, last_modified string?, body_bytes int64,
-    fault_rule string?, fault_message string?
+    fault_rule string?, fault_message string?, final_url string?
     """,
 )
 """One row per sighting that is normalised: a body for a date that differs from the one seen
 before it, or shows on its date that a draft was final (`sequence` runs from 1 for each date). The
-body lies under raw/, named by sha256.
+body lies under raw/, named by sha256. `url` is what was asked for, and `final_url` what redirects
+led to, null where there was none.
 `fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
 

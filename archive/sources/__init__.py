@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,6 +48,9 @@ class Answer:
 
     kind: AnswerKind
     url: str
+    """What was asked for."""
+    final_url: str | None = None
+    """What redirects led to; None: there was none."""
     body: bytes | None = None
     """The payload; for a failure, what was received of a body, at most the bound."""
     http_status: int | None = None
@@ -97,14 +101,20 @@ _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
 
 
 def open_source(
-    address: str, politeness: Politeness | None = None, *, game: str = DEFAULT_GAME
+    address: str,
+    politeness: Politeness | None = None,
+    *,
+    game: str = DEFAULT_GAME,
+    redirect_hosts: Sequence[str] = (),
 ) -> Source:
     """Open a base URL (http or https) or a folder of payloads.
 
     `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
     is added to it. An address that ends like the game's page is that page, with one payload.
+    Redirects are followed to the host of the URL and to `redirect_hosts`, each HOST or HOST:PORT.
 
-    Raises PermanentError when it is neither, and for a URL of a game that is not published.
+    Raises PermanentError when it is neither, for a URL of a game that is not published, and for a
+    redirect host that is none.
     """
     if "://" in address:
         # A folder needs no HTTP library, and neither does a process that fetches nothing.
@@ -119,8 +129,8 @@ def open_source(
         if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + plug.endpoint
         if plug.page is not None and address.rstrip("/").endswith(plug.page):
-            return PageSource(address, politeness or Politeness())
-        return HttpSource(address, politeness or Politeness())
+            return PageSource(address, politeness or Politeness(), redirect_hosts=redirect_hosts)
+        return HttpSource(address, politeness or Politeness(), redirect_hosts=redirect_hosts)
     from nightgrid.archive.sources.folder import FolderSource
 
     return FolderSource(address)

@@ -6,7 +6,8 @@ import datetime as dt
 import email.utils
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import httpx
@@ -16,6 +17,16 @@ from nightgrid.archive import outages
 from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
 from nightgrid.archive.payloads.strict_json import members_by_key
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
+from nightgrid.archive.sources.redirects import (
+    RedirectError,
+    addresses_of,
+    check_addresses,
+    check_redirect,
+    named_host,
+    pinned,
+    place_of,
+    reach_of_peer,
+)
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
@@ -73,14 +84,17 @@ class HttpSource:
         base_url: str,
         politeness: Politeness,
         *,
+        redirect_hosts: Sequence[str] = (),
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open a base URL; nothing is asked of it yet.
 
-        Raises PermanentError when it is not a plain http or https URL.
+        Raises PermanentError when it is not a plain http or https URL, and for a redirect host that
+        is none.
         """
         self._base = _check_base(base_url)
+        self._redirect_hosts = tuple(map(named_host, redirect_hosts))
         self._politeness = politeness
         self._sleep = sleep
         self._clock = clock
@@ -88,8 +102,7 @@ class HttpSource:
         self.name = self._base
         self._client = httpx.Client(
             timeout=politeness.timeout_s,
-            follow_redirects=True,
-            max_redirects=politeness.max_redirects,
+            follow_redirects=False,
             # Payloads are a few KB, and a body that arrives as it is cannot be a decompression
             # bomb and is kept as it was received.
             headers={"User-Agent": politeness.user_agent, "Accept-Encoding": "identity"},
@@ -174,23 +187,47 @@ class HttpSource:
             self.name, self._politeness.timeout_s * self.dates_left * self._politeness.attempts
         )
         try:
-            with slow, self._client.stream("GET", url, headers=headers) as response:
-                return self._read(url, response)
+            with slow:
+                return self._followed(url, headers)
         except httpx.TransportError as error:
             answer = failed(url, "network", f"the request failed: {_reason(error)}")
             if isinstance(error, httpx.UnsupportedProtocol):
                 return answer
             raise _TryAgain(replace(answer, transient=True)) from error
-        except httpx.TooManyRedirects:
-            most = self._politeness.max_redirects
-            return failed(url, "redirects", f"more than {most} redirects")
+        except RedirectError as error:
+            return failed(url, "redirects", str(error))
+        except OSError as error:
+            answer = failed(url, "network", f"the request failed: {_reason(error)}")
+            raise _TryAgain(replace(answer, transient=True)) from error
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             return failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
 
+    def _followed(self, url: str, headers: dict[str, str]) -> Answer:
+        """Ask for a URL, and for what it redirects to as far as that is allowed.
+
+        Raises RedirectError where it is not, and httpx's errors.
+        """
+        source = target = httpx.URL(url)
+        request = self._client.build_request("GET", url, headers=headers)
+        for _ in range(self._politeness.max_redirects + 1):
+            response = self._client.send(request, stream=True)
+            # The body of a redirect is not read, however long it is.
+            with closing(response):
+                if not response.has_redirect_location:
+                    final = None if target == source else str(target)
+                    return replace(self._read(url, response), final_url=final)
+                before, target = target, target.join(response.headers["Location"])
+                check_redirect(before, target, (place_of(source), *self._redirect_hosts))
+                reach = reach_of_peer(response)
+            request = self._client.build_request("GET", target, headers=headers)
+            if place_of(target) != place_of(source):
+                addresses = addresses_of(target)
+                check_addresses(target, addresses, reach)
+                request = pinned(request, addresses)
+        raise RedirectError(f"more than {self._politeness.max_redirects} redirects")
+
     def _read(self, url: str, response: httpx.Response) -> Answer:
         status = response.status_code
-        if response.url.scheme != httpx.URL(url).scheme and response.url.scheme != "https":
-            return failed(url, "redirects", "a redirect leaves https", status)
         if status == httpx.codes.NOT_MODIFIED:
             return Answer(kind=AnswerKind.UNCHANGED, url=url, http_status=status)
         if status in (httpx.codes.NOT_FOUND, httpx.codes.GONE):

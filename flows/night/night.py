@@ -111,7 +111,7 @@ def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
     """
     for game in night.games:
         try:
-            open_source(game.source, game=game.game).close()
+            open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts).close()
         except PermanentError as error:
             if len(night.games) == 1:
                 raise

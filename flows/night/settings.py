@@ -37,6 +37,8 @@ class NightGame:
     """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
     refresh_days: int = REFRESH_DAYS
     """Dates this recent are asked for again although they are known."""
+    redirect_hosts: tuple[str, ...] = ()
+    """Hosts, HOST or HOST:PORT, to which an HTTP source may redirect, beside its own."""
 
     def __post_init__(self) -> None:
         if not self.source:

@@ -75,7 +75,7 @@ def fetch(
     `on_new` is called at the first payload that is new. Raises PermanentError for a source that is
     none.
     """
-    source = open_source(game.source, game=game.game)
+    source = open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts)
     try:
         found = fetching.fetch(
             night.lake,

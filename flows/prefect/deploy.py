@@ -33,7 +33,7 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
     server that schedules; TransientError when that server does not answer.
     """
     for game in night.games:
-        open_source(game.source, game=game.game).close()
+        open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts).close()
     environment.prepare()
     check_schedule(cron)
     check_server()
@@ -100,13 +100,24 @@ def main() -> None:
         " GAME= once for each game of the night",
     )
     parser.add_argument("--game", choices=GAMES, help="default: pips, or all that the folder has")
+    parser.add_argument(
+        "--redirect-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a host to which a URL may redirect, beside its own; may be given several times",
+    )
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
     # Until Prefect hears the signal itself.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         places = night_sources(options.source, options.game)
-        games = tuple(NightGame(source=source, game=game) for game, source in places.items())
+        hosts = tuple(options.redirect_host)
+        games = tuple(
+            NightGame(source=source, game=game, redirect_hosts=hosts)
+            for game, source in places.items()
+        )
         serve(NightSettings(games=games), cron=options.cron)
     except NightgridError as error:
         code = BAD_INPUT if isinstance(error, PermanentError) else FAILED

@@ -100,8 +100,9 @@ def nightly_flow(
     """Fetch, normalise, plan, solve, aggregate and report each game of a night.
 
     A game is an object with `source` and, unless the default will do, `game`, `asks`, `rules`,
-    `lexicon`, `since`, `until` and `refresh_days`. How workers work is read from NIGHTGRID_* in the
-    environment. Fails at the end when a game failed; a night that is stopped is `Cancelled`.
+    `lexicon`, `since`, `until`, `refresh_days` and `redirect_hosts`. How workers work is read from
+    NIGHTGRID_* in the environment. Fails at the end when a game failed; a night that is stopped is
+    `Cancelled`.
     """
     night = NightSettings(
         games=tuple(map(_read_game, games)), executor=executor, workers=Settings(lake=lake)
@@ -159,6 +160,7 @@ def night_parameters(night: NightSettings) -> dict[str, Any]:
         {
             **asdict(game),
             "asks": [str(ask) for ask in game.asks],
+            "redirect_hosts": list(game.redirect_hosts),
             "since": game.since and game.since.isoformat(),
             "until": game.until and game.until.isoformat(),
         }
@@ -173,6 +175,7 @@ def _read_game(given: dict[str, Any]) -> NightGame:
     for name in ("since", "until"):
         if name in given:
             given[name] = dt.date.fromisoformat(given[name])
+    given["redirect_hosts"] = tuple(given.get("redirect_hosts", ()))
     return NightGame(**given)
 
 

@@ -95,6 +95,14 @@ def nightly(
             f"the source has sub-folders of, else {DEFAULT_GAME}.",
         ),
     ] = None,
+    redirect_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST[:PORT]",
+            help="A host to which a URL may redirect, beside its own; may be given several times. "
+            "No redirect of a public server is followed into this network.",
+        ),
+    ] = None,
     ask: Annotated[
         list[str] | None,
         typer.Option(
@@ -149,6 +157,7 @@ def nightly(
             lexicon=own.lexicon,
             since=since,
             until=until,
+            redirect_hosts=tuple(redirect_host or ()),
             **common,
         )
         for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
