@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.s3_server import s3_server
+from tests.warm_interpreter import started
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
@@ -83,6 +84,13 @@ def s3_endpoint() -> Iterator[str]:
     """The address of an S3 server on loopback, which has a bucket called bucket."""
     with s3_server() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def warm_python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The interpreter as a program that runs in forks of a process that has loaded nightgrid."""
+    with started(tmp_path_factory.mktemp("warm") / "venv") as folder:
+        yield folder / "bin" / "python"
 
 
 @pytest.fixture(scope="session")

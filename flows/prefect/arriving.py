@@ -63,7 +63,6 @@ class Arriving:
             self._ended.set()
 
     def _start(self) -> None:
-        from prefect.server.api.server import SubprocessASGIServer
         from prefect.settings import get_current_settings
 
         import nightgrid.flows.prefect.tasks  # noqa: F401
@@ -71,5 +70,8 @@ class Arriving:
         settings = get_current_settings()
         if settings.api.url or not settings.server.ephemeral.enabled or self._unwanted:
             return
+        # The server's modules take as long to load as all others: only where it is started here.
+        from prefect.server.api.server import SubprocessASGIServer
+
         self._server = SubprocessASGIServer()
         self._server.start()

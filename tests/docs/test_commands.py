@@ -2,7 +2,7 @@
 
 A page's blocks are run in their order by bash, in a folder that holds the tracked files and no
 others. `nightgrid` and `python` there are programs that have the command run in a fork of one warm
-process (tests/docs/warm_interpreter.py), nights and counts with --inline --no-prefect, so that all
+process (tests/warm_interpreter.py), nights and counts with --inline --no-prefect, so that all
 pages together take seconds. Workers are started as they are. `DOCS_REAL=1` runs every
 command as a process of its own, with the workers and with the Prefect that a reader would have.
 """
@@ -11,12 +11,8 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
-import signal
 import subprocess
-import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +23,7 @@ import typer
 
 from nightgrid.service.cli.app import COMMANDS, make_app
 from tests.docs.pages import ROOT, Block, blocks_of, commands_of, files_of_a_clone, pages
-from tests.docs.warm_interpreter import REAL, client
+from tests.warm_interpreter import REAL, started
 
 PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
 """Kernels may have to be compiled first."""
@@ -86,27 +82,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Start the warm process and write `nightgrid` and `python` that have it run commands."""
-    folder = tmp_path_factory.mktemp("venv") / "bin"
-    folder.mkdir()
-    # A socket's path has to be short.
-    with tempfile.TemporaryDirectory(prefix="ng-docs-") as short:
-        path = f"{short}/warm"
-        for name in ("nightgrid", "python"):
-            program = folder / name
-            program.write_text(client(name, path))
-            program.chmod(0o755)
-        (folder / "activate").write_text(f"PATH={shlex.quote(str(folder))}:$PATH\n")
-        command = [sys.executable, "-m", "tests.docs.warm_interpreter", path]
-        with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
-        ) as warm:
-            assert warm.stdout is not None
-            try:
-                assert warm.stdout.readline() == "ready\n"
-                yield folder.parent
-            finally:
-                # With the forks whose page took too long.
-                os.killpg(warm.pid, signal.SIGKILL)
+    with started(tmp_path_factory.mktemp("warm") / "venv") as folder:
+        yield folder
 
 
 @pytest.mark.timeout(PAGE_TIMEOUT_S)

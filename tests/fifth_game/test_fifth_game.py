@@ -22,6 +22,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS
 from tests.service.scenes import ROOT, environment
+from tests.warm_interpreter import started
 
 FOLDER = Path(__file__).parent
 PATHS = os.pathsep.join((str(ROOT), str(FOLDER)))
@@ -42,11 +43,19 @@ def at_home(**extra: str) -> dict[str, str]:
     return environment(PYTHONPATH=PATHS, NIGHTGRID_GAMES="coins", **extra)
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Have the interpreter run in forks of a process into which the game is plugged."""
+    place = tmp_path_factory.mktemp("warm") / "venv"
+    with started(place, PYTHONPATH=PATHS, NIGHTGRID_GAMES="coins") as folder:
+        yield folder / "bin" / "python"
+
+
 @pytest.fixture
-def nightgrid(tmp_path: Path) -> Run:
+def nightgrid(tmp_path: Path, python: Path) -> Run:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "nightgrid.service.cli.app", *words],
+            [str(python), "-m", "nightgrid.service.cli.app", *words],
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -131,11 +140,11 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
 
 
 @pytest.fixture
-def worker(tmp_path: Path, nightgrid: Run) -> Iterator[None]:
+def worker(tmp_path: Path, nightgrid: Run, python: Path) -> Iterator[None]:
     # The first look may come before the worker has made it.
     (tmp_path / "lake").mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
+        [str(python), "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
         env=at_home(),
         stderr=subprocess.DEVNULL,

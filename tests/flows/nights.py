@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +35,11 @@ def results(settings: NightSettings) -> pa.Table:
 
 
 def in_a_process(
-    settings: NightSettings, *options: str, **environ: str
+    python: str | Path, settings: NightSettings, *options: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
     """Run night_program.py to whatever end it comes to."""
     source = settings.games[0].source
-    command = [sys.executable, str(NIGHT), source, settings.workers.lake, *options]
+    command = [str(python), str(NIGHT), source, settings.workers.lake, *options]
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         command, env=env, capture_output=True, text=True, timeout=150, check=False

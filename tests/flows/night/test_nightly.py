@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,11 +78,13 @@ def test_a_new_day_costs_only_its_own_work(source, night):
 
 
 @pytest.mark.parametrize("step", ["fetch", "normalise", "plan", "solving", "solve", "aggregate"])
-def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(step, source, night):
+def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
+    step, source, night, warm_python
+):
     undisturbed, settings = (night(source(DAYS_OF_SEVERAL_CHUNKS), lake) for lake in ("a", "b"))
     whole = run_one(undisturbed)
 
-    killed = in_a_process(settings, "--kill", step)
+    killed = in_a_process(warm_python, settings, "--kill", step)
     report = run_one(settings)
 
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-2000:]
@@ -97,9 +100,11 @@ def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(s
         assert report.chunks_found + report.chunks_worked == whole.chunks_worked > 1
 
 
-def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(source, night):
+def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(
+    source, night, warm_python
+):
     settings = night(source(DAYS_OF_SEVERAL_CHUNKS))
-    in_a_process(settings, "--kill", "solving")
+    in_a_process(warm_python, settings, "--kill", "solving")
 
     report = run_one(night(source(DAYS_OF_SEVERAL_CHUNKS + 1)))
 
@@ -126,9 +131,9 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
     assert report.solved == DAYS_OF_SEVERAL_CHUNKS * LEVELS
 
 
-def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, night):
+def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, night, warm_python):
     folder = source(DAYS_OF_SEVERAL_CHUNKS)
-    in_a_process(night(folder), "--kill", "plan")
+    in_a_process(warm_python, night(folder), "--kill", "plan")
 
     report = run_one(night(folder, asks=(Ask(kind="first"),)))
 
@@ -170,14 +175,14 @@ def test_dates_out_of_the_range_are_left_alone(source, night):
 
 
 def test_a_night_from_cron_needs_no_prefect(source, night):
-    answer = said(in_a_process(night(source(2)), "--without-prefect"))
+    answer = said(in_a_process(sys.executable, night(source(2)), "--without-prefect"))
 
     assert answer["prefect"] is False
     assert answer["report"]["games"]["pips"]["solved"] == 2 * LEVELS
 
 
 def test_a_night_without_prefect_does_not_import_it(source, night):
-    assert said(in_a_process(night(source(1))))["prefect"] is False
+    assert said(in_a_process(sys.executable, night(source(1))))["prefect"] is False
 
 
 def test_the_report_is_kept_in_the_lake(source, night):

@@ -33,6 +33,7 @@ from nightgrid.flows.start import run_count
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 from tests.flows.nights import ROOT, in_a_process, results, run_one, said
+from tests.warm_interpreter import PREFECT, started
 
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
 STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
@@ -64,11 +65,20 @@ def api(home: Path) -> Iterator[str]:
             end(server, signal.SIGINT)
 
 
-def nightgrid(home: Path, api: str, *words: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def python(home: Path, api: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Have the interpreter run in forks of a process that has loaded Prefect for this server."""
+    environment.prepare()
+    place = tmp_path_factory.mktemp("warm") / "venv"
+    with started(place, *PREFECT, PREFECT_HOME=str(home), PREFECT_API_URL=api) as folder:
+        yield folder / "bin" / "python"
+
+
+def nightgrid(python: Path, home: Path, api: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the command line under this Prefect server."""
     env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "nightgrid.service.cli.app", *words],
+        [str(python), "-m", "nightgrid.service.cli.app", *words],
         env={**os.environ, **env},
         capture_output=True,
         text=True,
@@ -119,7 +129,7 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     folder = source(2)
     plain, flow = night(folder, "plain"), night(folder, "flow")
 
-    answer = said(in_a_process(flow, "--prefect", PREFECT_HOME=str(home)))
+    answer = said(in_a_process(sys.executable, flow, "--prefect", PREFECT_HOME=str(home)))
     run_one(plain)
 
     assert answer["prefect"]
@@ -127,14 +137,14 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     assert results(flow).equals(results(plain))
 
 
-def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home):
+def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, python):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     settings = night("x")
     words = ("nightly", "--source", url, "--lake", settings.workers.lake, "--inline", "--json")
 
-    done = nightgrid(home, api, *words, "--to", "2025-08-18")
+    done = nightgrid(python, home, api, *words, "--to", "2025-08-18")
 
     assert done.returncode == 1, done.stderr[-3000:]
     assert json.loads(done.stdout)["source_failed"] is True
@@ -144,12 +154,14 @@ def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home):
 
 
 def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
-    source, night, api, home
+    source, night, api, home, python
 ):
     settings = night(source(2))
 
-    first = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
-    second = in_a_process(settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
+    first = in_a_process(python, settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
+    second = in_a_process(
+        sys.executable, settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api
+    )
 
     assert said(first)["report"]["games"]["pips"]["solved"] == 6
     assert said(second)["report"]["games"]["pips"]["planned"] == 0
@@ -169,14 +181,21 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     assert (figures["solved"], figures["already known"]) == ("6", "0")
 
 
-def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(source, night, api, home):
+def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
+    source, night, api, home, python
+):
     settings = night(source(1))
 
     def a_night(days: int, **environ: str) -> None:
         source(days)  # A night with nothing new is no flow run.
         said(
             in_a_process(
-                settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api, **environ
+                python,
+                settings,
+                "--prefect",
+                PREFECT_HOME=str(home),
+                PREFECT_API_URL=api,
+                **environ,
             )
         )
 
@@ -203,11 +222,11 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(source
 
 
 def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distribution(
-    api, home, tmp_path
+    api, home, python, tmp_path
 ):
     words = ("count", "pips:n=40,mix=easy,seed=4", "--lake", str(tmp_path / "counted"))
 
-    done = nightgrid(home, api, *words, "--inline", "--json")
+    done = nightgrid(python, home, api, *words, "--inline", "--json")
 
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout)["statuses"] == {"solved": 40}
@@ -227,14 +246,14 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     assert sum(row["puzzles"] for row in spread) == 40
 
 
-def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, tmp_path):
+def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, python, tmp_path):
     spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
     count = CountSettings(corpus=spec, executor="inline", workers=Settings(lake=lake))
     watch = Watch(on_progress=lambda progress: cancel_run(count.lake, progress.run_id))
     with pytest.raises(StoppedError):
         run_count(count, watch, prefect=False)
 
-    done = nightgrid(home, api, "count", spec, "--lake", lake, "--inline", "--json")
+    done = nightgrid(python, home, api, "count", spec, "--lake", lake, "--inline", "--json")
 
     assert done.returncode == 130
     assert "the same command with --resume goes on" in done.stderr
@@ -245,13 +264,19 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, tmp_p
 
 
 def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
-    source, night, api, home, tmp_path
+    source, night, api, home, python, tmp_path
 ):
     settings = night(source(1), "games")
     letters = str(tmp_path / "missing")
 
     done = in_a_process(
-        settings, "--prefect", "--letters", letters, PREFECT_HOME=str(home), PREFECT_API_URL=api
+        python,
+        settings,
+        "--prefect",
+        "--letters",
+        letters,
+        PREFECT_HOME=str(home),
+        PREFECT_API_URL=api,
     )
 
     games = said(done)["report"]["games"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,10 +31,29 @@ READY_S = 120
 
 
 @pytest.fixture
-def worker(tmp_path: Path, nightgrid: Run) -> Iterator[subprocess.Popen[bytes]]:
+def nightgrid(tmp_path: Path, warm_python: Path) -> Run:
+    """Run the command line as a process, without the time that loading takes."""
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(warm_python), "-m", "nightgrid.service.cli.app", *words],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=tmp_path,
+            env=environment(),
+            timeout=READY_S,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def worker(tmp_path: Path, nightgrid: Run, warm_python: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Supervised workers of the lake `lake` with an embedded server, ready to work."""
     with subprocess.Popen(
-        [sys.executable, "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
+        [str(warm_python), "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
         env=environment(NIGHTGRID_GAMES="pips"),
         stderr=subprocess.DEVNULL,

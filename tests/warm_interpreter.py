@@ -1,10 +1,13 @@
 """Run commands in forks of one process that has loaded nightgrid and its kernels.
 
-`python warm_interpreter.py SOCKET` listens; `client(SOCKET)` is the program that stands on PATH as
-`nightgrid` and `python` and hands its words, its folder, its environment and its three streams
-over. A fork does what the command itself would do, without the second that imports take.
-Signals are passed on to it. Processes that a command starts with `sys.executable` are such forks
-too: `nightgrid worker` has its supervisor, its Celery workers and its keeper.
+`started` has a process listen, and writes the programs `nightgrid` and `python`, which hand their
+words, their folder, their environment and their three streams over. A fork does what the command
+itself would do, without the seconds that imports take. Signals are passed on to it, and its end by
+a signal is its program's too. Processes that a command starts with `sys.executable` are such forks
+as well: `nightgrid worker` has its supervisor, its Celery workers and its keeper.
+
+What is read when a module is loaded is read in the process that listens: environments that decide
+it (games that are plugged in, Prefect's server) are given to `started`.
 """
 
 from __future__ import annotations
@@ -17,14 +20,20 @@ import pkgutil
 import re
 import runpy
 import select
+import shlex
+import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import traceback
 import types
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
 BATCH_COMMANDS = ("nightly", "count", "demo")
 INLINE = ("--inline", "--no-prefect")
 LIBRARIES = (
@@ -49,8 +58,10 @@ PARENT_LOOK_S = 5.0
 """Tests that were killed take this process with them after so long."""
 REAL = "DOCS_REAL"
 """Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
+PREFECT = ("prefect.artifacts", "prefect.client.orchestration", "prefect.flow_engine", "fastapi")
+"""What a flow run loads of Prefect."""
 CLIENT = """#!{python} -ISE
-import json, os, signal, socket, sys
+import json, os, select, signal, socket, sys
 if os.environ.get({real!r}):
     head = ["-m", "nightgrid"] if {name!r} == "nightgrid" else []
     os.execv({python!r}, [{python!r}, *head, *sys.argv[1:]])
@@ -64,39 +75,74 @@ server.sendall(text)
 fork = int.from_bytes(server.recv(4), "big")
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
     signal.signal(number, lambda number, _: os.kill(fork, number))
-sys.exit(int(server.recv(16) or b"70"))
+code = server.recv(16)
+try:
+    # What it holds is free when it is gone, and not before.
+    select.select([os.pidfd_open(fork)], [], [])
+except ProcessLookupError:
+    pass
+if not code:
+    # It was killed before it could say how it ended.
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(int(code))
 """
 
 
-def client(name: str, socket_path: str) -> str:
-    """Write the program that has a command run in a fork of the process that listens."""
-    return CLIENT.format(name=name, socket=socket_path, python=sys.executable, real=REAL)
+@contextmanager
+def started(folder: Path, *modules: str, **environ: str) -> Iterator[Path]:
+    """Start a process that has loaded `modules` too, and write the programs into `folder`/bin."""
+    (folder / "bin").mkdir(parents=True)
+    # A socket's path has to be short.
+    with tempfile.TemporaryDirectory(prefix="ng-warm-") as short:
+        path = f"{short}/warm"
+        for name in ("nightgrid", "python"):
+            program = folder / "bin" / name
+            text = CLIENT.format(name=name, socket=path, python=sys.executable, real=REAL)
+            program.write_text(text)
+            program.chmod(0o755)
+        path_of = shlex.quote(str(folder / "bin"))
+        (folder / "bin" / "activate").write_text(f"PATH={path_of}:$PATH\n")
+        command = [sys.executable, "-m", "tests.warm_interpreter", path, *modules]
+        with subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **environ},
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as warm:
+            assert warm.stdout is not None
+            try:
+                assert warm.stdout.readline() == "ready\n"
+                yield folder
+            finally:
+                # With the forks that took too long.
+                os.killpg(warm.pid, signal.SIGKILL)
 
 
-def serve(path: str) -> None:
+def serve(path: str, *modules: str) -> None:
     """Load what commands need, then run each command in a fork, until the process is ended."""
-    _load()
+    _load(modules)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
     print("ready", flush=True)
     parent = os.getppid()
+    # Forks that have ended leave no process behind: others look whether they still live.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         while not select.select([listener], [], [], PARENT_LOOK_S)[0]:
             if os.getppid() != parent:
                 return
         connection, _ = listener.accept()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                # Forks that have ended.
-                pass
         if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listener.close()
             _work(connection)
         connection.close()
 
 
-def _load() -> None:
+def _load(more: tuple[str, ...]) -> None:
     import nightgrid
     from nightgrid.archive.lake.without_pandas import keep_pandas_out
     from nightgrid.solvers.registry import GAMES, game
@@ -107,7 +153,7 @@ def _load() -> None:
     # signals of themselves, with the settings that are read then.
     late = re.compile(r"__main__|\.flows\.prefect\.|\.workers\.tasks$")
     modules = [name for name in modules if not late.search(name)]
-    for name in (*modules, *LIBRARIES):
+    for name in (*modules, *LIBRARIES, *more):
         importlib.import_module(name)
     for name in GAMES:
         game(name).warm()
@@ -165,8 +211,10 @@ def _python(words: list[str]) -> int:
     elif flag == "-m":
         sys.argv = rest
         # The Celery app reads its settings when it is imported: from this environment.
-        for module in [name for name in sys.modules if name.startswith("nightgrid.workers")]:
-            del sys.modules[module]
+        if not rest[0].startswith(("nightgrid.service", "nightgrid.flows")):
+            for module in [name for name in sys.modules if name.startswith("nightgrid.workers")]:
+                del sys.modules[module]
+        sys.modules.pop(rest[0], None)
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     else:
         runpy.run_path(flag, run_name="__main__")
@@ -174,4 +222,4 @@ def _python(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])
