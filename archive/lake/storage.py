@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROW_GROUP_ROWS = 65_536
 SMALL_ROWS = 4096
-"""Rows of which all columns are read at once."""
+"""Rows of which all columns are read at once, and by one thread: others take longer to begin."""
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
 
@@ -236,8 +236,9 @@ class Lake:
             schema = select(file.schema_arrow, [name for name in names if name not in without])
             rows = sum(file.metadata.row_group(index).num_rows for index in groups)
             # All columns of many rows at once would take several times the memory of the table.
-            at_once = [[n] for n in schema.names] if rows > SMALL_ROWS else [schema.names]
-            found = [file.read_row_groups(groups, names) for names in at_once]
+            many = rows > SMALL_ROWS
+            at_once = [[n] for n in schema.names] if many else [schema.names]
+            found = [file.read_row_groups(groups, names, use_threads=many) for names in at_once]
             read = {name: part.column(name) for part in found for name in part.column_names}
             return pa.table([read[name] for name in schema.names], schema=schema)
 
@@ -381,7 +382,8 @@ class Lake:
     def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
         with self.open_parquet(path) as file:
             there = columns_to_read(schema.names, file.schema_arrow.names)
-            table = upgraded(file.read(columns=there), schema.names)
+            many = file.metadata.num_rows > SMALL_ROWS
+            table = upgraded(file.read(columns=there, use_threads=many), schema.names)
         try:
             return conform(table, schema, fill_missing=True)
         except PermanentError as error:
