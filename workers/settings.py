@@ -42,6 +42,10 @@ from nightgrid.workers.settings_sources import (
 SOCKET_PATH_BYTES = 100
 """Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
 
+TOTAL_SECONDS = 4 * 3600.0
+TOTAL_BYTES = 32 * 1024**3
+"""What an on-demand job may cost altogether, unless it is set."""
+
 BROKER_CONNECT_SECONDS = 2.0
 BROKER_SOCKET_SECONDS = 10.0
 """A server that does not answer within this time counts as dead."""
@@ -149,6 +153,14 @@ class Settings(BaseSettings):
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
+    ondemand_total_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
+    """Kernel time of an on-demand job over all of its parts; what takes longer is over budget."""
+    ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)
+    """Bytes in the lake that the states of an on-demand job may take at once; more is over
+    budget."""
+    ondemand_sends_max: int = Field(default=20, ge=2)
+    """Times in a row that an on-demand solve is sent and no worker begins it; then it is given up
+    as refused, with the reason that workers told."""
     ondemand_message_bytes: int = Field(default=65_536, ge=256)
     """Largest puzzle that travels in a message; a larger one becomes a run at once."""
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)

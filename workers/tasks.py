@@ -22,6 +22,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
@@ -33,7 +34,7 @@ from nightgrid.workers.broker.redis_keys import (
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
-from nightgrid.workers.ondemand.jobs import solve_message
+from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
@@ -128,7 +129,11 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
 def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) -> None:
     # Celery sends this in the child when the task raised, and in the main process when the child
     # died or was killed at the hard limit.
-    if sender is None or sender.name != SOLVE_CHUNK or not args:
+    if sender is None or not args:
+        return
+    if sender.name == SOLVE_ONDEMAND:
+        _refuse_job(args[0], exception)
+    if sender.name != SOLVE_CHUNK:
         return
     ref = ChunkRef(**args[0])
     if isinstance(exception, RefusalError):
@@ -153,6 +158,20 @@ def _refuse(ref: ChunkRef, why: str) -> None:
     _tell("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
     # The message is acknowledged when the task ends, and the next one is taken after that.
     time.sleep(_settings.refusal_pause_seconds)
+
+
+def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
+    """Say why this worker could not work a job; leave the next ones to another that may."""
+    if not isinstance(exception, TransientError):
+        return
+    why, client = str(exception), _connections()[1]
+    log.warning("cannot work here", job=message.get("job_id"), reason=why)
+    with contextlib.suppress(redis.RedisError):
+        mark_job_refusal(client, _settings, str(message.get("job_id")), WORKER_ID, why)
+        if isinstance(exception, RefusalError):
+            mark_refusal(client, _settings, WORKER_ID, why)
+            if others_may_work(client, _settings, WORKER_ID):
+                time.sleep(_settings.refusal_pause_seconds)
 
 
 def _how(death: BaseException) -> str:

@@ -68,6 +68,7 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
         ("kernels", check_kernels),
         ("server", lambda: check_server(settings)),
         ("lake", lambda: check_lake(settings)),
+        ("jobs", lambda: check_jobs(settings)),
         ("nightly", check_flows),
     )
     for name, check in checks:
@@ -299,6 +300,25 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
             readable += 1
     if readable or not paths:
         yield Finding("lake", "ok", f"{readable} tables that schema version {SCHEMA_VERSION} reads")
+
+
+def check_jobs(settings: Settings) -> Iterator[Finding]:
+    """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
+    from nightgrid.archive.lake.place import is_missing
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.ondemand.records import list_set_aside, read_records
+
+    if is_missing(settings.lake):
+        return
+    lake = Lake.open(settings.lake)
+    records = read_records(lake)
+    for why in records.bad.values():
+        yield Finding("jobs", "warning", why, "a worker sets it aside; submit the job again")
+    for path in list_set_aside(lake):
+        found = f"{path}: the damaged record of a job, set aside"
+        yield Finding("jobs", "warning", found, "submit the job again, or delete the file")
+    if not records.bad:
+        yield Finding("jobs", "ok", f"{plural(len(records.open), 'job')} on demand not done")
 
 
 def check_flows() -> Iterator[Finding]:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
+SET_ASIDE = "the damaged record of a job, set aside; submit the job again"
 MAX_WAIT_S = 7 * 24 * 3600.0
 JOB_COLUMNS = {
     "job_id": "string",
@@ -54,6 +55,7 @@ JOB_COLUMNS = {
     "run_id": "string?",
     "chunks_done": "int64?",
     "chunks_total": "int64?",
+    "reason": "string",
 }
 """Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
 RESULT_COLUMNS = {
@@ -147,7 +149,8 @@ def _named(
 
     With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
     """
-    from nightgrid.workers.ondemand.naming import is_job_id, jobs_named
+    from nightgrid.workers.ondemand.naming import jobs_named
+    from nightgrid.workers.ondemand.record import is_job_id
 
     found: dict[str, str] = {}
     code = Exit.OK
@@ -218,7 +221,7 @@ def result(
             state = ondemand.status(store, job)
             if form is Format.JSON and output is None:
                 emit(asdict(state))
-            complain(f"job {job} has no result yet: it is {state.state}; --wait S waits for it")
+            complain(_why_none(state))
             worst = max(worst, Exit.FAILED)
             continue
         worst = max(worst, exit_for(Status(row["status"])))
@@ -234,8 +237,17 @@ def result(
     return worst
 
 
+def _why_none(job: JobStatus) -> str:
+    """Say why a job has no result, and what to do."""
+    if job.state in ("refused", "cancelled", "damaged"):
+        return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
+    return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
+
+
 def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
-    cost = f"{duration(row['kernel_ns'])} ({plural(row['states'], 'state')})"
+    cost = duration(row["kernel_ns"])
+    if row["states"]:
+        cost += f" ({plural(row['states'], 'state')})"
     ended = row["status"].replace("_", " ")
     if row["count"] is not None and row["status"] == "solved":
         ended = plural(row["count"], "solution")
@@ -290,7 +302,7 @@ def _jobs_look(store: Lake, named: dict[str, str]) -> _Look:
         seen=[asdict(job) | {"age_s": None} for job in found],
         values=[asdict(job) for job in found],
         text="\n".join(lines),
-        over=all(job.state in ("done", "unknown") for job in found),
+        over=all(job.state not in ("queued", "working", "run") for job in found),
         jobs=found,
         code=Exit.BAD_INPUT if any(job.state == "unknown" for job in found) else Exit.OK,
     )
@@ -302,10 +314,13 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.ondemand import jobs as ondemand
+    from nightgrid.workers.ondemand.records import list_set_aside, read_records
 
-    records = ondemand.open_records(store)
-    found = [ondemand.status(store, record["job_id"]) for record in records]
-    jobs = [job for job in found if job.state != "done"]
+    records = read_records(store)
+    found = [ondemand.status(store, record.job_id) for record in records.open]
+    jobs = [job for job in found if job.state not in ("done", "unknown")]
+    # A keeper sets what is no record aside: the jobs of the others go on.
+    damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}
     workers: int | None = None
     refusing: dict[str, str] = {}
     batch: Demand | None = None
@@ -323,11 +338,12 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": workers,
         "refusing": refusing,
+        "damaged": damaged,
         "batch": told,
     }
     ageless = [asdict(job) | {"age_s": None} for job in jobs]
     return _Look(
-        seen=(ageless, workers, refusing, told and told | {"oldest_s": None}),
+        seen=(ageless, workers, refusing, damaged, told and told | {"oldest_s": None}),
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, batch),
         over=not jobs,
@@ -347,6 +363,7 @@ def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | 
         f"{age}; {workers}"
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
+    lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
     if batch is not None and batch.processes_wanted:
         lines.append(
             f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "
@@ -363,4 +380,4 @@ def _job_text(job: JobStatus) -> str:
         text += f", {job.age_s:.1f} s old"
     if job.attempts > 1:
         text += f", attempt {job.attempts}"
-    return text
+    return f"{text}: {job.reason}" if job.reason else text

@@ -11,21 +11,31 @@ import sys
 import threading
 import time
 from contextlib import closing
-from typing import Any
+from dataclasses import dataclass, replace
 
 import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, URGENT, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.jobs import find_row, open_records, record_path, send
+from nightgrid.workers.ondemand.jobs import ends, find_row, send
+from nightgrid.workers.ondemand.record import Record
+from nightgrid.workers.ondemand.records import (
+    delete_record,
+    drop_over,
+    end_record,
+    read_records,
+    set_aside,
+    write_record,
+)
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.manifest import read_done
+from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings
 
@@ -39,6 +49,17 @@ RUN_PAUSE_SECONDS = 30.0
 """Pause before a run that could not be driven to its end is taken up again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """How a job was sent again last."""
+
+    attempts: int
+    """How many it had then."""
+    in_vain: int
+    """Times in a row that it was sent and no worker has begun it."""
+    at: float
+
+
 class Keeper:
     """Looks after the on-demand jobs of one lake."""
 
@@ -46,8 +67,8 @@ class Keeper:
         self._lake = lake
         self._settings = settings
         self._client = connect(settings)
-        self._sent: dict[str, tuple[int, float]] = {}
-        """Jobs sent again: how many attempts they had then, and when."""
+        self._sent: dict[str, _Sent] = {}
+        """Jobs sent again."""
         self._seen: dict[str, tuple[tuple[object, ...], float]] = {}
         """Jobs as they were seen last, and since when: clocks of other hosts may be wrong."""
         self._silent_since: dict[str, float] = {}
@@ -75,56 +96,91 @@ class Keeper:
             self._lake.sweep_staging()
 
     def look(self) -> None:
-        """Look once at every open job."""
-        records = open_records(self._lake)
+        """Look once at every open job. What one of them fails on costs no other."""
+        found = read_records(self._lake)
+        for path, why in found.bad.items():
+            aside = set_aside(self._lake, path)
+            log.warning("record set aside", path=path, now=aside, reason=why)
+        for record in found.over:
+            drop_over(self._lake, record.job_id)
+        records = found.open
         if not records:
             return
-        jobs = {record["job_id"] for record in records}
+        jobs = {record.job_id for record in records}
         self._sent = {job: sent for job, sent in self._sent.items() if job in jobs}
         self._seen = {job: seen for job, seen in self._seen.items() if job in jobs}
         self._drivers = {r: t for r, t in self._drivers.items() if t.is_alive()}
         # A job that was sent again after its last worker began waits for its message, too.
-        waiting = [r["job_id"] for r in records if r["run_id"] is None and not self._has_begun(r)]
+        waiting = [r.job_id for r in records if r.run_id is None and not self._has_begun(r)]
         gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
         for record in records:
-            self._look_at(record, gone)
+            try:
+                self._look_at(record, gone)
+            except redis.RedisError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on
+                log.warning("job not looked after", job=record.job_id, error=repr(error))
 
-    def _has_begun(self, record: dict[str, Any]) -> bool:
-        attempts, _ = self._sent.get(record["job_id"], (0, 0.0))
-        return record["worker"] is not None and record["attempts"] > attempts
+    def _has_begun(self, record: Record) -> bool:
+        sent = self._sent.get(record.job_id)
+        return record.worker is not None and record.attempts > (
+            0 if sent is None else sent.attempts
+        )
 
-    def _look_at(self, record: dict[str, Any], gone: set[str]) -> None:
-        job, run_id = record["job_id"], record["run_id"]
+    def _look_at(self, record: Record, gone: set[str]) -> None:
+        job, run_id = record.job_id, record.run_id
         if run_id is not None:
-            if read_done(self._lake, run_id) is not None:
-                self._lake.delete(record_path(job))
-            elif self._may_drive(run_id) and not is_cancelled(self._lake, run_id):
-                thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
-                self._drivers[run_id] = thread
-                thread.start()
-        elif find_row(self._lake, job) is not None:
-            self._lake.delete(record_path(job))
+            self._look_at_run(record, run_id)
+            return
+        row = find_row(self._lake, job)
+        if row is not None and ends(row, record):
+            delete_record(self._lake, job)
         elif job in gone or self._is_lost(record):
-            log.info("sent again", job=job, attempts=record["attempts"])
-            self._sent[job] = record["attempts"], time.monotonic()
-            send(record, self._settings)
+            self._send_again(record)
+
+    def _look_at_run(self, record: Record, run_id: str) -> None:
+        if not has_run(self._lake, run_id):
+            log.warning("run is gone", job=record.job_id, run=run_id)
+            write_record(self._lake, replace(record, run_id=None, attempts=0, worker=None))
+        elif read_done(self._lake, run_id) is not None:
+            delete_record(self._lake, record.job_id)
+        elif self._may_drive(run_id) and not is_cancelled(self._lake, run_id):
+            thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
+            self._drivers[run_id] = thread
+            thread.start()
+
+    def _send_again(self, record: Record) -> None:
+        """Send a job whose message or worker is gone, unless no worker has begun it for long."""
+        job, attempts = record.job_id, record.attempts
+        before = self._sent.get(job)
+        in_vain = before.in_vain + 1 if before is not None and before.attempts == attempts else 1
+        if in_vain > self._settings.ondemand_sends_max:
+            told = job_refusals(self._client, self._settings, job)
+            why = "; ".join(sorted(set(told.values()))) or "are workers of another version?"
+            reason = f"sent {in_vain - 1} times, and no worker could work it: {why}"
+            log.warning("refused", job=job, reason=reason)
+            end_record(self._lake, record, "refused", reason)
+            return
+        log.info("sent again", job=job, attempts=attempts)
+        self._sent[job] = _Sent(attempts=attempts, in_vain=in_vain, at=time.monotonic())
+        send(record.message, self._settings)
 
     def _may_drive(self, run_id: str) -> bool:
         if run_id in self._drivers or len(self._drivers) >= RUNS_AT_ONCE:
             return False
         return time.monotonic() >= self._not_before.get(run_id, 0.0)
 
-    def _is_lost(self, record: dict[str, Any]) -> bool:
+    def _is_lost(self, record: Record) -> bool:
         """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
-        job, now = record["job_id"], time.monotonic()
-        state = record["attempts"], record["worker"], self._sent.get(job)
+        job, now = record.job_id, time.monotonic()
+        state = record.attempts, record.worker, self._sent.get(job)
         if self._seen.get(job, (None, 0.0))[0] != state:
             self._seen[job] = state, now
         if now - self._seen[job][1] > self._settings.ondemand_overdue_seconds:
             return True
-        if not self._has_begun(record):
+        worker = record.worker
+        if worker is None or not self._has_begun(record):
             return False
-        worker = record["worker"]
         dead, _ = known_gone(self._client, self._settings, [worker])
         if dead:
             return True

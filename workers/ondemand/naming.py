@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from nightgrid.archive.lake.json_files import read_json
+from contextlib import suppress
+
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import looks_like_reference, read_reference
 from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.jobs import find_row, open_records, puzzle_id_of, record_path
-
-
-def is_job_id(text: str) -> bool:
-    """Tell whether a text may be the id of a job."""
-    return len(text) == ID_HEX_DIGITS and not set(text) - set("0123456789abcdef")
+from nightgrid.workers.ondemand.jobs import puzzle_id_of, status
+from nightgrid.workers.ondemand.record import is_job_id
+from nightgrid.workers.ondemand.records import open_records
 
 
 def jobs_named(lake: Lake, text: str) -> dict[str, str]:
@@ -33,7 +31,7 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
             "or GAME/DATE[/LEVEL]"
         )
     is_id = is_job_id(text)
-    if is_id and (find_row(lake, text) is not None or read_json(lake, record_path(text))):
+    if is_id and status(lake, text).state != "unknown":
         return {text: text}
     try:
         boards = find_boards(lake, read_reference(text))
@@ -45,9 +43,11 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     rows = find_results_of_puzzles(lake, list(names), ["puzzle_id", "job_id", "status", "run_id"])
     found = {row["job_id"]: names[row["puzzle_id"]] for row in rows.to_pylist()}
     for record in open_records(lake):
-        puzzle_id = puzzle_id_of(lake, record)
-        if puzzle_id in names:
-            found.setdefault(record["job_id"], names[puzzle_id])
+        # A record whose puzzle is none is about none of these.
+        with suppress(PermanentError):
+            puzzle_id = puzzle_id_of(lake, record)
+            if puzzle_id in names:
+                found.setdefault(record.job_id, names[puzzle_id])
     if not found:
         raise PermanentError(
             f"nothing was asked about {text} in {lake.url}; nightgrid submit {text} does"

@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.doctor import check_lake, check_persistence, check_server, check_versions
+from nightgrid.service.cli.doctor import (
+    check_jobs,
+    check_lake,
+    check_persistence,
+    check_server,
+    check_versions,
+)
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.workers.ondemand.records import record_path, set_aside
 from nightgrid.workers.settings import load_settings
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -52,6 +59,19 @@ def test_server_that_forgets_is_a_failure(about: dict[str, object], verdicts: li
     findings = list(check_persistence(about))
     assert verdicts == [f.verdict for f in findings]
     assert all(f.advice for f in findings if f.verdict == "failure")
+
+
+def test_damaged_records_of_jobs_are_named_with_advice(tmp_path: Path) -> None:
+    settings = load_settings(lake=str(tmp_path / "lake"))
+    lake = Lake.open(settings.lake)
+    lake.write_bytes(record_path("a" * 32), b"{")
+    (finding,) = check_jobs(settings)
+    assert (finding.verdict, finding.advice[:24]) == ("warning", "a worker sets it aside; ")
+    assert record_path("a" * 32) in finding.found
+    set_aside(lake, record_path("a" * 32))
+    aside, well = check_jobs(settings)
+    assert (aside.verdict, well.verdict) == ("warning", "ok")
+    assert "runs/set-aside/" in aside.found
 
 
 def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) -> None:

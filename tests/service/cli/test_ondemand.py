@@ -12,20 +12,24 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.lake.place import make_folder
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli import ondemand
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.pips.view import draw_dominoes
+from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand import jobs
+from nightgrid.workers.ondemand import jobs, solving
+from nightgrid.workers.ondemand.records import end_record, open_records, record_path, set_aside
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
+TILES = {"tiles": [["A1", "B1"], ["A1", "B2"], ["A2", "B1"], ["A2", "B2"]]}
 READY_S = 120
 """Kernels may have to be compiled first."""
 
@@ -111,6 +115,56 @@ def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
     code, out, _ = invoke("status", "0" * 32)
     assert code == 3
     assert "unknown" in out
+
+
+def made_lake() -> Lake:
+    make_folder("lake")
+    return Lake.open(read_settings(lake="lake").lake)
+
+
+def test_a_damaged_record_is_named_by_status_and_stops_nothing(invoke: Invoke) -> None:
+    lake = made_lake()
+    lake.write_bytes(record_path("a" * 32), b'{"job_id": ')
+    code, out, err = invoke("status")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].startswith(f"{record_path('a' * 32)}: ")
+    set_aside(lake, record_path("a" * 32))
+    assert list(json.loads(invoke("status", "--json")[1])["damaged"]) == [
+        f"runs/set-aside/{'a' * 32}.json"
+    ]
+    code, out, err = invoke("result", "a" * 32)
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert "is damaged: its record was damaged, and set aside" in err
+
+
+def test_a_refused_job_says_why_and_how_to_ask_again(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = made_lake()
+    monkeypatch.setattr(jobs, "publish", lambda *_: None)
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    job = invoke("submit", write(PAIR))[1].split()[0]
+    end_record(lake, open_records(lake)[0], "refused", "the words are missing")
+    code, out, err = invoke("result", job, "--wait", "60")
+    assert (code, out) == (1, "")
+    assert f"job {job} is refused: the words are missing; nightgrid submit asks it again" in err
+    assert invoke("status", job)[1] == f"{job}  refused: the words are missing\n"
+    assert json.loads(invoke("submit", write(PAIR), "--json")[1])["state"] == "queued"
+
+
+def test_a_result_without_states_says_nothing_of_them(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiles keeps no states."""
+    lake, sent = made_lake(), []
+    monkeypatch.setattr(jobs, "publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    job = invoke("submit", write(TILES))[1].split()[0]
+    solving.solve_message(lake, sent[0], read_settings(lake="lake"), "w")
+    code, out, _ = invoke("result", job)
+    assert code == 0
+    assert "states" not in out
 
 
 @pytest.mark.cluster

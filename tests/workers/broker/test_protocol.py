@@ -18,7 +18,8 @@ from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
 from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.broker.redis_keys import parse_announcement
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.ondemand.jobs import JobStatus, record_path, submit
+from nightgrid.workers.ondemand.jobs import JobStatus, submit
+from nightgrid.workers.ondemand.records import end_record, ended_path, open_records, record_path
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
 from nightgrid.workers.runs.notes import Attempts, write_attempts
@@ -107,6 +108,8 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     (record,) = lake.list("runs/ondemand")
     assert record == record_path(read(lake, record)["job_id"])
     assert set(read(lake, record)) | {"started_at"} == set(example("puzzle", "worker"))
+    ended = end_record(lake, open_records(lake)[0], "refused", "no worker has its words")
+    assert set(asdict(ended)) == set(read(lake, ended_path(ended.job_id))) == set(example("end"))
     chunk = next(e for e in EXAMPLES if "segment" in e and "event" not in e)
     assert asdict(ChunkRef(**chunk)) == chunk
 

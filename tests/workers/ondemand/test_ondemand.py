@@ -11,20 +11,15 @@ import toy_game as toy
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.ondemand.jobs import (
-    open_records,
-    record_path,
-    result,
-    solve_message,
-    status,
-    submit,
-)
+from nightgrid.workers.ondemand.jobs import result, status, submit
 from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.ondemand.records import open_records, record_path
+from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
 from tests.workers.conftest import COUNT, plan, quick_settings
@@ -128,24 +123,62 @@ def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox)
     assert answer["reason"].endswith("(3 attempts)")
 
 
-def test_a_dead_broker_is_reported_within_seconds_and_nothing_stays_behind(lake, settings):
+def test_a_dead_broker_is_reported_within_seconds_and_the_job_stays_for_the_keeper(lake, settings):
     with pytest.raises(TransientError, match="does not answer"):
         submit(lake, PLAIN, COUNT, settings=settings)
-    assert open_records(lake) == []
+    (record,) = open_records(lake)
+    assert record.question.ask == COUNT
+    # A second submitter relies on it: it sends nothing.
+    assert submit(lake, PLAIN, COUNT, settings=settings) == record.job_id
 
 
-def test_a_message_for_another_solver_is_refused(lake, settings, mailbox):
-    submit(lake, PLAIN, COUNT, settings=settings)
-    with pytest.raises(PermanentError, match="same solver version"):
+def test_a_message_for_another_solver_is_refused_and_counts_no_attempt(lake, settings, mailbox):
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    with pytest.raises(RefusalError, match="same solver version"):
         solve_message(lake, {**mailbox[0], "job_id": "0" * 32}, settings, "w")
-    with pytest.raises(PermanentError, match="expected a message with"):
+    with pytest.raises(RefusalError, match="expected a message with"):
         solve_message(lake, {"job_id": "0" * 32}, settings, "w")
+    assert status(lake, job).attempts == 0
 
 
 @pytest.mark.parametrize("job", ["../../etc/passwd", "", "A" * 32, "0" * 31])
 def test_a_malformed_job_id_is_refused(lake, job):
     with pytest.raises(PermanentError, match="expected 32 hexadecimal digits"):
         status(lake, job)
+
+
+def test_what_fails_around_a_puzzle_counts_no_attempt(lake, settings, mailbox, monkeypatch):
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "write_table", _disk_is_full)
+        for _ in range(settings.attempts_max + 1):
+            with pytest.raises(TransientError, match="No space left"):
+                solve_message(lake, mailbox[0], settings, "w")
+    (record,) = open_records(lake)
+    assert (record.attempts, record.worker) == (0, None)
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["status"] == "solved"
+
+
+def _disk_is_full(*_, **__):
+    raise TransientError("results: the lake failed: No space left on device")
+
+
+def test_poison_is_asked_again_by_the_next_submission(lake, settings, mailbox, monkeypatch):
+    job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
+    for _ in range(settings.attempts_max):
+        with pytest.raises(TransientError):
+            solve_message(lake, mailbox[0], settings, "w")
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["status"] == "poison"
+
+    monkeypatch.setattr(toy, "misbehave", lambda *_: None)
+    assert submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings) == job
+    assert len(mailbox) == 2
+    assert (status(lake, job).state, result(lake, job)) == ("queued", None)
+    solve_message(lake, mailbox[1], settings, "w")
+    assert result(lake, job)["status"] == "solved"
+    assert open_records(lake) == []
 
 
 def test_an_unknown_job_is_told_apart_from_one_that_waits(lake):

@@ -17,7 +17,9 @@ from nightgrid.solvers.errors import RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand.jobs import record_path, result, solve_message, submit
+from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.records import record_path
+from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings

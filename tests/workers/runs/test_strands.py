@@ -20,7 +20,8 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand.jobs import result, solve_message, submit
+from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run

@@ -1,0 +1,75 @@
+"""What an on-demand job may cost: each of its parts, and all of it together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.settings import TOTAL_BYTES, TOTAL_SECONDS, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobBudget:
+    """What a job may cost. Raises PermanentError for totals that are not more than 0."""
+
+    part: Budget
+    """What one solve may spend: the whole job in one task, or one part of it."""
+    total_seconds: float
+    """Kernel time of all parts together."""
+    total_bytes: int
+    """States of a staged count that lie in the lake at once."""
+
+    def __post_init__(self) -> None:
+        for name in ("total_seconds", "total_bytes"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise PermanentError(f"a job's {name} is {value}; expected more than 0")
+
+    @classmethod
+    def of(cls, settings: Settings, part: Budget | None = None) -> JobBudget:
+        """Take what the settings allow; `part` in the place of their budget."""
+        return cls(
+            part=part or settings.budget,
+            total_seconds=settings.ondemand_total_seconds,
+            total_bytes=settings.ondemand_total_bytes,
+        )
+
+    def covers(self, other: JobBudget) -> bool:
+        """Tell whether nothing of the other is larger."""
+        return self == self.or_more(other)
+
+    def or_more(self, other: JobBudget) -> JobBudget:
+        """Take the larger of each."""
+        return JobBudget(
+            part=Budget(
+                nodes=max(self.part.nodes, other.part.nodes),
+                table_bytes=max(self.part.table_bytes, other.part.table_bytes),
+                seconds=max(self.part.seconds, other.part.seconds),
+            ),
+            total_seconds=max(self.total_seconds, other.total_seconds),
+            total_bytes=max(self.total_bytes, other.total_bytes),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as records keep it: the budget of a part as messages have it, and the totals."""
+        totals = {"seconds": self.total_seconds, "bytes": self.total_bytes}
+        return {"budget": asdict(self.part), "total": totals}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> JobBudget:
+        """Read it; a record of an earlier version says no totals, and has the usual ones.
+
+        Raises PermanentError for anything else.
+        """
+        try:
+            total = {"seconds": TOTAL_SECONDS, "bytes": TOTAL_BYTES} | dict(value.get("total", {}))
+            return cls(
+                part=Budget(**value["budget"]),
+                total_seconds=float(total["seconds"]),
+                total_bytes=int(total["bytes"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise PermanentError(f"budget or total is none: {error!r:.80}") from error

@@ -1,0 +1,127 @@
+"""The record of an on-demand job: what is wanted of it, and how far it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.reasons import Reason
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.runs.notes import failure_from_json, failure_to_json
+
+UNSAID = {"rules": "", "lexicon_id": "", "solver_version": ""}
+"""What records and messages of earlier versions do not say. An unsaid solver is the worker's."""
+
+
+class BadRecordError(PermanentError):
+    """A record that does not say what a record has to say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A job that is wanted and has not ended."""
+
+    job_id: str
+    question: Question
+    puzzle: Mapping[str, Any]
+    """The puzzle as it travels in messages."""
+    budget: JobBudget
+    """The largest that a submitter gave."""
+    submitted_at: float
+    """Unix time, seconds. It tells one submission of a job from the next."""
+    attempts: int = 0
+    """Counted before the work begins."""
+    worker: str | None = None
+    """Which worker began last."""
+    started_at: float | None = None
+    run_id: str | None = None
+    """The run that it became because it is large."""
+    failure: Reason | None = None
+    """Why the last attempt failed, if its process lived to tell."""
+    besides: str | None = None
+    """The run, or the name of the on-demand answer, that had said over budget or poison when the
+    job was submitted: what it says does not end this submission."""
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The message that gets it worked."""
+        return {
+            "job_id": self.job_id,
+            **self.question.to_json(),
+            "budget": asdict(self.budget.part),
+            "puzzle": dict(self.puzzle),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as the lake keeps it."""
+        value = {**self.message, **self.budget.to_json()} | {
+            "submitted_at": self.submitted_at,
+            "attempts": self.attempts,
+            "worker": self.worker,
+            "run_id": self.run_id,
+        }
+        if self.started_at is not None:
+            value["started_at"] = self.started_at
+        if self.failure is not None:
+            value["failure"] = failure_to_json(self.failure)
+        if self.besides is not None:
+            value["besides"] = self.besides
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Record:
+        """Read it as `to_json` writes it.
+
+        Raises BadRecordError, in one sentence, for anything else.
+        """
+        try:
+            record = cls(
+                job_id=_checked(value, "job_id", str),
+                question=Question.from_json({**UNSAID, **value}),
+                puzzle=_checked(value, "puzzle", dict),
+                budget=JobBudget.from_json(value),
+                submitted_at=float(_checked(value, "submitted_at", float, int)),
+                attempts=_checked(value, "attempts", int),
+                worker=_checked(value, "worker", str, type(None)),
+                started_at=value.get("started_at"),
+                run_id=_checked(value, "run_id", str, type(None)),
+                failure=failure_from_json(value["failure"]) if value.get("failure") else None,
+                besides=value.get("besides"),
+            )
+        except PermanentError as error:
+            raise BadRecordError(str(error)) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadRecordError(f"failure is none: {error!r:.80}") from error
+        if not is_job_id(record.job_id):
+            raise BadRecordError(f"job_id is {record.job_id!r:.60}; expected {_EXPECTED}")
+        if not math.isfinite(record.submitted_at):
+            raise BadRecordError(f"submitted_at is {record.submitted_at}; expected a time")
+        return record
+
+
+_EXPECTED = f"{ID_HEX_DIGITS} hexadecimal digits"
+
+
+def _checked(value: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    if name not in value:
+        raise BadRecordError(f"{name} is missing")
+    if not isinstance(value[name], kinds) or isinstance(value[name], bool):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise BadRecordError(f"{name} is {value[name]!r:.60}; expected {wanted}")
+    return value[name]
+
+
+def is_job_id(text: str) -> bool:
+    """Tell whether a text may be the id of a job."""
+    return len(text) == ID_HEX_DIGITS and not set(text) - set("0123456789abcdef")
+
+
+def check_job_id(job_id: str) -> None:
+    """Raise PermanentError for what is no id of a job."""
+    if not is_job_id(job_id):
+        raise PermanentError(f"job id is {job_id!r:.60}; expected {_EXPECTED}")

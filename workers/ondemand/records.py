@@ -1,0 +1,247 @@
+"""On-demand jobs in the lake: what is wanted, and what ended without an answer.
+
+runs/ondemand/<job_id>.json           from submission until the job ends
+              <job_id>.budget.json    a larger budget, which a later submitter of the job gave
+runs/ended/<job_id>.json              a job that ended without an answer about its puzzle
+runs/set-aside/<name>                 what lay among the records and is none
+
+A record is written by its submitter, its worker and the keeper, none of which waits for another.
+What one of them loses to another is an attempt that was counted, never a job: a budget that is
+raised and an end have files of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, NamedTuple
+
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.record import BadRecordError, Record
+
+RECORDS = "runs/ondemand"
+ENDED = "runs/ended"
+SET_ASIDE = "runs/set-aside"
+_RAISED = ".budget.json"
+
+End = Literal["refused", "cancelled"]
+"""`refused`: no worker could work it, for reasons that are not the puzzle's. `cancelled`: a person
+did not want it any more. Neither is an answer: the next submission asks again."""
+
+
+def record_path(job_id: str) -> str:
+    """Name the file that says a job is wanted."""
+    return f"{RECORDS}/{job_id}.json"
+
+
+def _raised_path(job_id: str) -> str:
+    return f"{RECORDS}/{job_id}{_RAISED}"
+
+
+def ended_path(job_id: str) -> str:
+    """Name the file that says that a job ended without an answer."""
+    return f"{ENDED}/{job_id}.json"
+
+
+def read_record(lake: Lake, job_id: str) -> Record | None:
+    """Read what is wanted of a job, or None if nothing is, or no more.
+
+    Raises BadRecordError for a file that is no record.
+    """
+    record = _read(lake, record_path(job_id), raised=lake.exists(_raised_path(job_id)))
+    return None if record is None or _is_over(lake, record) else record
+
+
+class Records(NamedTuple):
+    """What lies among the records."""
+
+    open: list[Record]
+    """Jobs that have not ended, the oldest first."""
+    over: list[Record]
+    """Jobs that have ended, whose records a killed process has left, or a late worker."""
+    bad: dict[str, str]
+    """What is no record, by its path: what is wrong with it, in one sentence."""
+
+
+def read_records(lake: Lake) -> Records:
+    """Read all records; one that is damaged costs no other."""
+    paths = set(lake.list(RECORDS))
+    ended = set(lake.list(ENDED)) if paths else set()
+    found: list[Record] = []
+    over: list[Record] = []
+    bad: dict[str, str] = {}
+    for path in sorted(paths):
+        if path.endswith(_RAISED):
+            continue
+        raised = path.removesuffix(".json") + _RAISED in paths
+        try:
+            record = _read(lake, path, raised=raised)
+        except BadRecordError as error:
+            bad[path] = str(error)
+            continue
+        if record is None:
+            continue
+        if ended_path(record.job_id) in ended and _is_over(lake, record):
+            over.append(record)
+        else:
+            found.append(record)
+    found.sort(key=lambda record: record.submitted_at)
+    return Records(found, over, bad)
+
+
+def open_records(lake: Lake) -> list[Record]:
+    """Read the records of all jobs that have not ended, the oldest first."""
+    return read_records(lake).open
+
+
+def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
+    try:
+        value = json.loads(lake.read_bytes(path))
+    except MissingFileError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise BadRecordError(f"{path} is not JSON: {error!s:.80}") from error
+    if not isinstance(value, dict):
+        raise BadRecordError(f"{path}: expected a JSON object")
+    try:
+        record = Record.from_json(value)
+    except BadRecordError as error:
+        raise BadRecordError(f"{path}: {error}") from error
+    if path != record_path(record.job_id):
+        raise BadRecordError(f"{path} is about job {record.job_id}")
+    if raised:
+        record = _with_raised(lake, record)
+    return record
+
+
+def _with_raised(lake: Lake, record: Record) -> Record:
+    try:
+        value = read_json(lake, _raised_path(record.job_id))
+        more = record.budget if value is None else JobBudget.from_json(value)
+    except PermanentError:
+        # Damaged: the submitter that gave it may give it again.
+        return record
+    return replace(record, budget=record.budget.or_more(more))
+
+
+def write_record(lake: Lake, record: Record) -> None:
+    """Keep what is wanted of a job, and how far it is."""
+    write_json(lake, record_path(record.job_id), record.to_json())
+
+
+def create_record(lake: Lake, record: Record) -> bool:
+    """Keep what is wanted of a job unless there is a file already; tell whether there was none."""
+    data = (canonical_json(record.to_json()) + "\n").encode("ascii")
+    created = lake.create_bytes(record_path(record.job_id), data)
+    if created:
+        # What was said of an earlier submission. A budget that was raised stays: it may be another
+        # submitter's of this one.
+        lake.delete(ended_path(record.job_id))
+        lake.delete(_aside_path(record_path(record.job_id)))
+    return created
+
+
+def raise_budget(lake: Lake, record: Record, budget: JobBudget) -> bool:
+    """Give a job that is wanted already a larger budget; tell whether it is still wanted."""
+    write_json(lake, _raised_path(record.job_id), record.budget.or_more(budget).to_json())
+    return lake.exists(record_path(record.job_id))
+
+
+def delete_record(lake: Lake, job_id: str) -> None:
+    """Want nothing more of a job."""
+    lake.delete(_raised_path(job_id))
+    lake.delete(record_path(job_id))
+
+
+# -- ends without an answer --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a submission ended without an answer about its puzzle."""
+
+    job_id: str
+    end: End
+    reason: str
+    submitted_at: float
+    """Which submission."""
+    ended_at: float
+    """Unix time, seconds."""
+    attempts: int = 0
+    run_id: str | None = None
+
+
+def end_record(lake: Lake, record: Record, end: End, reason: str) -> Ended:
+    """End a job without an answer: no process works it any more, until it is submitted again."""
+    ended = Ended(
+        job_id=record.job_id,
+        end=end,
+        reason=reason,
+        submitted_at=record.submitted_at,
+        ended_at=time.time(),
+        attempts=record.attempts,
+        run_id=record.run_id,
+    )
+    # In this order: a worker that writes the record once more brings nothing back.
+    write_json(lake, ended_path(record.job_id), asdict(ended))
+    delete_record(lake, record.job_id)
+    return ended
+
+
+def read_ended(lake: Lake, job_id: str) -> Ended | None:
+    """Read how the last submission of a job ended without an answer, or None."""
+    try:
+        value = read_json(lake, ended_path(job_id))
+        return None if value is None else Ended(**value)
+    except (PermanentError, TypeError):
+        # Damaged: the job can be asked again all the same.
+        return None
+
+
+def drop_over(lake: Lake, job_id: str) -> None:
+    """Delete the record of a submission that has ended, if it is still there."""
+    with suppress(BadRecordError):
+        record = _read(lake, record_path(job_id), raised=False)
+        if record is not None and _is_over(lake, record):
+            delete_record(lake, job_id)
+
+
+def _is_over(lake: Lake, record: Record) -> bool:
+    ended = read_ended(lake, record.job_id)
+    return ended is not None and ended.submitted_at == record.submitted_at
+
+
+# -- what is no record -------------------------------------------------------------------------
+
+
+def _aside_path(path: str) -> str:
+    return f"{SET_ASIDE}/{path.rpartition('/')[2]}"
+
+
+def set_aside(lake: Lake, path: str) -> str | None:
+    """Move what is no record out of the way; return where it lies now, None if it is gone."""
+    try:
+        data = lake.read_bytes(path)
+        lake.write_bytes(_aside_path(path), data)
+        if lake.read_bytes(path) == data:
+            lake.delete(path)
+    except MissingFileError:
+        return None
+    return _aside_path(path)
+
+
+def list_set_aside(lake: Lake) -> list[str]:
+    """List what was set aside."""
+    return lake.list(SET_ASIDE)
+
+
+def is_set_aside(lake: Lake, job_id: str) -> bool:
+    """Tell whether what lay in the place of a job's record was set aside."""
+    return lake.exists(_aside_path(record_path(job_id)))

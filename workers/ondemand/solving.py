@@ -1,0 +1,195 @@
+"""What a worker does with an on-demand job: solves it in one task, or plans a run for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from typing import Any
+
+import pyarrow as pa
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.results.results import ONDEMAND_PREFIX, SOLUTIONS_FOLDER
+from nightgrid.archive.words.binding import game_of
+from nightgrid.solvers.algebra import Budget, Game, Outcome, Status
+from nightgrid.solvers.errors import (
+    NightgridError,
+    PermanentError,
+    RefusalError,
+    TransientError,
+)
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
+from nightgrid.workers.chunks.solve import invalid_outcome
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.jobs import (
+    MESSAGE_KEYS,
+    ends,
+    find_row,
+    plan_job,
+    result_path,
+    with_words,
+)
+from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
+from nightgrid.workers.ondemand.records import (
+    delete_record,
+    read_ended,
+    read_record,
+    record_path,
+    write_record,
+)
+from nightgrid.workers.runs.finish import solution_rows
+from nightgrid.workers.settings import Settings
+
+
+def solve_message(
+    lake: Lake, message: Mapping[str, Any], settings: Settings, worker: str
+) -> dict[str, Any]:
+    """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
+
+    The attempt is counted in the lake before the work begins; over the cap the job is poison.
+    Raises RefusalError when this process cannot work the job, for reasons that are not the
+    puzzle's: that counts no attempt.
+    """
+    with _refusing():
+        game, puzzle, question, budget, job = _read_message(lake, message)
+        found = _record_of(lake, message, budget, settings)
+        if found is None:
+            return {"job_id": job, "state": "ended"}
+        record = replace(found, question=question)
+        row = find_row(lake, job)
+        if row is not None and ends(row, record):
+            return {"job_id": job, "state": "done"}
+        if record.run_id is not None:
+            return {"job_id": job, "state": "run", "run_id": record.run_id}
+        if record.attempts >= settings.attempts_max:
+            # An attempt without a failure is one whose process did not live to tell.
+            failure = record.failure or Reason(code=ReasonCode.WORKER_LOST)
+            why = poison_reason(failure, record.attempts)
+            poison: Outcome[Any] = Outcome(
+                status=Status.POISON, reason_code=why.code, reason=why.sentence
+            )
+            return _file(lake, game, puzzle, record, poison)
+        begun = replace(record, attempts=record.attempts + 1, worker=worker, started_at=time.time())
+        write_record(lake, begun)
+    try:
+        return _worked(lake, game, puzzle, begun, settings)
+    except _FailedError:
+        raise
+    except NightgridError:
+        # What failed is around the puzzle: this was no attempt at it.
+        with suppress(NightgridError):
+            write_record(lake, replace(record, worker=None))
+        raise
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Say of what fails outside of solving that this process cannot work, and no more."""
+    try:
+        yield
+    except PermanentError as error:
+        raise RefusalError(str(error)) from error
+
+
+def _worked(
+    lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, settings: Settings
+) -> dict[str, Any]:
+    job, ask, budget = record.job_id, record.question.ask, record.budget.part
+    small = replace(
+        budget,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
+    try:
+        outcome = game.solve(puzzle, ask, None, small)
+    except PermanentError as error:
+        outcome = invalid_outcome(error)
+    except NightgridError:
+        raise
+    except Exception as error:
+        raised = exception_reason(error)
+        write_record(lake, replace(record, failure=raised, worker=None))
+        raise _FailedError(raised.sentence) from error
+    with _refusing():
+        if outcome.status is not Status.OVER_BUDGET or small == budget:
+            return _file(lake, game, puzzle, record, outcome)
+        run_id = plan_job(lake, game, puzzle, ask, budget)
+        write_record(lake, replace(record, run_id=run_id))
+        return {"job_id": job, "state": "run", "run_id": run_id}
+
+
+class _FailedError(TransientError):
+    """The solver raised: an attempt that counts."""
+
+
+def _record_of(
+    lake: Lake, message: Mapping[str, Any], budget: Budget, settings: Settings
+) -> Record | None:
+    """Read what is wanted of the job of a message; None: nothing any more."""
+    job = message["job_id"]
+    # What is damaged says nothing: the message has all that is needed.
+    with suppress(BadRecordError):
+        record = read_record(lake, job)
+        if record is not None:
+            return record
+        if lake.exists(record_path(job)) or read_ended(lake, job) is not None:
+            return None
+    return Record(
+        job_id=job,
+        question=Question.from_json({**UNSAID, **message}),
+        puzzle=message["puzzle"],
+        budget=JobBudget.of(settings, budget),
+        submitted_at=time.time(),
+    )
+
+
+def _read_message(
+    lake: Lake, message: Mapping[str, Any]
+) -> tuple[Game[Any, Any], Any, Question, Budget, str]:
+    if set(message) | set(UNSAID) != MESSAGE_KEYS:
+        raise PermanentError(f"expected a message with {', '.join(sorted(MESSAGE_KEYS))}")
+    question = Question.from_json({**UNSAID, **message})
+    game = game_of(lake, question)
+    puzzle = game.puzzle_from_json(with_words(lake, message["puzzle"]))
+    question = replace(question, solver_version=game.solver_version)
+    job = question.job_id(game.puzzle_id(puzzle))
+    if job != message["job_id"]:
+        raise PermanentError(
+            f"job {message['job_id']!r:.40} is {job} to this worker; expected the same solver "
+            "version on both sides"
+        )
+    return game, puzzle, question, Budget(**message["budget"]), job
+
+
+def _file(
+    lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, outcome: Outcome[Any]
+) -> dict[str, Any]:
+    """File the outcome: solutions first, then the result that says it is done."""
+    job, question = record.job_id, record.question
+    puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
+    if outcome.solutions:
+        values = map(game.solution_to_json, outcome.solutions)
+        solutions = solution_rows(question, run_id, job, puzzle_id, values)
+        path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
+        lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
+    row = {
+        "job_id": job,
+        "puzzle_id": puzzle_id,
+        **question.to_json(),
+        "status": str(outcome.status),
+        "count": outcome.count,
+        "value": outcome.value,
+        "reason_code": outcome.reason_code,
+        "reason": outcome.reason,
+        **asdict(outcome.statistics),
+        "parts": 1,
+        "run_id": run_id,
+    }
+    lake.write_table(result_path(job), pa.Table.from_pylist([row], RESULTS))
+    delete_record(lake, job)
+    return {"job_id": job, "state": "done", "status": str(outcome.status)}
