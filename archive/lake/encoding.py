@@ -1,13 +1,20 @@
-"""How tables of the lake are encoded as Parquet."""
+"""How tables of the lake are encoded as Parquet, and the sums by which changed rows are noticed."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.tables import DELTA_CODED
+from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
+from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
 from nightgrid.solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
@@ -21,6 +28,13 @@ BYTE_SPLIT_TABLE = "manifest"
 """The table whose lists of numbers are stored byte by byte, the first bytes of all before the
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
 that others read they are not: not every reader knows how to put such numbers together."""
+
+SUMMED_TABLES = ("parts", "results", "solutions")
+"""Tables whose files carry the sums of their columns: answers, which no other file can tell."""
+ROW_SUMS = "nightgrid.row_sums"
+"""Where the metadata of a file keep them."""
+_WITHOUT_SUMS = (b"1", b"2", b"3", b"4")
+"""Schema versions that left no sums."""
 
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
@@ -44,6 +58,32 @@ def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
         write_page_index=True,
         write_page_checksum=True,
     )
+
+
+def filled(
+    path: str,
+    tables: Iterable[pa.Table],
+    schema: pa.Schema,
+    *,
+    row_group_rows: int | None = None,
+    metadata: Callable[[], Mapping[str, str]] = dict,
+) -> Callable[[pa.NativeFile], None]:
+    """Make what writes tables, each as one row group or as several of `row_group_rows`."""
+    check_declared(schema, path)
+
+    def fill(sink: pa.NativeFile) -> None:
+        sums = RowSums(schema)
+        with parquet_writer(sink, schema) as writer:
+            for table in tables:
+                # An empty table still gets a row group, and with it a schema any reader agrees on.
+                rows = max(1, row_group_rows or len(table))
+                conformed = conform(table, schema)
+                writer.write_table(conformed, row_group_size=rows)
+                sums.add(conformed)
+            if added := {**metadata(), **sums.to_metadata()}:
+                writer.add_key_value_metadata(added)
+
+    return fill
 
 
 def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
@@ -79,3 +119,91 @@ def check_declared(schema: pa.Schema, path: str) -> None:
         raise PermanentError(
             f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it"
         )
+
+
+def check_version(metadata: Mapping[bytes, bytes] | None, path: str) -> None:
+    """Raise NewerSchemaError for a file that a later version of this program has written."""
+    text = (metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
+    if text.isdigit() and int(text) > SCHEMA_VERSION:
+        raise NewerSchemaError(
+            f"{path} has schema version {text}; this program reads up to {SCHEMA_VERSION}: "
+            "expected the nightgrid that wrote it, or a later one"
+        )
+
+
+class RowSums:
+    """Checksums of the columns of a table, which do not depend on how its rows are cut."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._sums = {field.name: [0, 0, 0] for field in schema}
+        self.wanted = _metadata(schema, "nightgrid.table") in SUMMED_TABLES
+
+    def add(self, table: pa.Table) -> None:
+        """Go on with rows; columns of texts, numbers or truth values, which may be null."""
+        for name, sums in self._sums.items() if self.wanted else ():
+            for chunk in table.column(name).chunks:
+                for i, data in enumerate(_bytes_of(chunk)):
+                    sums[i] = crc32(data, sums[i])
+
+    def to_metadata(self) -> dict[str, str]:
+        """Write the sums as metadata of a file; nothing of a table without."""
+        if not self.wanted:
+            return {}
+        return {ROW_SUMS: json.dumps(self.told, separators=(",", ":"))}
+
+    @property
+    def told(self) -> dict[str, str]:
+        """The sum of each column."""
+        return {
+            name: f"{crc32(b''.join(part.to_bytes(4, 'little') for part in sums)):08x}"
+            for name, sums in self._sums.items()
+        }
+
+
+def check_rows(table: pa.Table, metadata: Mapping[bytes, bytes] | None, path: str) -> None:
+    """Compare columns with the sums in a file's metadata; versions before 5 have left none.
+
+    Raises DamagedFileError for rows that were changed since, and for a file of another program,
+    which leaves no sums.
+    """
+    sums = RowSums(table.schema)
+    if not sums.wanted:
+        return
+    metadata = metadata or {}
+    text = metadata.get(ROW_SUMS.encode())
+    if text is None:
+        if metadata.get(b"nightgrid.schema_version", b"") in _WITHOUT_SUMS:
+            return
+        raise DamagedFileError(f"{path} is foreign: another program wrote it")
+    try:
+        known = dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise DamagedFileError(f"{path} is damaged: its sums are no JSON") from error
+    sums.add(table)
+    changed = [name for name, told in sums.told.items() if known.get(name, told) != told]
+    if changed:
+        what = ", ".join(changed)
+        raise DamagedFileError(f"{path} is damaged: {what} changed since it was written")
+
+
+def _bytes_of(chunk: pa.Array) -> list[Any]:
+    """Lay a column out as bytes that do not depend on where it was cut: validity, values, lengths.
+
+    Of what is null only that it is null counts.
+    """
+    if not len(chunk):
+        return []
+    found: list[Any] = [chunk.is_valid().cast(pa.uint8()).to_numpy(zero_copy_only=False)]
+    kind = chunk.type
+    if chunk.null_count:
+        zero: Any = "" if pa.types.is_string(kind) else False if pa.types.is_boolean(kind) else 0
+        chunk = pc.fill_null(chunk, pa.scalar(zero, kind))
+    if pa.types.is_boolean(kind):
+        return [*found, chunk.cast(pa.uint8()).to_numpy(zero_copy_only=False)]
+    buffer = chunk.buffers()
+    if not pa.types.is_string(kind):
+        width = kind.byte_width
+        return [*found, buffer[1].slice(chunk.offset * width, len(chunk) * width)]
+    ends = np.frombuffer(buffer[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+    data = (buffer[2] or pa.py_buffer(b"")).slice(int(ends[0]), int(ends[-1] - ends[0]))
+    return [*found, data, np.diff(ends)]

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+
+ASIDE = "damaged"
+"""Folder of damaged files that were set aside, under the paths that they had."""
 
 _UNRECOVERABLE_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
@@ -32,6 +39,23 @@ class MissingFileError(PermanentError):
 
 class DamagedFileError(PermanentError):
     """A file of the lake does not hold what it should: its bytes, or its columns, are others."""
+
+
+class NewerSchemaError(RefusalError):
+    """A file of the lake is of a later version of this program, which must read and write it."""
+
+
+def set_aside(lake: Lake, path: str) -> str:
+    """Move a damaged file to where no process reads it; return that place.
+
+    A second one of the same name takes the place of the first. What cannot be read any more is
+    deleted.
+    """
+    aside = f"{ASIDE}/{path}"
+    with suppress(PermanentError):
+        lake.write_bytes(aside, lake.read_bytes(path))
+    lake.delete(path)
+    return aside
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, conform, select, upgraded
-from nightgrid.archive.lake.encoding import check_declared, parquet_writer
+from nightgrid.archive.lake.encoding import check_rows, check_version, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.solvers.errors import PermanentError
@@ -129,14 +129,14 @@ class Lake:
 
         The table carries one of the schemas of `nightgrid.archive.lake.tables`.
         """
-        self._commit(path, _filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS))
+        self._commit(path, filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS))
 
     def create_table(self, path: str, table: pa.Table) -> bool:
         """Write a table unless the file is there already; tell whether it was written.
 
         Of several writers at once, on any hosts, one does.
         """
-        fill = _filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
+        fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
         return self._commit(path, fill, new=True)
 
     def write_row_groups(
@@ -146,7 +146,7 @@ class Lake:
 
         With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
         """
-        fill = _filled(path, tables, schema)
+        fill = filled(path, tables, schema)
         return self._commit(path, fill, new=new)
 
     def stream_row_groups(
@@ -162,7 +162,7 @@ class Lake:
         the name then, and again when there is a file of that name, until it says the same: then
         nothing is written, which is told. What `tables` and the two raise leaves no file behind.
         """
-        fill = _filled("a streamed file", tables, schema, metadata=metadata)
+        fill = filled("a streamed file", tables, schema, metadata=metadata)
         return self._commit(lambda: _check_path(path()), fill, new=True)
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
@@ -267,6 +267,7 @@ class Lake:
             self._fs.open_input_file(path) as source,
             pq.ParquetFile(source, page_checksum_verification=True) as file,
         ):
+            check_version(file.schema_arrow.metadata, path)
             yield file
 
     def dataset(self, path: str, schema: pa.Schema, *, without: str = "") -> ds.Dataset:
@@ -384,33 +385,13 @@ class Lake:
             there = columns_to_read(schema.names, file.schema_arrow.names)
             many = file.metadata.num_rows > SMALL_ROWS
             table = upgraded(file.read(columns=there, use_threads=many), schema.names)
+            metadata = file.metadata.metadata
         try:
-            return conform(table, schema, fill_missing=True)
+            conformed = conform(table, schema, fill_missing=True)
         except PermanentError as error:
             raise DamagedFileError(f"{path}: {error}") from error
-
-
-def _filled(
-    path: str,
-    tables: Iterable[pa.Table],
-    schema: pa.Schema,
-    *,
-    row_group_rows: int | None = None,
-    metadata: Callable[[], Mapping[str, str]] = dict,
-) -> Callable[[pa.NativeFile], None]:
-    """Make what writes tables, each as one row group or as several of `row_group_rows`."""
-    check_declared(schema, path)
-
-    def fill(sink: pa.NativeFile) -> None:
-        with parquet_writer(sink, schema) as writer:
-            for table in tables:
-                # An empty table still gets a row group, and with it a schema any reader agrees on.
-                rows = max(1, row_group_rows or len(table))
-                writer.write_table(conform(table, schema), row_group_size=rows)
-            if added := dict(metadata()):
-                writer.add_key_value_metadata(added)
-
-    return fill
+        check_rows(conformed, metadata, path)
+        return conformed
 
 
 def _check_path(path: str) -> str:

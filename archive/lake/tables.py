@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 SCHEMA_VERSION = 5
-"""Raised whenever a column is added, dropped or changes its meaning."""
+"""Raised whenever a column is added, dropped or changes its meaning, and with what readers
+rely on in the metadata."""
 READABLE_VERSIONS = frozenset({1, 2, 3, 4, 5})
 """Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.conforming), or
 else null."""

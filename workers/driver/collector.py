@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.faults import set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
-from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.driver.chunk_records import Chunk
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.follow_up_chunks import GROWTH_COLUMNS
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
 from nightgrid.workers.runs.manifest import ChunkRef, Place, open_run
@@ -27,6 +30,8 @@ STEP_SECONDS = 0.1
 """A driver takes answers in for so long at once: workers wait for it."""
 HELD_PARTS, HELD_BYTES = 2 * BATCH_CHUNKS, 2**23
 """Results that are kept until they are taken in, beyond which they are read again."""
+DAMAGED_MAX = 3
+"""Results of one chunk that are set aside, before that is the fault of the lake."""
 
 
 class Collector(contextlib.AbstractContextManager["Collector"]):
@@ -43,6 +48,7 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
         self._held_bytes = 0
         self._gathering: Gathering | None = None
         self._given_up = False
+        self._damaged: Counter[Place] = Counter()
 
     def __exit__(self, *_: object) -> None:
         self._drop()
@@ -65,6 +71,21 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
             return
         self._held[place] = part
         self._held_bytes += part.nbytes
+
+    def set_aside(self, error: DamagedResultError) -> None:
+        """Set a damaged result aside, so that its chunk is worked again.
+
+        Raises PermanentError where a lake damages the result of one chunk again and again.
+        """
+        ref = error.ref
+        self._damaged[ref.place] += 1
+        if self._damaged[ref.place] > DAMAGED_MAX:
+            raise PermanentError(
+                f"{error}: the result of {ref.name} was damaged {DAMAGED_MAX + 1} times; expected "
+                "a lake that keeps what is written"
+            )
+        aside = set_aside(self._lake, ref.result_path)
+        log.warning("result set aside", chunk=ref.name, to=aside, reason=str(error))
 
     def step(self, table: ChunkTable) -> None:
         """Take in some of what waits, once it is worth it."""

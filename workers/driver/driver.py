@@ -23,6 +23,7 @@ from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import alone
+from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.manifest import (
     Run,
     SegmentTakenError,
@@ -119,7 +120,11 @@ def drive(
                 driver = begin()
             elif not stop.is_set():
                 table = driver.growing.table
-                done = _patiently(lambda: collector.finish(table), settings)  # noqa: B023
+                try:
+                    done = _patiently(lambda: collector.finish(table), settings)  # noqa: B023
+                except DamagedResultError as error:
+                    collector.set_aside(error)
+                    driver = begin()
     run, table = driver.growing.run, driver.growing.table
     return RunSummary(
         run_id=run_id,
@@ -254,6 +259,8 @@ def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
     while True:
         try:
             return step()
+        except RefusalError:
+            raise
         except TransientError:
             if time.monotonic() > deadline:
                 raise

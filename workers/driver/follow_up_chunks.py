@@ -17,6 +17,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import heads_of, result_row
 from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
+from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, manifest_row, segment_path
@@ -46,15 +47,21 @@ class Growth:
 
 
 def went_on(
-    lake: Lake, ref: ChunkRef, known: pa.Array, columns: Sequence[str] = PARTS.names
+    lake: Lake,
+    ref: ChunkRef,
+    known: pa.Array,
+    columns: Sequence[str] = PARTS.names,
+    *,
+    rows: int | None = None,
 ) -> Growth:
-    """Read how the rows of a finished chunk go on.
+    """Read how the rows of a finished chunk, of which there are `rows`, go on.
 
     Of its part `columns` are read, GROWTH_COLUMNS at least. `known` holds the job numbers that
     have gone on before. Parts, and rows that were over the small budget, get a chunk each; rows
-    that the chunk had no time for share smaller ones.
+    that the chunk had no time for share smaller ones. Raises DamagedResultError for a result that
+    is none, or not of this chunk.
     """
-    part = lake.read_table(ref.result_path, PARTS, columns)
+    part = read_result(lake, ref, columns, rows=rows)
     status = part.column("status")
     whole = pc.and_(
         pc.equal(part.column("part_path"), ""),
@@ -81,25 +88,27 @@ def went_on(
     left = Carried.from_json(carried[0]) if carried else None
     if not split:
         return Growth(part=part, chunks=[], reading=reading, carried=left)
-    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
-    place = {job: i for i, job in enumerate(rows.column("job_no").to_pylist())}
+    asked = lake.read_row_group(ref.manifest_path, ref.chunk)
+    place = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
     deferred = []
     for row in split:
-        index = place[row["job_no"]]
+        index = place.get(row["job_no"])
+        if index is None or row["children"] is None:
+            raise DamagedResultError(ref, f"{ref.result_path} answers other jobs than it was asked")
         if row["reason_code"] == ReasonCode.DEFERRED:
             deferred.append(index)
         elif row["children"] == AGAIN:
-            chunks.append(rows.slice(index, 1))
+            chunks.append(asked.slice(index, 1))
         else:
             chunks += [
-                manifest_row(rows.slice(index, 1), part, child_path(row["part_path"], i))
+                manifest_row(asked.slice(index, 1), part, child_path(row["part_path"], i))
                 for i, part in enumerate(json.loads(row["children"]))
             ]
     worked = part.num_rows - len(deferred)
     size = max(1, worked // 2)
     for start in range(0, len(deferred), size):
-        chunks.append(rows.take(pa.array(deferred[start : start + size])))
+        chunks.append(asked.take(pa.array(deferred[start : start + size])))
     return Growth(part=part, chunks=chunks, reading=reading)
 
 

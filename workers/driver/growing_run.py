@@ -26,6 +26,7 @@ from nightgrid.workers.driver.follow_up_chunks import (
 )
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers, sources
 from nightgrid.workers.runs.manifest import (
     Place,
@@ -119,7 +120,13 @@ class GrowingRun:
         chunks: list[pa.Table] = []
         for chunk in list(self.table.chunks_in(State.DONE)):
             place, ref = chunk.place, self.table.ref(chunk.place)
-            growth = went_on(self._lake, ref, chunk.went_on, collector.columns(chunk))
+            columns = collector.columns(chunk)
+            try:
+                growth = went_on(self._lake, ref, chunk.went_on, columns, rows=chunk.rows)
+            except DamagedResultError as error:
+                collector.set_aside(error)
+                self.table.move("reopen", place)
+                continue
             if not growth.part.num_rows:
                 # A worker has taken it back since, which had missed the states behind it.
                 log.warning("result lost", chunk=ref.name)
@@ -236,7 +243,12 @@ def run_status(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     run = open_run(lake, run_id)
     table = open_table(lake, run)
     for chunk in list(table.chunks_in(State.DONE)):
-        growth = went_on(lake, table.ref(chunk.place), chunk.went_on, GROWTH_COLUMNS)
-        table.read(chunk.place, growth.reading, growth.carried)
+        ref = table.ref(chunk.place)
+        try:
+            growth = went_on(lake, ref, chunk.went_on, GROWTH_COLUMNS, rows=chunk.rows)
+        except DamagedResultError:
+            table.move("reopen", chunk.place)
+        else:
+            table.read(chunk.place, growth.reading, growth.carried)
     now = time.monotonic()
     return progress_of(table, run, processes=processes, seconds=now - begun, now=now)

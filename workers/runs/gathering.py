@@ -25,6 +25,7 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
+from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.job_keys import keys_of
 from nightgrid.workers.runs.manifest import (
     NO_JOBS,
@@ -97,7 +98,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         for ref in refs:
             if ref.place not in self.places:
                 part = (parts or {}).get(ref.place)
-                part = self._lake.read_table(ref.result_path, PARTS) if part is None else part
+                part = read_result(self._lake, ref) if part is None else part
                 if _is_whole(part):
                     whole[ref.segment][ref] = part
         for same in whole.values():
@@ -174,15 +175,17 @@ def _leaves(
     """
     done = done_places(lake, run.run_id)
     refs = run.chunks()
-    missing = [ref.name for ref in refs if ref.place not in done]
+    missing = [ref for ref in refs if ref.place not in done]
     if missing:
-        raise PermanentError(
-            f"run {run.run_id}: {len(missing)} chunks are not done, the first is {missing[0]}"
+        first = missing[0]
+        raise DamagedResultError(
+            first,
+            f"run {run.run_id}: {len(missing)} chunks are not done, the first is {first.name}",
         )
     expanded = read_expanded(lake, run.run_id, run.segments)
     left = [ref for ref in refs if ref.place not in taken]
     for batch in _batches(run, left):
-        parts = {ref: lake.read_table(ref.result_path, PARTS) for ref in batch}
+        parts = {ref: read_result(lake, ref, rows=run.rows(ref.place)) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
         went_on = [
             pc.is_in(part.column("job_no"), value_set=expanded.get(ref.place, NO_JOBS))
@@ -219,15 +222,15 @@ def _is_whole(part: pa.Table) -> bool:
 def _with_puzzle_ids(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
     """Join parts of chunks of one segment with which boards their rows are about.
 
-    Raises PermanentError where rows are not those of their chunk, in its order.
+    Raises DamagedResultError where rows are not those of their chunk, in its order.
     """
     first = next(iter(parts))
     rows = lake.read_row_groups(first.manifest_path, [ref.chunk for ref in parts], _MANIFEST)
     joined = pa.concat_tables(parts.values())
     if not joined.column("job_id").equals(rows.column("job_id")):
         wrong = next(ref for ref, part in parts.items() if not _answers(lake, ref, part))
-        raise PermanentError(
-            f"run {wrong.run_id}: {wrong.name} answers other jobs than it was asked"
+        raise DamagedResultError(
+            wrong, f"run {wrong.run_id}: {wrong.name} answers other jobs than it was asked"
         )
     return joined.append_column("puzzle_id", rows.column("puzzle_id"))
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.conforming import reason_of_failure
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.manifest import (
     ChunkRef,
@@ -46,11 +45,16 @@ class Start:
 
 
 def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
-    """Read what has happened to a chunk so far."""
-    value = read_json(lake, ref.attempts_path)
-    if value is None:
-        return Attempts()
-    return Attempts(**{**value, "failures": tuple(map(failure_from_json, value["failures"]))})
+    """Read what has happened to a chunk so far; where the file is damaged, nothing has."""
+    return read_hint(lake, ref.attempts_path, _attempts_from_json) or Attempts()
+
+
+def _attempts_from_json(value: dict[str, Any]) -> Attempts:
+    attempt, interruptions = int(value["attempt"]), int(value["interruptions"])
+    if attempt < 1 or interruptions < 0:
+        raise ValueError("expected numbers of attempts")
+    failures = tuple(map(failure_from_json, value["failures"]))
+    return Attempts(attempt=attempt, failures=failures, interruptions=interruptions)
 
 
 def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
@@ -69,7 +73,7 @@ def write_attempts(lake: Lake, ref: ChunkRef, attempts: Attempts) -> None:
         "failures": [failure_to_json(failure) for failure in attempts.failures],
         "interruptions": attempts.interruptions,
     }
-    write_json(lake, ref.attempts_path, value)
+    write_json(lake, ref.attempts_path, value, checked=True)
 
 
 def failure_to_json(failure: Reason) -> dict[str, str]:
@@ -96,14 +100,13 @@ def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> No
 
 def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
     """Read who works on this attempt of a chunk, or None if no worker began."""
-    try:
-        value = read_json(lake, ref.started_path)
-    except PermanentError:
-        # What a power failure has left of the note: no worker is at it any more.
-        return None
-    if value is None:
-        return None
-    return Start(attempt=ref.attempt, worker=value["worker"], started_at=value["started_at"])
+
+    def start(value: dict[str, Any]) -> Start:
+        worker, started_at = str(value["worker"]), float(value["started_at"])
+        return Start(attempt=ref.attempt, worker=worker, started_at=started_at)
+
+    # What a power failure has left of the note counts as none: no worker is at it any more.
+    return read_hint(lake, ref.started_path, start)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ model is a few moments, to which every finished run adds the sample that its pla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
@@ -126,20 +127,53 @@ def cost_path(question: Question) -> str:
 
 
 def read_model(lake: Lake, question: Question, names: tuple[str, ...]) -> CostModel:
-    """Read what is known of a question; nothing, where no run has taught of these features."""
-    told = read_json(lake, cost_path(question))
+    """Read what is known of a question.
+
+    It is nothing, where no run has taught of these features, or the file is damaged.
+    """
     width = len(names) + 1
-    if told is None or tuple(told["names"]) != names:
-        return CostModel(
-            names=names,
-            moments=np.zeros((width, width)),
-            targets=np.zeros(width),
-            low=np.full(width - 1, np.inf),
-            high=np.full(width - 1, -np.inf),
-        )
-    arrays = {name: np.array(told[name]) for name in ("moments", "targets", "low", "high")}
-    runs = tuple(told["runs"])
-    return CostModel(**{**told, **arrays, "names": names, "runs": runs})
+    known = read_hint(lake, cost_path(question), lambda told: _model_from_json(told, names))
+    return known or CostModel(
+        names=names,
+        moments=np.zeros((width, width)),
+        targets=np.zeros(width),
+        low=np.full(width - 1, np.inf),
+        high=np.full(width - 1, -np.inf),
+    )
+
+
+def _model_from_json(told: dict[str, Any], names: tuple[str, ...]) -> CostModel | None:
+    """Read a model of these features; None: it is of others.
+
+    Raises KeyError, TypeError or ValueError for what is no model.
+    """
+    if tuple(told["names"]) != names:
+        return None
+    count = len(names)
+    shapes = {"moments": (count + 1, count + 1), "targets": (count + 1,)}
+    shapes |= {"low": (count,), "high": (count,)}
+    arrays = {name: np.array(told[name], np.float64) for name in shapes}
+    numbers = {name: float(told[name]) for name in ("spent_s", "expected_s")}
+    errors = {name: _number_or_none(told[name]) for name in ("error_log2_p50", "error_log2_p90")}
+    if any(arrays[name].shape != shape for name, shape in shapes.items()):
+        raise ValueError(f"expected {count} features")
+    finite = [bool(np.isfinite(value).all()) for value in arrays.values()]
+    if not all((*finite, *map(math.isfinite, numbers.values()))):
+        raise ValueError("expected numbers")
+    runs = tuple(map(str, told["runs"]))
+    fields: dict[str, Any] = {**arrays, **numbers, **errors}
+    return CostModel(names=names, runs=runs, **fields)
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def write_model(lake: Lake, question: Question, model: CostModel) -> None:
+    """Keep what is known of a question."""
+    told = asdict(model)
+    told |= {k: value.tolist() for k, value in told.items() if isinstance(value, np.ndarray)}
+    write_json(lake, cost_path(question), told, checked=True)
 
 
 class Estimator:
@@ -190,11 +224,21 @@ class Estimator:
             "own_s": self._own_s.round(9).tolist(),
             "features": self._features.round(6).tolist(),
         }
-        write_json(self._lake, _sample_path(run_id), sample)
+        write_json(self._lake, _sample_path(run_id), sample, checked=True)
 
 
 def _sample_path(run_id: str) -> str:
     return f"{folder(run_id)}/sample.json"
+
+
+def _sample_from_json(told: dict[str, Any]) -> dict[str, Any]:
+    """Read a sample. Raises KeyError, TypeError or ValueError for what is none."""
+    names, jobs = tuple(map(str, told["names"])), list(map(str, told["job_ids"]))
+    own_s = np.array(told["own_s"], np.float64)
+    features = np.array(told["features"], np.float64).reshape(len(jobs), len(names))
+    if own_s.shape != (len(jobs),) or not np.isfinite(features).all() or not (own_s > 0).all():
+        raise ValueError("expected what each job was expected to take, and its features")
+    return {"names": names, "job_ids": jobs, "own_s": own_s, "features": features}
 
 
 class Lesson:
@@ -205,7 +249,7 @@ class Lesson:
 
     def __init__(self, lake: Lake, run: Run) -> None:
         self._lake, self._run = lake, run
-        self._sample = read_json(lake, _sample_path(run.run_id))
+        self._sample = read_hint(lake, _sample_path(run.run_id), _sample_from_json)
         self._took = [RESULTS.empty_table().select(_COLUMNS)]
 
     def note(self, results: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -222,19 +266,18 @@ class Lesson:
         sample, run = self._sample, self._run
         if sample is None:
             return
-        model = read_model(self._lake, run.question, tuple(sample["names"]))
+        model = read_model(self._lake, run.question, sample["names"])
         took = pa.concat_tables(self._took)
         if not took.num_rows or run.run_id in model.runs:
             return
         place = {job: i for i, job in enumerate(sample["job_ids"])}
         at = np.array([place[job] for job in took.column("job_id").to_pylist()])
         learnt = model.learn(
-            np.array(sample["features"], np.float64)[at],
-            np.array(sample["own_s"], np.float64)[at],
+            sample["features"][at],
+            sample["own_s"][at],
             took.column("kernel_ns").to_numpy() / 1e9,
             pc.equal(took.column("status"), str(Status.OVER_BUDGET)).to_numpy(),
         )
-        told = asdict(learnt)
-        lists = {k: value.tolist() for k, value in told.items() if isinstance(value, np.ndarray)}
-        told |= lists | {"runs": [*model.runs, run.run_id][-RUNS_KEPT:]}
-        write_json(self._lake, cost_path(run.question), told)
+        write_model(
+            self._lake, run.question, replace(learnt, runs=(*model.runs, run.run_id)[-RUNS_KEPT:])
+        )

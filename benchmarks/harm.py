@@ -1,0 +1,57 @@
+"""Ways in which a file of a lake comes to harm: a disk, a careless hand, another program."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nightgrid.archive.lake.storage import Lake
+
+
+def _flipped(data: bytes) -> bytes:
+    """Change one bit in the middle."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 0x10]) + data[middle + 1 :]
+
+
+def _foreign(data: bytes) -> bytes:  # noqa: ARG001 - every harm is told what was there
+    """Write a sound Parquet file of another program."""
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"a": [1, 2, 3]}), sink)
+    return sink.getvalue()
+
+
+HARMS: dict[str, Callable[[bytes], bytes | None]] = {
+    "unlink": lambda _: None,
+    "truncate": lambda data: data[: len(data) // 2],
+    "blank": lambda data: bytes(len(data)),
+    "flip": _flipped,
+    "empty": lambda _: b"",
+    "foreign": _foreign,
+}
+"""What is left of a file's bytes by each kind of harm; None: nothing, not even the file."""
+
+
+def harm(lake: Lake, path: str, kind: str) -> None:
+    """Do harm to one file of a lake."""
+    left = HARMS[kind](lake.read_bytes(path))
+    if left is None:
+        lake.delete(path)
+    else:
+        lake.write_bytes(path, left)
+
+
+def change_count(lake: Lake, path: str) -> None:
+    """Change one count of a table by one, as a program that reads and writes Parquet would."""
+    table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
+    counts = table.column("count").to_pylist()
+    known = next(i for i, count in enumerate(counts) if count is not None)
+    counts[known] += 1
+    at = table.schema.get_field_index("count")
+    field = table.schema.field(at)
+    sink = io.BytesIO()
+    pq.write_table(table.set_column(at, field, pa.array(counts, field.type)), sink)
+    lake.write_bytes(path, sink.getvalue())

@@ -1,0 +1,140 @@
+"""Damaged and foreign files of a run cost time, and never an answer."""
+
+import numpy as np
+import pytest
+import toy_game as toy
+
+from benchmarks.harm import HARMS, change_count, harm
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.workers.driver.collector import Collector
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.growing_run import run_status
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
+from nightgrid.workers.runs.plan.costs import cost_path, read_model, write_model
+from tests.workers.conftest import COUNT, plan, quick_settings, result_rows, undisturbed_rows
+from tests.workers.driver.test_driver import DyingExecutor, Killed
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+
+@pytest.fixture(scope="module")
+def boards(toy_in_place_of_pips):
+    """Boards of which a run has chunks of some kinds: whole, poison, divided."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.0005)
+        yield toy.boards(8, {3: toy.RAISE, 5: toy.LARGE})
+
+
+@pytest.fixture(scope="module")
+def undisturbed(boards, tmp_path_factory):
+    return undisturbed_rows(tmp_path_factory.mktemp("undisturbed"), boards)
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return quick_settings(tmp_path, reconcile_seconds=0.02, poll_seconds=0.01)
+
+
+def finish(lake, settings, run_id):
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert summary.finished
+    return result_rows(lake, run_id)
+
+
+def interrupted(lake, settings, boards, chunks=7):
+    """A run whose driver was killed after some chunks."""
+    run_id = plan(lake, boards)
+    with pytest.raises(Killed):
+        drive(lake, run_id, DyingExecutor(lake, settings, chunks), settings=settings)
+    return run_id
+
+
+@pytest.mark.parametrize("kind", HARMS)
+@pytest.mark.parametrize("names", [("parts",), ("attempts", "started", "sample.json")])
+def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
+    lake, settings, boards, undisturbed, kind, names
+):
+    """Given a run with a part of its chunks done, When files of it come to harm, Then it ends."""
+    run_id = interrupted(lake, settings, boards)
+    base = f"runs/run={run_id}/"
+    harmed = [p for p in lake.list(base[:-1]) if p.removeprefix(base).startswith(names)]
+    assert len({path.removeprefix(base).partition("/")[0] for path in harmed}) == len(names)
+    for path in harmed:
+        harm(lake, path, kind)
+    status = run_status(lake, run_id)
+    assert status.chunks_done <= status.chunks_total
+    assert finish(lake, settings, run_id) == undisturbed
+    aside = {path.removeprefix("damaged/") for path in lake.list("damaged")}
+    assert aside <= set(harmed)
+    if kind != "flip":  # A bit of what no reader of rows looks at changes none of them.
+        assert aside == (set(harmed) if names == ("parts",) and kind != "unlink" else set())
+
+
+@pytest.mark.parametrize("kind", ["unlink", "truncate", "another count", "another chunk"])
+def test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end(
+    lake, settings, boards, undisturbed, kind, monkeypatch
+):
+    """Given a run whose every chunk was read, When results are harmed, Then they are made again."""
+    run_id, harmed = plan(lake, boards), []
+
+    def finish_harmed(collector, table, finish=Collector.finish):
+        if not harmed:
+            paths = lake.list(f"runs/run={run_id}/parts")
+            harmed.extend(paths[:3])
+            for path in harmed:
+                if kind == "another count":
+                    change_count(lake, path)
+                elif kind == "another chunk":
+                    lake.write_bytes(path, lake.read_bytes(paths[-1]))
+                else:
+                    harm(lake, path, kind)
+        return finish(collector, table)
+
+    monkeypatch.setattr(Collector, "finish", finish_harmed)
+    # Answers that were taken in before are not read again.
+    monkeypatch.setattr("nightgrid.workers.driver.collector.Collector._take", give_up)
+    assert finish(lake, settings, run_id) == undisturbed
+    assert harmed
+
+
+def give_up(collector, _table):
+    collector._given_up = True
+
+
+def test_a_lake_that_damages_the_same_result_again_and_again_is_named(lake, settings, boards):
+    """Given a lake that damages one result each time, Then the run ends with one sentence."""
+
+    class Damaging(InlineExecutor):
+        def poll(self, run_id, timeout_s):
+            found = super().poll(run_id, timeout_s)
+            for path in lake.list(f"runs/run={run_id}/parts")[:1]:
+                harm(lake, path, "truncate")
+            return found
+
+    run_id = plan(lake, boards)
+    with pytest.raises(PermanentError, match="was damaged 4 times; expected a lake that keeps"):
+        drive(lake, run_id, Damaging(lake, settings), settings=settings)
+
+
+def test_a_changed_digit_of_attempts_makes_no_board_poison(lake):
+    """Given a note of one failure, When a bit of it turns, Then it counts as absent."""
+    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
+    write_attempts(lake, ref, Attempts(attempt=2, interruptions=1))
+    text = lake.read_bytes(ref.attempts_path)
+    lake.write_bytes(ref.attempts_path, text.replace(b'"interruptions":1', b'"interruptions":9'))
+    assert read_attempts(lake, ref) == Attempts()
+
+
+@pytest.mark.parametrize("kind", HARMS)
+def test_a_damaged_cost_model_counts_as_absent(lake, kind):
+    """Given what a run has taught, When its file comes to harm, Then nothing is known."""
+    question = question_of(toy.TOY, COUNT)
+    empty = read_model(lake, question, ("size",))
+    learnt = empty.learn(np.ones((40, 1)), np.ones(40), 2 * np.ones(40), np.zeros(40, bool))
+    write_model(lake, question, learnt)
+    assert read_model(lake, question, ("size",)).rows == 40
+    harm(lake, cost_path(question), kind)
+    assert read_model(lake, question, ("size",)).rows == 0
