@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from benchmarks.processes import peak_bytes
 from benchmarks.report import Section, add_write, command_line, finish
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, RESULTS
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
 from nightgrid.archive.results.gold import runtimes
 from nightgrid.archive.results.results import find_results_of
 from nightgrid.solvers.algebra import Ask, Budget
@@ -86,6 +86,7 @@ def _results(answers: pa.Table) -> pa.Table:
     constants = {**_question().to_json(), "run_id": "earlier"}
     columns = {name: answers.column(name) for name in answers.column_names}
     columns |= {n: pa.repeat(pa.scalar(v), len(answers)) for n, v in constants.items()}
+    columns |= {n: pa.nulls(len(answers), RESULTS.field(n).type) for n in BUDGET_COLUMNS}
     return pa.table({n: columns[n] for n in RESULTS.names}, schema=RESULTS)
 
 

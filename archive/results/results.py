@@ -129,8 +129,10 @@ def _one_per_job(table: pa.Table) -> pa.Table:
         return table
     order = pa.array(RANKED_STATUSES, pa.string())
     ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
+    # Of several that are over budget, the one with the most time tells most.
+    most = [("budget_seconds", "descending")] if "budget_seconds" in ranked.column_names else []
     ranked = ranked.sort_by(
-        [("job_id", "ascending"), ("rank", "ascending"), ("run_id", "ascending")]
+        [("job_id", "ascending"), ("rank", "ascending"), *most, ("run_id", "ascending")]
     )
     ids = ranked.column("job_id").to_numpy()
     first = np.concatenate([[True], ids[1:] != ids[:-1]])

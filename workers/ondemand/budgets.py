@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import TOTAL_BYTES, TOTAL_SECONDS, Settings
+
+UNBOUNDED_BYTES = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,24 @@ class JobBudget:
             total_seconds=settings.ondemand_total_seconds,
             total_bytes=settings.ondemand_total_bytes,
         )
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> JobBudget | None:
+        """Read what the job of a result row could spend; None where the row does not say."""
+        nodes, table_bytes, seconds, *totals = (row[name] for name in BUDGET_COLUMNS)
+        if nodes is None:
+            return None
+        return cls(
+            part=Budget(nodes=nodes, table_bytes=table_bytes, seconds=seconds),
+            # A night and a count have no totals.
+            total_seconds=math.inf if totals[0] is None else totals[0],
+            total_bytes=UNBOUNDED_BYTES if totals[1] is None else totals[1],
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        """Write it as columns of a result row."""
+        values = (*astuple(self.part), self.total_seconds, self.total_bytes)
+        return dict(zip(BUDGET_COLUMNS, values, strict=True))
 
     def covers(self, other: JobBudget) -> bool:
         """Tell whether nothing of the other is larger."""

@@ -32,6 +32,7 @@ from nightgrid.solvers.errors import (
 )
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import QUESTION_FIELDS, question_of
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
 from nightgrid.workers.broker.queues import INTERACTIVE
@@ -40,6 +41,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
 from nightgrid.workers.ondemand.records import (
     create_record,
+    delete_record,
     drop_over,
     is_set_aside,
     raise_budget,
@@ -47,6 +49,7 @@ from nightgrid.workers.ondemand.records import (
     read_record,
     record_path,
     set_aside,
+    write_record,
 )
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
@@ -161,14 +164,52 @@ def _want(lake: Lake, record: Record) -> bool:
     raise TransientError(f"job {job} is ended and submitted by others at the same time")
 
 
-def _answers(row: Mapping[str, Any], budget: JobBudget) -> bool:  # noqa: ARG001
-    """Tell whether a result row is what a submitter with this budget would get."""
-    return row["status"] in _FINAL or row["status"] == Status.OVER_BUDGET
+def _answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
+    """Tell whether a result row is what a submitter with this budget would get.
+
+    Over budget is so if the row says that it could spend as much.
+    """
+    if row["status"] in _FINAL:
+        return True
+    had = JobBudget.of_row(row)
+    if row["status"] != Status.OVER_BUDGET or had is None:
+        return False
+    return had.covers(budget) or not _is_of_budget(row)
 
 
 def ends(row: Mapping[str, Any], record: Record) -> bool:
-    """Tell whether a result row ends a submission: not if it was there and said too little."""
-    return row["status"] in _FINAL or row["run_id"] != record.besides
+    """Tell whether a result row ends a submission.
+
+    It does not if it was there before and said too little, or if it is over a smaller budget.
+    """
+    if row["status"] in _FINAL:
+        return True
+    if row["run_id"] == record.besides:
+        return False
+    had = JobBudget.of_row(row)
+    is_over = row["status"] == Status.OVER_BUDGET and _is_of_budget(row)
+    return not is_over or had is None or had.covers(record.budget)
+
+
+def _is_of_budget(row: Mapping[str, Any]) -> bool:
+    """Tell whether a larger budget may change what a row says."""
+    return row["reason_code"] is None or ReasonCode(row["reason_code"]).is_budget
+
+
+def close_record(lake: Lake, job_id: str, row: Mapping[str, Any]) -> bool:
+    """End a job with its row; tell whether that ends it: its budget may have been raised.
+
+    What is wanted then is sent again by the keeper.
+    """
+    try:
+        record = read_record(lake, job_id)
+    except BadRecordError:
+        record = None
+    if record is None or ends(row, replace(record, besides=None)):
+        delete_record(lake, job_id)
+        return True
+    write_record(lake, replace(record, run_id=None, attempts=0, worker=None, failure=None))
+    return False
 
 
 def send(message: Mapping[str, Any], settings: Settings) -> None:
@@ -231,7 +272,9 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
         return found
     try:
         if read_done(lake, found.run_id) is not None:
-            return replace(found, state="done", attempts=0)
+            row = find_row(lake, record.job_id)
+            is_done = row is None or ends(row, record)
+            return replace(found, state="done" if is_done else "queued", attempts=0)
         run = open_run(lake, found.run_id)
     except PermanentError as error:
         return replace(found, state="run", reason=str(error))

@@ -24,7 +24,7 @@ from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.jobs import ends, find_row, send
+from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
     delete_record,
@@ -35,7 +35,7 @@ from nightgrid.workers.ondemand.records import (
     write_record,
 )
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.manifest import has_run, read_done
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings
 
@@ -143,7 +143,12 @@ class Keeper:
             log.warning("run is gone", job=record.job_id, run=run_id)
             write_record(self._lake, replace(record, run_id=None, attempts=0, worker=None))
         elif read_done(self._lake, run_id) is not None:
-            delete_record(self._lake, record.job_id)
+            row = find_row(self._lake, record.job_id)
+            covered = open_run(self._lake, run_id).budget == record.budget.part
+            if row is None or covered:
+                delete_record(self._lake, record.job_id)
+            elif not close_record(self._lake, record.job_id, row):
+                log.info("asked again under a larger budget", job=record.job_id, run=run_id)
         elif self._may_drive(run_id) and not is_cancelled(self._lake, run_id):
             thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
             self._drivers[run_id] = thread

@@ -28,6 +28,7 @@ from nightgrid.workers.chunks.solve import invalid_outcome
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs import (
     MESSAGE_KEYS,
+    close_record,
     ends,
     find_row,
     plan_job,
@@ -36,7 +37,6 @@ from nightgrid.workers.ondemand.jobs import (
 )
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
 from nightgrid.workers.ondemand.records import (
-    delete_record,
     read_ended,
     read_record,
     record_path,
@@ -189,7 +189,8 @@ def _file(
         **asdict(outcome.statistics),
         "parts": 1,
         "run_id": run_id,
+        **record.budget.to_row(),
     }
     lake.write_table(result_path(job), pa.Table.from_pylist([row], RESULTS))
-    delete_record(lake, job)
+    close_record(lake, job, row)
     return {"job_id": job, "state": "done", "status": str(outcome.status)}

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from typing import Any
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
@@ -105,10 +105,14 @@ def _result_tables(
     run: Run, answers: Buckets, others: Answers, counts: Counter[str]
 ) -> Iterator[pa.Table]:
     """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
-    constants = {**run.question.to_json(), "run_id": run.run_id}
+    limits = dict(zip(BUDGET_COLUMNS, astuple(run.budget), strict=False))
+    constants = {**run.question.to_json(), "run_id": run.run_id, **limits}
     for bucket in answers.tables():
         rows = _unanswered(bucket, others)
-        columns = {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in constants.items()}
+        columns = {
+            name: pa.repeat(pa.scalar(constants.get(name), RESULTS.field(name).type), len(rows))
+            for name in (*constants, *BUDGET_COLUMNS)
+        }
         columns |= {name: rows.column(name) for name in rows.column_names}
         for found in rows.column("status").value_counts().to_pylist():
             counts[found["values"]] += found["counts"]

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import PARTS, RESULTS
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
@@ -42,7 +42,7 @@ SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
 """With so many rows, or chunks, there is enough to take in at once."""
-_CONSTANT = (*QUESTION_FIELDS, "run_id")
+_CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
     [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]

@@ -6,8 +6,6 @@ import pytest
 import toy_game as toy
 
 from nightgrid.solvers.errors import RefusalError
-from nightgrid.workers.broker.queues import Traffic
-from nightgrid.workers.ondemand import keeper as keeping
 from nightgrid.workers.ondemand.jobs import result, status, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.records import (
@@ -18,35 +16,13 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.ondemand.solving import solve_message
 from tests.workers.conftest import COUNT, quick_settings
+from tests.workers.ondemand.conftest import look_until
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
-
-NOWHERE = Traffic(waiting=frozenset(), acquired=frozenset())
 
 
 def puzzle(number, behaviour=toy.PLAIN):
     return toy.ToyPuzzle(number=number, behaviour=behaviour)
-
-
-@pytest.fixture
-def keeper(lake, settings, mailbox, monkeypatch):
-    """A keeper of a server whose queues are empty: every message was taken, or is lost."""
-    told = {}
-    monkeypatch.setattr(keeping, "traffic", lambda *_: NOWHERE)
-    monkeypatch.setattr(keeping, "job_refusals", lambda *_: told)
-    monkeypatch.setattr(keeping, "known_gone", lambda *_: (set(), set()))
-    monkeypatch.setattr(keeping, "living", lambda *_: {"w": {}})
-    made = Keeper(lake, settings)
-    made.told = told
-    return made
-
-
-def look_until(keeper, done, times=200):
-    for _ in range(times):
-        keeper.look()
-        if done():
-            return
-    raise AssertionError(f"not in {times} looks")
 
 
 def without(name):

@@ -1,0 +1,28 @@
+import pytest
+
+from nightgrid.workers.broker.queues import Traffic
+from nightgrid.workers.ondemand import keeper as keeping
+from nightgrid.workers.ondemand.keeper import Keeper
+
+NOWHERE = Traffic(waiting=frozenset(), acquired=frozenset())
+
+
+@pytest.fixture
+def keeper(lake, settings, mailbox, monkeypatch):
+    """A keeper of a server whose queues are empty: every message was taken, or is lost."""
+    told = {}
+    monkeypatch.setattr(keeping, "traffic", lambda *_: NOWHERE)
+    monkeypatch.setattr(keeping, "job_refusals", lambda *_: told)
+    monkeypatch.setattr(keeping, "known_gone", lambda *_: (set(), set()))
+    monkeypatch.setattr(keeping, "living", lambda *_: {"w": {}})
+    made = Keeper(lake, settings)
+    made.told = told
+    return made
+
+
+def look_until(keeper, done, times=200):
+    for _ in range(times):
+        keeper.look()
+        if done():
+            return
+    raise AssertionError(f"not in {times} looks")
