@@ -7,6 +7,7 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
+from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
@@ -19,7 +20,11 @@ PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, 
 
 
 def configuration(settings: Settings) -> dict[str, Any]:
-    """Write the settings as Celery's configuration."""
+    """Write the settings as Celery's configuration.
+
+    Gives the lake an id, which begins its keys, if it has none; raises what that raises.
+    """
+    make_lake_id(settings)
     transport = {
         # Longer than the longest task, or a second worker gets a task while the first has it.
         "visibility_timeout": settings.visibility_timeout_seconds,
@@ -29,7 +34,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         # From each queue a worker takes only what none before it holds; kombu's own rule is to take
         # from each in turn.
         "queue_order_strategy": "priority",
-        "global_keyprefix": settings.key_prefix,
+        "global_keyprefix": key_prefix(settings),
         "socket_connect_timeout": BROKER_CONNECT_SECONDS,
         "socket_timeout": BROKER_SOCKET_SECONDS,
     }
@@ -82,4 +87,5 @@ def client_app(settings: Settings) -> Celery:
 
 
 app = Celery("nightgrid", include=["nightgrid.workers.tasks"])
-app.conf.update(configuration(Settings()))
+# Read when a worker starts: a process that only sends has settings of its own.
+app.add_defaults(lambda: configuration(Settings()))

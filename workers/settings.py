@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     var_dir: Path | None = None
     """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake."""
     key_prefix: str = "nightgrid:"
-    """Starts every key of ours in Redis."""
+    """Starts every key of ours in Redis; the id of the lake follows it."""
 
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.

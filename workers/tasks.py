@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import re
+import socket
 import sys
 import time
 import uuid
@@ -23,6 +24,7 @@ from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
+from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
@@ -46,6 +48,8 @@ NOTICE_SECONDS = 0.5
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
 _settings = Settings()
+_solvers: dict[str, str] = {}
+"""Versions of the solvers that this worker has loaded before it began, by game."""
 
 
 class NightgridTask(Task):  # type: ignore[misc]
@@ -200,10 +204,12 @@ def _warm_kernels(**_: Any) -> None:
     for name in _settings.game_names:
         begun = time.monotonic()
         try:
-            bind_game(name).warm()
+            game = bind_game(name)
+            game.warm()
         except Exception as error:  # noqa: BLE001 - a game that cannot be loaded must not take the others along
             log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
         else:
+            _solvers[name] = game.solver_version
             log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
 
 
@@ -224,8 +230,13 @@ def _notice_deaths(sender: Any, **_: Any) -> None:
 def _mark_alive(sender: Any, **_: Any) -> None:
     about = {
         "pid": os.getpid(),
+        "host": socket.gethostname(),
         "queues": sorted(sender.app.amqp.queues.consume_from),
         "processes": sender.controller.concurrency,
         "started_at": time.time(),
+        "lake_id": make_lake_id(_settings),
+        # Options of the URL are left out.
+        "lake": _settings.lake.partition("?")[0],
+        "solvers": dict(_solvers),
     }
     Liveness(_settings, WORKER_ID, about).start()

@@ -24,17 +24,23 @@ def check_lake(url: str) -> None:
         raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
 
 
+def is_folder(url: str) -> bool:
+    """Tell whether a path or URL names a folder, not a bucket."""
+    return url.partition("://")[0] in ("file", url)
+
+
 def is_missing(url: str) -> bool:
     """Tell whether the folder of a lake is not there yet; of a bucket nothing is asked."""
-    return url.partition("://")[0] in ("file", url) and not _folder(url).exists()
+    return is_folder(url) and not folder_of(url).exists()
 
 
 def make_folder(url: str) -> None:
     """Make the folder of a lake that is missing."""
-    _folder(url).mkdir(parents=True, exist_ok=True)
+    folder_of(url).mkdir(parents=True, exist_ok=True)
 
 
-def _folder(url: str) -> Path:
+def folder_of(url: str) -> Path:
+    """Name the folder that a path or a file:// URL means."""
     path = url2pathname(urlsplit(url).path) if "://" in url else url
     return Path(path).expanduser().absolute()
 
@@ -60,7 +66,7 @@ def _trouble(url: str) -> str:
     if parts.netloc not in ("", "localhost"):
         return "names a host"
     try:
-        return _of_folder(_folder(url))
+        return _of_folder(folder_of(url))
     except OSError as error:
         return f"cannot be looked at ({error.strerror})"
 

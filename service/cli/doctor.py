@@ -176,13 +176,14 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     if server.is_up(settings):
         with connect(settings) as client:
             about: dict[str, Any] = client.info()
-            alive = len(living(client, settings))
+            alive = living(client, settings)
             refusing = refusals(client, settings)
         yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
         yield from check_persistence(about)
         yield _either(
-            "workers", alive, f"{alive} alive", "none alive", "nightgrid worker", "warning"
+            "workers", alive, f"{len(alive)} alive", "none alive", "nightgrid worker", "warning"
         )
+        yield from check_served(alive)
         for worker, reason in sorted(refusing.items()):
             advice = "mend what it names, or stop this worker"
             yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
@@ -201,6 +202,28 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     yield Finding("server", "ok", f"embedded {(version[1] if version else b'').decode()}: {binary}")
     kept = "the embedded server always appends to a file and evicts nothing"
     yield Finding("persistence", "ok", kept)
+
+
+def check_served(alive: dict[str, dict[str, Any]]) -> Iterator[Finding]:
+    """Say which lake and solvers workers serve; warn of those that refuse what is planned here."""
+    for worker, about in sorted(alive.items()):
+        served = about.get("solvers", {})
+        if not served:
+            continue
+        others = {
+            name: version
+            for name, version in served.items()
+            if name not in GAMES or version != game(name).solver_version
+        }
+        here = f"{worker} on {about.get('host')}, lake {about.get('lake')}"
+        yield _either(
+            "workers",
+            not others,
+            f"{here}: {', '.join(sorted(served.values()))}",
+            f"{here}: {', '.join(sorted(others.values()))} is not this program's solver",
+            "install one version on both: workers refuse runs of other solver versions",
+            "warning",
+        )
 
 
 def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
@@ -269,6 +292,7 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
     if not replaced:
         return
     yield from _check_schemas(lake, settings.lake)
+    yield from _check_id(settings.lake)
     for folder in reversed(made):
         # A look leaves nothing behind; what another process has put there meanwhile stays.
         with contextlib.suppress(OSError):
@@ -319,6 +343,14 @@ def check_jobs(settings: Settings) -> Iterator[Finding]:
         yield Finding("jobs", "warning", found, "submit the job again, or delete the file")
     if not records.bad:
         yield Finding("jobs", "ok", f"{plural(len(records.open), 'job')} on demand not done")
+
+
+def _check_id(url: str) -> Iterator[Finding]:
+    from nightgrid.archive.lake.identity import read_lake_id
+
+    found = read_lake_id(url)
+    none = "no id yet: the first worker, night, count or submit makes one"
+    yield Finding("lake: id", "ok", none if found is None else found)
 
 
 def check_flows() -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -311,6 +312,7 @@ def _jobs_look(store: Lake, named: dict[str, str]) -> _Look:
 def _queue_look(store: Lake, settings: Settings) -> _Look:
     import redis
 
+    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.ondemand import jobs as ondemand
@@ -323,12 +325,13 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}
     workers: int | None = None
     refusing: dict[str, str] = {}
+    serving: dict[str, dict[str, Any]] = {}
     batch: Demand | None = None
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
-        alive = len(living(client, settings))
+        alive = living(client, settings)
         refusing = refusals(client, settings)
         batch = demand(settings)
-        workers = alive
+        workers, serving = len(alive), alive
     told = None if batch is None else asdict(batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
@@ -339,11 +342,14 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "workers": workers,
         "refusing": refusing,
         "damaged": damaged,
+        "serving": serving,
+        "lake_id": current_id(settings),
+        "key_prefix": key_prefix(settings),
         "batch": told,
     }
     ageless = [asdict(job) | {"age_s": None} for job in jobs]
     return _Look(
-        seen=(ageless, workers, refusing, damaged, told and told | {"oldest_s": None}),
+        seen=(ageless, workers, serving, refusing, damaged, told and told | {"oldest_s": None}),
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, batch),
         over=not jobs,
@@ -353,6 +359,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
 
 def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None) -> str:
     workers = "no server" if summary["workers"] is None else plural(summary["workers"], "worker")
+    serving = summary["serving"].values()
     oldest = summary["oldest_s"]
     age = "" if oldest is None else f", oldest {oldest:.1f} s"
     lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
@@ -364,6 +371,12 @@ def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | 
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
     lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
+    served = Counter(", ".join(sorted(w.get("solvers", {}).values())) for w in serving)
+    lines += [
+        f"lake {summary['lake_id']} is served with {solvers} by {plural(number, 'worker')}"
+        for solvers, number in sorted(served.items())
+        if solvers
+    ]
     if batch is not None and batch.processes_wanted:
         lines.append(
             f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "

@@ -9,6 +9,7 @@ from typing import Any
 
 import redis
 
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE
 from nightgrid.workers.broker.redis_keys import REASON_CHARS, living, refusals
 from nightgrid.workers.settings import Settings
@@ -39,4 +40,4 @@ def others_may_work(client: redis.Redis, settings: Settings, worker: str) -> boo
 
 
 def _key(settings: Settings, job: str) -> str:
-    return f"{settings.key_prefix}refused:{job}"
+    return f"{key_prefix(settings)}refused:{job}"

@@ -7,6 +7,7 @@ ever. The supervisor starts the worker again; what it had in hand is worked agai
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -18,6 +19,9 @@ import redis
 from celery.worker import state
 from celery.worker.request import Request
 
+from nightgrid.archive.lake.identity import read_lake_id
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect, mark_alive
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
@@ -26,6 +30,8 @@ log = get_logger("nightgrid.worker")
 
 STALL_SECONDS = 20.0
 """A worker that has nothing to do for this long while its queues hold messages has stalled."""
+LAKE_LOOK_SECONDS = 30.0
+"""A worker looks this often whether its lake still has the id that it serves."""
 
 
 SETTLE_SECONDS = 3.0
@@ -63,6 +69,7 @@ class Liveness(threading.Thread):
         self._queues: Sequence[str] = about["queues"]
         self._idle_since: float | None = None
         self._stop_since: float | None = None
+        self._look_at_lake_at = 0.0
 
     def run(self) -> None:
         """Say it until the process ends."""
@@ -75,6 +82,7 @@ class Liveness(threading.Thread):
                 self._idle_since = None
                 log.warning("server does not answer", error=str(error))
             self._check_acknowledgements()
+            self._check_lake()
             self._insist()
             time.sleep(self._settings.liveness_interval_seconds)
 
@@ -85,10 +93,25 @@ class Liveness(threading.Thread):
             if not message.acknowledged:
                 stop_worker("an acknowledgement failed")
 
+    def _check_lake(self) -> None:
+        """Stop where another lake lies now in the place of the one that this worker serves.
+
+        A worker that began before the file system was mounted has found an empty folder there.
+        """
+        now = time.monotonic()
+        if now < self._look_at_lake_at or "lake_id" not in self._about:
+            return
+        self._look_at_lake_at = now + LAKE_LOOK_SECONDS
+        with contextlib.suppress(NightgridError):
+            found = read_lake_id(self._settings.lake)
+            if found not in (None, self._about["lake_id"]):
+                stop_worker("another lake lies where this worker's was")
+
     def _watch(self, client: redis.Redis) -> None:
         pipe = client.pipeline(transaction=False)
+        prefix = key_prefix(self._settings)
         for queue in self._queues:
-            pipe.llen(f"{self._settings.key_prefix}{queue}")
+            pipe.llen(f"{prefix}{queue}")
         busy = len(state.active_requests) + len(state.reserved_requests) > 0
         now = time.monotonic()
         if busy or not any(pipe.execute()):

@@ -21,6 +21,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import answering, connect, living
 from nightgrid.workers.settings import Settings
 
@@ -68,10 +69,10 @@ def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any
 
 def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     """Look at a queue and at all acquired messages. Raises redis.RedisError."""
-    pipe = client.pipeline(transaction=False)
-    pipe.llen(f"{settings.key_prefix}{queue}")
-    pipe.lrange(f"{settings.key_prefix}{queue}", -LOOK_AT_MOST, -1)
-    pipe.hvals(f"{settings.key_prefix}unacked")
+    pipe, prefix = client.pipeline(transaction=False), key_prefix(settings)
+    pipe.llen(f"{prefix}{queue}")
+    pipe.lrange(f"{prefix}{queue}", -LOOK_AT_MOST, -1)
+    pipe.hvals(f"{prefix}unacked")
     length, waiting, acquired = pipe.execute()
     return Traffic(
         complete=length <= LOOK_AT_MOST,
@@ -128,7 +129,7 @@ class QueueStatus:
 def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
     """Look at every queue. Raises TransientError when the server is dead."""
     settings = settings or Settings()
-    prefix = settings.key_prefix
+    prefix = key_prefix(settings)
     with answering(), connect(settings) as client:
         pipe = client.pipeline(transaction=False)
         for name in NAMES:
@@ -189,13 +190,13 @@ def demand(settings: Settings | None = None) -> Demand:
     queues = overview(settings)
     chunks = [queues[name] for name in (URGENT, BATCH)]
     with answering(), connect(settings) as client:
-        keys = list(client.scan_iter(_demand_key(settings, "*"), count=1000))
+        start = _demand_key(settings, "")
+        keys = list(client.scan_iter(f"{start}*", count=1000))
         values: Any = client.mget(keys) if keys else []
         alive = living(client, settings).values()
         looks = [traffic(client, settings, name) for name in (URGENT, BATCH)]
         taken = _taken_chunks(client, settings)
-    start = len(_demand_key(settings, ""))
-    told = {k[start:]: int(v) for k, v in zip(keys, values, strict=True) if v is not None}
+    told = {k[len(start) :]: int(v) for k, v in zip(keys, values, strict=True) if v is not None}
     queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
     messages = [about for look in looks for about in look.waiting]
@@ -218,7 +219,7 @@ def demand(settings: Settings | None = None) -> Demand:
 
 def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
     """Tell what the acquired messages of the chunks' queues are about."""
-    kept: Any = client.hvals(f"{settings.key_prefix}unacked")
+    kept: Any = client.hvals(f"{key_prefix(settings)}unacked")
     taken = (json.loads(text) for text in kept)
     return [str(m["headers"].get("about")) for m, _, key in taken if key in OF_BATCH_WORKERS]
 
@@ -244,4 +245,4 @@ def _over(settings: Settings, runs: set[str]) -> set[str]:
 
 
 def _demand_key(settings: Settings, run_id: str) -> str:
-    return f"{settings.key_prefix}demand:{run_id}"
+    return f"{key_prefix(settings)}demand:{run_id}"

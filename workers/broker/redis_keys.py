@@ -17,6 +17,7 @@ from redis.retry import Retry
 
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
@@ -144,12 +145,12 @@ def _reason_in(value: dict[str, Any]) -> Reason | None:
 
 
 def _announcements(settings: Settings, run_id: str) -> str:
-    return f"{settings.key_prefix}announced:{run_id}"
+    return f"{key_prefix(settings)}announced:{run_id}"
 
 
 def worker_key(settings: Settings, worker: str) -> str:
     """Name the key that a living worker keeps alive."""
-    return f"{settings.key_prefix}worker:{worker}"
+    return f"{key_prefix(settings)}worker:{worker}"
 
 
 def mark_alive(client: redis.Redis, settings: Settings, worker: str, about: dict[str, Any]) -> None:
@@ -162,13 +163,13 @@ def mark_gone(client: redis.Redis, settings: Settings, worker: str, how: str) ->
     """Note that a worker is DEAD or has LEFT, so that no process waits for its key to expire."""
     pipe = client.pipeline(transaction=False)
     pipe.delete(worker_key(settings, worker))
-    pipe.set(f"{settings.key_prefix}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
+    pipe.set(f"{key_prefix(settings)}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
     pipe.execute()
 
 
 def mark_refusal(client: redis.Redis, settings: Settings, worker: str, reason: str) -> None:
     """Note for a while that a worker cannot work, and why. Raises redis.RedisError."""
-    key = f"{settings.key_prefix}refuses:{worker}"
+    key = f"{key_prefix(settings)}refuses:{worker}"
     client.set(
         key,
         reason[:REASON_CHARS],
@@ -178,7 +179,7 @@ def mark_refusal(client: redis.Redis, settings: Settings, worker: str, reason: s
 
 def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
     """List the workers that have refused to work a moment ago, with their reasons."""
-    start = f"{settings.key_prefix}refuses:"
+    start = f"{key_prefix(settings)}refuses:"
     keys = list(client.scan_iter(f"{start}*", count=1000))
     values: Any = client.mget(keys) if keys else []
     told = zip(keys, values, strict=True)
@@ -187,11 +188,11 @@ def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
 
 def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:
     """List the workers that say they live, with what they say about themselves."""
-    keys = list(client.scan_iter(worker_key(settings, "*"), count=1000))
+    start = worker_key(settings, "")
+    keys = list(client.scan_iter(f"{start}*", count=1000))
     values: Any = client.mget(keys) if keys else []
-    start = len(worker_key(settings, ""))
     return {
-        key[start:]: json.loads(value)
+        key[len(start) :]: json.loads(value)
         for key, value in zip(keys, values, strict=True)
         if value is not None
     }
@@ -201,8 +202,8 @@ def known_gone(
     client: redis.Redis, settings: Settings, workers: Iterable[str]
 ) -> tuple[set[str], set[str]]:
     """Tell which of these workers a supervisor has seen die, and which have left as told."""
-    names = sorted(set(workers))
-    keys = [f"{settings.key_prefix}dead:{name}" for name in names]
+    names, prefix = sorted(set(workers)), key_prefix(settings)
+    keys = [f"{prefix}dead:{name}" for name in names]
     values: Any = client.mget(keys) if keys else []
     told = list(zip(names, values, strict=True))
     return {name for name, how in told if how == DEAD}, {name for name, how in told if how == LEFT}

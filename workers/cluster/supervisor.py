@@ -27,7 +27,8 @@ from typing import Any
 import redis
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, living, mark_gone
 from nightgrid.workers.cluster import server
@@ -128,7 +129,8 @@ class Supervisor:
         supervisor has our folder, one on `standby` waits to take its place; without that, raises
         TransientError. `preparing` is entered once the folder is ours, and gives what tells whether
         workers may be started; the server is started before that. Returns the signal that ended
-        it before they might, else None.
+        it before they might, else None. Raises PermanentError for a lake without an id that cannot
+        be written.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
@@ -140,9 +142,23 @@ class Supervisor:
                 if preparing is not None:
                     self._may_work = held.enter_context(preparing)
                 self._children = self._wanted()
+                self._name_lake()
                 self._supervise(leash)
                 return None if self._may_work() else self._stopped_by
         return self._stopped_by
+
+    def _name_lake(self) -> None:
+        """Give the lake its id before processes start whose keys begin with it.
+
+        Raises PermanentError where that can never be: no worker could take anything.
+        """
+        if set(self._roles) <= {SERVER}:
+            return
+        try:
+            make_lake_id(self._settings)
+        except TransientError as error:
+            # Workers try again, and are started again until they succeed.
+            _say(f"the lake does not answer: {error}")
 
     def _take_place(self, held: ExitStack, leash: int | None, *, standby: bool) -> None:
         """Hold our folder, for which one that is just ending may be waited for, or any at all."""
@@ -403,7 +419,7 @@ def main() -> None:
     leash = sys.stdin.fileno() if options.leash else None
     try:
         Supervisor(Settings(), options.roles.split(",")).run(leash, standby=options.standby)
-    except TransientError as error:
+    except NightgridError as error:
         raise SystemExit(str(error)) from error
 
 

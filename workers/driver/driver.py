@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from nightgrid.archive import outages
+from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver.chunk_records import State
@@ -91,6 +92,7 @@ def drive(
         _stop_signals() as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
     ):
+        make_lake_id(lake.url)
         # A count over generated boards fetches nothing, and nothing else would sweep its lake.
         lake.sweep_staging()
 

@@ -54,6 +54,8 @@ class Reconciler:
         """Times in a row that a broker or a lake failed a worker, since a chunk was last done."""
         self._refusals: dict[str, str] = {}
         """Workers that cannot work here, with their reasons, since a chunk was last done."""
+        self._unseen_row = 0
+        """Chunks announced as done that this lake has no result of, since one was last done."""
 
     # -- out ---------------------------------------------------------------------------------
 
@@ -68,9 +70,15 @@ class Reconciler:
     def submit(self) -> None:
         """Send chunks until the window is full, or none may be sent now.
 
-        Raises TransientError while all workers refuse them: one may be mended, or another come.
+        Raises TransientError while all workers refuse them, or work in another lake: one may be
+        mended, or another come.
         """
         self._fill_window()
+        if self._unseen_row > self._settings.attempts_max * self._executor.window:
+            raise TransientError(
+                f"{self._unseen_row} chunks were announced as done, and this lake has no result of "
+                "them: the workers work in another copy of it, or it is not what is mounted here"
+            )
         workers = self._executor.workers
         if workers and workers <= self._refusals.keys():
             reasons = sorted({self._refusals[worker] for worker in workers})
@@ -106,8 +114,13 @@ class Reconciler:
         if chunk is None or chunk.state is State.BROKEN_UP:
             return
         if announcement.event == "done":
-            if not chunk.has_result and self._has_result(chunk.place):
+            if chunk.has_result:
+                return
+            if self._has_result(chunk.place):
                 self._land(chunk.place)
+            elif chunk.state in IN_FLIGHT:
+                # Where the lake is slow to show files, the next look finds it.
+                self._unseen_row += 1
         elif chunk.flight is None or chunk.flight.ref.attempt != announcement.ref.attempt:
             return
         elif announcement.event == "transient":
@@ -143,6 +156,7 @@ class Reconciler:
     def _land(self, place: Place) -> None:
         self._table.move("land", place)
         self._transient_row = 0
+        self._unseen_row = 0
         self._refusals.clear()
 
     # -- what did not come back --------------------------------------------------------------

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.place import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli import ondemand
@@ -184,7 +185,10 @@ def test_queued_solves_from_submit_to_result(
 
     watched = nightgrid("status", "--watch")
     assert watched.returncode == 0
-    assert watched.stdout.splitlines()[-1].startswith("0 queued, 0 working, 0 as runs")
+    *_, queues, served = watched.stdout.splitlines()
+    assert queues.startswith("0 queued, 0 working, 0 as runs")
+    version = game("pips").solver_version
+    assert served == f"lake {read_lake_id('lake')} is served with {version} by 2 workers"
 
     code, out, _ = invoke("result", pair, "--wait", "60", "--json")
     assert code == 0

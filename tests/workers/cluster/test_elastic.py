@@ -4,14 +4,36 @@ import json
 import time
 import uuid
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.broker.queues import BATCH, URGENT, demand, publish_demand
-from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_alive, mark_gone
+from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
+from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.queues import (
+    BATCH,
+    INTERACTIVE,
+    URGENT,
+    demand,
+    overview,
+    publish_demand,
+    send,
+)
+from nightgrid.workers.broker.redis_keys import (
+    DEAD,
+    LEFT,
+    Announcement,
+    announce,
+    connect,
+    known_gone,
+    living,
+    mark_alive,
+    mark_gone,
+    mark_refusal,
+    refusals,
+)
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
@@ -69,7 +91,7 @@ def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone
         }
     urgent.close()
     assert demand(settings).queued == 2
-    client.delete(*(f"{settings.key_prefix}{queue}" for queue in (BATCH, URGENT)))
+    client.delete(*(f"{key_prefix(settings)}{queue}" for queue in (BATCH, URGENT)))
 
 
 def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
@@ -113,10 +135,10 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
     lake.write_bytes(f"{folder(over)}/{name}", b"{}")
     mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
     for chunk, run_id in enumerate((over, over, open_)):
-        key = f"{settings.key_prefix}unacked"
+        key = f"{key_prefix(settings)}unacked"
         client.hset(key, str(chunk), message(run_id, chunk, (URGENT, BATCH)[chunk % 2]))
         (waits, *_) = json.loads(message(run_id, chunk + 10, BATCH))
-        client.lpush(f"{settings.key_prefix}{BATCH}", json.dumps(waits))
+        client.lpush(f"{key_prefix(settings)}{BATCH}", json.dumps(waits))
     publish_demand(client, settings, over, 7)
     found = demand(settings)
     assert (found.chunks_waiting, found.queued, found.acquired) == (0, 3, 3)
@@ -127,8 +149,8 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
 def test_messages_that_only_dead_workers_can_hold_want_no_processes(server):
     settings, client = server
     for chunk in range(3):
-        client.hset(f"{settings.key_prefix}unacked", str(chunk), message(RUN, chunk, BATCH))
-    client.hset(f"{settings.key_prefix}unacked", "job", message("a" * 32, 0, "interactive"))
+        client.hset(f"{key_prefix(settings)}unacked", str(chunk), message(RUN, chunk, BATCH))
+    client.hset(f"{key_prefix(settings)}unacked", "job", message("a" * 32, 0, "interactive"))
     assert (demand(settings).acquired, demand(settings).processes_wanted) == (3, 0)
     mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 2})
     assert demand(settings).processes_wanted == 2, "two processes hold two messages at most"
@@ -144,3 +166,29 @@ def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkey
     drive_celery(cluster, cluster_lake, run_id, lambda _: seen.append(demand(cluster)))
     assert max(found.chunks_waiting for found in seen) > 1
     assert seen[0].processes == 2
+
+
+def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
+    """Given one server and default settings, Then all of it is there twice, lake by lake."""
+    one, client = server
+    other = quick_settings(tmp_path, redis_url=one.server_url)
+    ref = ChunkRef(run_id=RUN, segment=0, chunk=0)
+    with closing(CeleryExecutor(one)) as ours, closing(CeleryExecutor(other)) as theirs:
+        for executor in (ours, CeleryExecutor(one, URGENT)):
+            executor.submit(ref)
+        send(client_app(one), SOLVE_ONDEMAND, INTERACTIVE, "a" * 32, {})
+        publish_demand(client, one, RUN, 7)
+        mark_alive(client, one, "w", {"queues": [BATCH], "processes": 1})
+        mark_gone(client, one, "dead", DEAD)
+        mark_refusal(client, one, "w", "another version")
+        announce(client, one, Announcement(event="done", ref=ref))
+        assert (demand(one).queued, demand(one).chunks_waiting) == (2, 7)
+        assert overview(one)[INTERACTIVE].queued == 1
+        unseen = replace(demand(other), oldest_s=0.0)
+        assert set(asdict(unseen).values()) == {0}
+        assert [queue.queued for queue in overview(other).values()] == [0, 0, 0]
+        assert (living(client, other), refusals(client, other)) == ({}, {})
+        assert known_gone(client, other, ["dead"]) == (set(), set())
+        assert theirs.poll(RUN, 0.1) == []
+        assert ours.poll(RUN, 1.0) == [Announcement(event="done", ref=ref)]
+    client.flushall()

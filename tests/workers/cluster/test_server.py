@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from nightgrid.archive import outages
+from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import app, client_app, configuration
 from nightgrid.workers.broker.redis_keys import connect
@@ -209,7 +210,8 @@ def test_lakes_have_side_folders_of_their_own(tmp_path):
     assert one != other
 
 
-def test_celery_is_configured_as_measured():
+def test_celery_is_configured_as_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("NIGHTGRID_LAKE", str(tmp_path / "lake"))
     conf = configuration(Settings())
     assert conf["accept_content"] == ["json"]
     assert conf["task_acks_late"]
@@ -220,7 +222,8 @@ def test_celery_is_configured_as_measured():
     assert transport["visibility_timeout"] > conf["task_time_limit"] > Settings().budget_seconds
     assert transport["unacked_restore_interval"] == 2
     assert transport["unacked_restore_throttle"] == 1
-    assert transport["global_keyprefix"] == "nightgrid:"
+    lake_id = read_lake_id(str(tmp_path / "lake"))
+    assert transport["global_keyprefix"] == f"nightgrid:{lake_id}:"
     assert app.conf.result_backend is None
     assert client_app(Settings()).conf.result_backend is None
     app.loader.import_default_modules()

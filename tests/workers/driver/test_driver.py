@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import json
+import shutil
 import time
 from dataclasses import replace
 
@@ -614,3 +615,26 @@ def test_a_driver_waits_for_workers_to_be_mended(lake, settings):
     summary = drive(lake, run_id, executor, settings=settings)
     assert executor.refused > 0
     assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
+
+
+class CopyExecutor(InlineExecutor):
+    """Works in another copy of the lake, as workers of a copied lake on the same server do."""
+
+    def status(self, flights):
+        return {f.ref: MessageStatus.LOST_MESSAGE for f in flights if f.ref not in self._waiting}
+
+
+def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
+    lake, settings, tmp_path
+):
+    boards = toy.boards(20)
+    run_id = plan(lake, boards)
+    copy = Lake.open(str(shutil.copytree(settings.lake, tmp_path / "copy")))
+    impatient = settings.model_copy(
+        update={"broker_patience_seconds": 0.2, "reconcile_seconds": 0.02}
+    )
+    with pytest.raises(TransientError, match=r"this lake has no result of them: .* another copy"):
+        drive(lake, run_id, CopyExecutor(copy, settings), settings=impatient)
+    assert not read_all_attempts(lake, run_id)
+    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)

@@ -12,6 +12,7 @@ from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.driver.driver import drive
@@ -239,7 +240,7 @@ def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
     left = len(refs) - len(cluster_lake.list(f"runs/run={run_id}/parts"))
     assert left > cluster.batch_processes, "whatever was sent before it had been taken by then"
     with closing(connect(cluster)) as client:
-        client.delete(f"{cluster.key_prefix}{BATCH}")
+        client.delete(f"{key_prefix(cluster)}{BATCH}")
 
 
 @pytest.mark.cluster

@@ -1,0 +1,58 @@
+"""How the keys of a lake begin in Redis: several lakes on one server never see one another's.
+
+Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the id of the lake.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from nightgrid.archive.lake import identity
+from nightgrid.archive.lake.place import is_folder
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.settings import Settings
+
+_known: dict[str, str] = {}
+"""Ids of lakes by their URLs, as this process last saw them."""
+
+
+def key_prefix(settings: Settings) -> str:
+    """Write how every key of the lake begins: `nightgrid:LAKE_ID:`.
+
+    Nothing is written into the lake. One that has no id yet has no keys either: a name is given
+    that no process writes to. Raises PermanentError for a file that was never read and is damaged.
+    """
+    found = current_id(settings) or _known.get(settings.lake)
+    if found is None:
+        found = f"none-{hashlib.sha256(settings.lake.encode()).hexdigest()[:16]}"
+    return f"{settings.key_prefix}{found}:"
+
+
+def current_id(settings: Settings) -> str | None:
+    """Read the id that the lake has now; None while it has none or does not answer.
+
+    A bucket is asked once, a folder each time: another may have been mounted in its place.
+    """
+    if settings.lake not in _known or is_folder(settings.lake):
+        try:
+            found = identity.read_lake_id(settings.lake)
+        except TransientError:
+            return None
+        except PermanentError:
+            if settings.lake not in _known:
+                raise
+            return None
+        if found is not None:
+            _known[settings.lake] = found
+        return found
+    return _known.get(settings.lake)
+
+
+def make_lake_id(settings: Settings) -> str:
+    """Give the lake an id, if it has none, before anything is sent or taken; return it.
+
+    Raises PermanentError for a damaged file and for a lake without an id that cannot be written.
+    """
+    if settings.lake not in _known or is_folder(settings.lake):
+        _known[settings.lake] = identity.make_lake_id(settings.lake)
+    return _known[settings.lake]
