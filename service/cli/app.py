@@ -93,6 +93,9 @@ COMMANDS = (
         "result 0123456789abcdef0123456789abcdef --wait 10",
     ),
     Command(
+        "cancel", "cancel", "Cancel on-demand jobs.", "cancel 0123456789abcdef0123456789abcdef"
+    ),
+    Command(
         "listing",
         "list",
         "List puzzles, results or quarantine of a lake.",

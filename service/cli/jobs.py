@@ -123,7 +123,7 @@ def status(
         )
     store = Lake.open(settings.lake)
     shown: Any = None
-    named, code = _named(store, jobs or (), keep_ids=True)
+    named, code = named_jobs(store, jobs or (), keep_ids=True)
     if jobs and not named:
         return code
     with _screen(moving=watch and form is None) as write:
@@ -143,7 +143,7 @@ def status(
             time.sleep(WATCH_EVERY_S)
 
 
-def _named(
+def named_jobs(
     store: Lake, texts: Sequence[str], *, keep_ids: bool = False
 ) -> tuple[dict[str, str], Exit]:
     """Find the jobs that texts name; complain of each that names none.
@@ -213,7 +213,7 @@ def result(
     form = chosen_format(format_, output, json=json)
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
-    named, worst = _named(store, jobs)
+    named, worst = named_jobs(store, jobs)
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
     for job, name in named.items():

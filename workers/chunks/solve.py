@@ -42,7 +42,13 @@ from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled, read_attempts, read_start, write_start
+from nightgrid.workers.runs.notes import (
+    drops_states,
+    is_cancelled,
+    read_attempts,
+    read_start,
+    write_start,
+)
 from nightgrid.workers.runs.stages import first_stage, stage_part
 from nightgrid.workers.settings import Settings
 
@@ -100,6 +106,10 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
     else:
         with _refusing():
             part = carry(lake, ref, run, game, rows, stage)
+        if drops_states(lake, ref.run_id):
+            # The process that cancelled the run has deleted all states but these.
+            drop_frontiers(lake, ref.run_id, [ref.place])
+            return ChunkReport(ref=ref, rows=0, state="stale")
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
     with _refusing():

@@ -53,6 +53,7 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.notes import is_cancelled, take_up_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
 
@@ -275,6 +276,8 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
             row = find_row(lake, record.job_id)
             is_done = row is None or ends(row, record)
             return replace(found, state="done" if is_done else "queued", attempts=0)
+        if is_cancelled(lake, found.run_id):
+            return replace(found, state="cancelled", reason="its run is cancelled")
         run = open_run(lake, found.run_id)
     except PermanentError as error:
         return replace(found, state="run", reason=str(error))
@@ -358,8 +361,10 @@ def with_words(lake: Lake, value: Any) -> Any:
 
 
 def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
-    """Plan a run of one job; return its id."""
-    return plan_run(lake, game, puzzles_table(game, [puzzle]), ask, budget)
+    """Plan a run of one job, or take up the one that was cancelled; return its id."""
+    run_id = plan_run(lake, game, puzzles_table(game, [puzzle]), ask, budget)
+    take_up_run(lake, run_id)
+    return run_id
 
 
 def puzzle_id_of(lake: Lake, record: Record) -> str:

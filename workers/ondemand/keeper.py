@@ -24,6 +24,7 @@ from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.cancelling import drop_left_states, end_cancelled
 from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
@@ -89,11 +90,15 @@ class Keeper:
                 log.warning("keeper waits", error=str(error))
 
     def sweep(self) -> None:
-        """Delete half-written files of killed writers, unless that was done a short while ago."""
+        """Delete what killed writers left half-written, and states that are not wanted.
+
+        Nothing, if that was done a short while ago.
+        """
         now = time.monotonic()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
             self._lake.sweep_staging()
+            drop_left_states(self._lake)
 
     def look(self) -> None:
         """Look once at every open job. What one of them fails on costs no other."""
@@ -149,7 +154,9 @@ class Keeper:
                 delete_record(self._lake, record.job_id)
             elif not close_record(self._lake, record.job_id, row):
                 log.info("asked again under a larger budget", job=record.job_id, run=run_id)
-        elif self._may_drive(run_id) and not is_cancelled(self._lake, run_id):
+        elif is_cancelled(self._lake, run_id):
+            end_cancelled(self._lake, record, f"its run {run_id} is cancelled")
+        elif self._may_drive(run_id):
             thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
             self._drivers[run_id] = thread
             thread.start()

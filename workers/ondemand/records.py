@@ -205,6 +205,12 @@ def read_ended(lake: Lake, job_id: str) -> Ended | None:
         return None
 
 
+def list_ended(lake: Lake) -> list[Ended]:
+    """Read all ends without an answer that no later submission has replaced."""
+    jobs = [path.rpartition("/")[2].removesuffix(".json") for path in lake.list(ENDED)]
+    return [ended for job in jobs if (ended := read_ended(lake, job)) is not None]
+
+
 def drop_over(lake: Lake, job_id: str) -> None:
     """Delete the record of a submission that has ended, if it is still there."""
     with suppress(BadRecordError):

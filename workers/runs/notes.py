@@ -10,6 +10,7 @@ from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.manifest import (
     ChunkRef,
     Place,
@@ -135,17 +136,30 @@ def is_cancelled(lake: Lake, run_id: str) -> bool:
     return lake.exists(cancelled_path(run_id))
 
 
-def cancel_run(lake: Lake, run_id: str) -> Remains:
+def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> Remains:
     """Cancel a run durably, unless it is finished; what has been worked is kept.
 
-    Raises PermanentError for a run that the lake does not have.
+    With `drop_states` the states of staged counts are not: they may be gigabytes, and are made
+    again if the run is taken up. Raises PermanentError for a run that the lake does not have.
     """
     remains = remains_of(lake, run_id)
-    if remains.finished or remains.cancelled_at is not None:
+    if remains.finished:
         return remains
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    write_json(lake, cancelled_path(run_id), {"cancelled_at": now})
+    if remains.cancelled_at is None or drop_states:
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        about = {"cancelled_at": remains.cancelled_at or now, "drop_states": drop_states}
+        write_json(lake, cancelled_path(run_id), about)
+    if drop_states:
+        drop_frontiers(lake, run_id, frontiers(lake, run_id))
     return remains_of(lake, run_id)
+
+
+def drops_states(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is cancelled and its states are not to be kept."""
+    if not is_cancelled(lake, run_id):
+        return False
+    about = read_json(lake, cancelled_path(run_id))
+    return about is not None and bool(about.get("drop_states"))
 
 
 def take_up_run(lake: Lake, run_id: str) -> None:

@@ -15,6 +15,7 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.place import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli import ondemand
+from nightgrid.service.cli.app import main
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.pips.view import draw_dominoes
 from nightgrid.service.options.shared_options import read_settings
@@ -152,6 +153,46 @@ def test_a_refused_job_says_why_and_how_to_ask_again(
     assert f"job {job} is refused: the words are missing; nightgrid submit asks it again" in err
     assert invoke("status", job)[1] == f"{job}  refused: the words are missing\n"
     assert json.loads(invoke("submit", write(PAIR), "--json")[1])["state"] == "queued"
+
+
+def test_cancel_takes_ids_and_names_and_says_what_it_did(
+    invoke: Invoke,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lake = made_lake()
+    monkeypatch.setattr(jobs, "publish", lambda *_: None)
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    job = invoke("submit", write(PAIR))[1].split()[0]
+    assert offered(f"cancel {job[:4]}", monkeypatch, capsys) == [job]
+
+    code, out, err = invoke("cancel", job)
+    assert (code, err) == (0, "")
+    assert out == f"{job}  cancelled; nightgrid submit asks it again\n"
+    assert open_records(lake) == []
+    assert invoke("cancel", job)[1] == f"{job}  cancelled: nothing to cancel\n"
+    assert offered("cancel ", monkeypatch, capsys) == []
+
+    invoke("submit", write(PAIR))
+    told = json.loads(invoke("cancel", job, "--json")[1])
+    assert (told["job_id"], told["state"], told["was_open"]) == (job, "cancelled", True)
+    code, out, err = invoke("cancel", "0" * 32, "pips/2026-01-05")
+    assert (code, out) == (3, "")
+    assert "was never submitted" in err
+
+
+def offered(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    words = f"nightgrid {typed}"
+    with monkeypatch.context() as patch:
+        patch.setenv("COMP_WORDS", words)
+        patch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        patch.setenv("_NIGHTGRID_COMPLETE", "complete_bash")
+        with pytest.raises(SystemExit):
+            main(())
+    return capsys.readouterr().out.split()
 
 
 def test_a_result_without_states_says_nothing_of_them(

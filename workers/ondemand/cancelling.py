@@ -1,0 +1,50 @@
+"""Cancel on-demand jobs: no process works them any more, and their states leave the lake."""
+
+from __future__ import annotations
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.ondemand.jobs import JobStatus, status
+from nightgrid.workers.ondemand.record import BadRecordError, Record
+from nightgrid.workers.ondemand.records import (
+    end_record,
+    list_ended,
+    read_record,
+    record_path,
+    set_aside,
+)
+from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.manifest import has_run
+from nightgrid.workers.runs.notes import cancel_run, drops_states
+
+
+def cancel_job(lake: Lake, job_id: str) -> tuple[JobStatus, bool]:
+    """Cancel a job; tell where it is now, and whether there was anything to cancel.
+
+    What was worked of its run is kept, its states are not: the next submission goes on from there.
+    A worker that is at it in one task may still file its answer. Raises PermanentError for what is
+    no id of a job.
+    """
+    before = status(lake, job_id)
+    try:
+        record = read_record(lake, job_id)
+    except BadRecordError:
+        set_aside(lake, record_path(job_id))
+        return status(lake, job_id), True
+    if record is None or before.state == "done":
+        return before, False
+    end_cancelled(lake, record, "by nightgrid cancel")
+    return status(lake, job_id), True
+
+
+def end_cancelled(lake: Lake, record: Record, how: str) -> None:
+    """End a job as cancelled, its run first: a keeper ends the job of a cancelled run."""
+    if record.run_id is not None and has_run(lake, record.run_id):
+        cancel_run(lake, record.run_id, drop_states=True)
+    end_record(lake, record, "cancelled", how)
+
+
+def drop_left_states(lake: Lake) -> None:
+    """Delete what workers have left of cancelled runs after their states were deleted."""
+    for ended in list_ended(lake):
+        if ended.run_id is not None and drops_states(lake, ended.run_id):
+            drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
