@@ -19,14 +19,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
 from nightgrid.archive.corpus.slices import folder, make_slice, slice_path
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.ingest.puzzles import (
+    name_of_puzzles,
+    puzzles_folder,
+    read_puzzle_ids,
+    read_puzzle_table,
+)
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.json_files import read_json, write_json
-from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -35,6 +41,8 @@ from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
+LAKE_LAYOUT = "2"
+"""Version of how a corpus of the lake's puzzles is named."""
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
 
@@ -60,7 +68,9 @@ class Corpus:
     """Rows that broke a rule and are no puzzles."""
     lake: Lake
     paths: tuple[str, ...]
-    """The files with the puzzles, in order."""
+    """The files with the puzzles, in order; of a `lake` none, because they are merged."""
+    ids: pa.Array | None = None
+    """The puzzles of a `lake`, each once: files may come and go while it is counted."""
     is_new: bool = False
     """Whether the call that opened it has completed it: nothing was ever asked about it."""
 
@@ -70,10 +80,34 @@ class Corpus:
         Each has at most nightgrid.archive.lake.storage.ROW_GROUP_ROWS rows.
         """
         schema = archive_plug(self.game).puzzles()
+        if self.ids is not None:
+            yield from self._tables_of_lake(schema)
+            return
         for path in self.paths:
             for i, rows in enumerate(self.lake.row_groups(path)):
                 if rows:
                     yield conform(self.lake.read_row_group(path, i), schema)
+
+    def _tables_of_lake(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """Read the puzzles that the lake had when the corpus was opened, each once.
+
+        Raises TransientError when it has lost some of them.
+        """
+        table = read_puzzle_table(self.lake, self.game)
+        table = table.filter(pc.is_in(table.column("puzzle_id"), value_set=self.ids))
+        if len(table) != self.row_count:
+            raise TransientError(
+                f"{self.lake.url} has {len(table):,} of the {self.row_count:,} puzzles of "
+                f"{self.game} that it had; expected all of them"
+            )
+        for start in range(0, len(table), ROW_GROUP_ROWS):
+            yield conform(table.slice(start, ROW_GROUP_ROWS), schema)
+
+    def puzzle_ids(self) -> pa.ChunkedArray:
+        """Read the ids of all puzzles: about 40 bytes of memory each."""
+        if self.ids is not None:
+            return pa.chunked_array([self.ids])
+        return read_puzzle_ids(self.lake, self.game, self.paths)
 
     @property
     def rows_path(self) -> str:
@@ -149,23 +183,22 @@ def game_of_corpus(spec: str, game: str | None = None) -> str:
 
 
 def _puzzles_of(lake: Lake, game: str) -> Corpus:
-    paths = tuple(name for name in lake.list(puzzles_folder(game)) if name.endswith(".parquet"))
-    rows = [sum(lake.row_groups(path)) for path in paths]
-    if not sum(rows):
+    ids = read_puzzle_table(lake, game, ["puzzle_id"]).column("puzzle_id").combine_chunks()
+    if not len(ids):
         raise PermanentError(
             f"{lake.url} holds no puzzle of {game} that a night has normalised; expected some, or "
             "--game. What counts have brought into corpora/ is no part of it: name its folder, "
             "file or spec again"
         )
-    # Puzzles are only ever added to the lake: as long as it has as many, they are the same.
     return Corpus(
-        corpus_id=digest("corpus", LAKE, game, *map(str, rows)),
+        corpus_id=digest("corpus", LAKE_LAYOUT, LAKE, game, name_of_puzzles(ids)),
         name=LAKE,
         game=game,
-        row_count=sum(rows),
+        row_count=len(ids),
         quarantined=0,
         lake=lake,
-        paths=paths,
+        paths=(),
+        ids=ids,
     )
 
 

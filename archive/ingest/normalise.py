@@ -8,7 +8,7 @@ the raw payloads alone.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.ingest.editions import editions_path, write_observations
-from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
+from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
@@ -58,6 +58,8 @@ class NormaliseReport:
     """Quarantine rows in the lake after this."""
     observation_count: int = 0
     """Contradictions between current editions after this."""
+    dates_lost: int = 0
+    """Dates that were made anew because tables had lost rows of them."""
 
 
 def quarantine_path(game: str) -> str:
@@ -66,29 +68,55 @@ def quarantine_path(game: str) -> str:
 
 
 def normalise(
-    lake: Lake, *, game: str = DEFAULT_GAME, rebuild: bool = False, batch_dates: int = BATCH_DATES
+    lake: Lake,
+    *,
+    game: str = DEFAULT_GAME,
+    rebuild: bool = False,
+    batch_dates: int = BATCH_DATES,
+    check: Callable[[], None] = lambda: None,
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 
-    Only dates with a new sighting are worked, all dates when `rebuild` is set. Batches of dates are
-    committed one after the other; what is interrupted is taken up again by the next call.
+    Only dates with a new sighting are worked, and those that the tables have lost; all dates when
+    `rebuild` is set. Batches of dates are committed one after the other; what is interrupted is
+    taken up again by the next call. `check` is called before a batch is committed, and raises where
+    another process has taken over.
     """
     raw = RawArchive(lake, game)
     tables = _Tables(lake, game_named(game))
     reads = reader(game)
     report = NormaliseReport(payloads=len(raw.new))
-    dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new})
+    report.dates_lost = len(lost := lost_dates(lake, raw, tables.editions, tables.quarantine))
+    dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new} | lost)
     for start in range(0, len(dates), batch_dates):
         batch = dates[start : start + batch_dates]
+        check()
         _normalise_batch(raw, reads, tables, batch, report)
         fresh = [sighting for sighting in raw.new if batch[0] <= sighting.date <= batch[-1]]
         if fresh:
+            check()
             # Last: until a sighting stands in the index, its date is made anew.
             raw.commit_index(fresh)
     report.observation_count = write_observations(lake, raw)
     report.edition_count = tables.editions.group_by(["date", "level"]).aggregate([]).num_rows
     report.quarantine_count = len(tables.quarantine)
     return report
+
+
+def lost_dates(
+    lake: Lake, raw: RawArchive, editions: pa.Table, quarantine: pa.Table
+) -> set[dt.date]:
+    """Name the dates whose rows are not what the raw payloads made of them.
+
+    Their boards are in no segment of puzzles, of which damaged ones are set aside, or they have
+    neither an edition nor a row in quarantine: two processes have written a table at once, or a
+    file came to harm.
+    """
+    ids = readable_puzzle_ids(lake, raw.game)
+    known = pc.is_in(editions.column("puzzle_id"), value_set=ids)
+    lost = set(editions.filter(pc.invert(known)).column("date").to_pylist())
+    told = {*editions.column("date").to_pylist(), *quarantine.column("date").to_pylist()}
+    return lost | (set(raw.index.column("date").to_pylist()) - told)
 
 
 class _Tables:

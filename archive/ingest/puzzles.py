@@ -1,20 +1,31 @@
-"""The puzzles table: every board once, in segments that are filled up one after the other."""
+"""The puzzles table: every board once, in segments that are created and never changed.
+
+A segment is named after the boards in it. Two processes that add boards at once, on any hosts, add
+two files; a board that both add stands in two files until they are merged, and readers take it
+once. No file is ever written over, so none takes what another has added away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.conforming import conform, select
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.algebra import Game, digest
 
 SEGMENT_ROWS = 131_072
-"""Rows of one file of the puzzles table. Only the last file is ever rewritten."""
+"""Rows of one file of the puzzles table, at most."""
+NAME_DIGITS = 16
+"""Hexadecimal digits of the name of a segment."""
+PUZZLE_ID = "puzzle_id"
 
 
 def puzzles_folder(game: str) -> str:
@@ -42,54 +53,130 @@ def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
 
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read every board of a game that the lake has."""
-    return lake.read_table(puzzles_folder(game), archive_plug(game).puzzles(), columns)
+    """Read every board of a game that the lake has, each once."""
+    names = list(columns or archive_plug(game).puzzles().names)
+    found = _read_segments(lake, game, list(dict.fromkeys([*names, PUZZLE_ID])))
+    return once_each(found).select(names)
+
+
+def _read_segments(
+    lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
+) -> pa.Table:
+    """Read columns of all segments; a board may stand in it twice.
+
+    A segment that is gone when it is to be read was merged into one that is there: the folder is
+    listed until there is nothing new. With `spare`, damaged segments are set aside.
+    """
+    schema = archive_plug(game).puzzles()
+    tables = [select(schema, columns).empty_table()]
+    seen: set[str] = set()
+    while new := [path for path in _segments(lake, game) if path not in seen]:
+        seen.update(new)
+        for path in new:
+            try:
+                tables.append(lake.read_table(path, schema, columns))
+            except DamagedFileError:
+                if not spare:
+                    raise
+                set_aside(lake, path)
+    return pa.concat_tables(tables)
+
+
+def once_each(puzzles: pa.Table) -> pa.Table:
+    """Leave out boards that stood in the table before."""
+    ids = puzzles.column(PUZZLE_ID).combine_chunks()
+    known = ids.unique()
+    if len(known) == len(ids):
+        return puzzles
+    order = pa.array(np.unique(pc.index_in(ids, value_set=known).to_numpy(), return_index=True)[1])
+    return puzzles.take(order)
 
 
 def read_puzzle_ids(lake: Lake, game: str, paths: Sequence[str]) -> pa.ChunkedArray:
     """Read the ids of the puzzles in files or folders: about 40 bytes of memory each."""
     schema = archive_plug(game).puzzles()
-    names = [lake.read_table(path, schema, ["puzzle_id"]).column("puzzle_id") for path in paths]
+    names = [lake.read_table(path, schema, [PUZZLE_ID]).column(PUZZLE_ID) for path in paths]
     return pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
+
+
+def readable_puzzle_ids(lake: Lake, game: str) -> pa.ChunkedArray:
+    """Read the ids of all boards that the lake has; segments that are damaged are set aside."""
+    return _read_segments(lake, game, [PUZZLE_ID], spare=True).column(PUZZLE_ID)
 
 
 def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
     """Add the boards that the lake does not have yet; return how many those are.
 
     They are taken in the order of their puzzle_id, so that an interrupted call that is made again
-    leaves the same files as one that went through.
+    leaves the same files as one that went through. Returns when they are in the lake, whatever
+    other processes add meanwhile.
+    """
+    known = read_puzzle_table(lake, game, [PUZZLE_ID]).column(PUZZLE_ID).combine_chunks()
+    table = conform(table, archive_plug(game).puzzles())
+    table = table.filter(pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known)))
+    table = once_each(table).sort_by(PUZZLE_ID)
+    for start in range(0, len(table), segment_rows):
+        rows = table.slice(start, segment_rows)
+        # Another process may have added the very same boards: then its file stands.
+        lake.create_table(_segment_path(game, rows), rows)
+    _merge_small(lake, game, segment_rows)
+    return len(table)
+
+
+def _merge_small(lake: Lake, game: str, segment_rows: int) -> None:
+    """Let the smallest segments become one, as long as that is no larger than a segment may be.
+
+    The larger file has all their boards before they are deleted, and is named by its boards: two
+    processes that do so at once leave boards in two files, and in none never.
     """
     schema = archive_plug(game).puzzles()
-    table = _new_rows(lake, game, conform(table, schema))
-    added = len(table)
-    number, last = _last_segment(lake, game)
-    while len(table):
-        free = segment_rows - len(last)
-        if free <= 0:
-            number, last, free = number + 1, schema.empty_table(), segment_rows
-        filled = pa.concat_tables([last, table.slice(0, free)]).sort_by("puzzle_id")
-        lake.write_table(_segment_path(game, number), filled)
-        table = table.slice(free)
-        last = filled
-    return added
+    try:
+        sizes = {path: sum(lake.row_groups(path)) for path in _segments(lake, game)}
+        for path in _repeated(lake, game, sizes, segment_rows):
+            lake.delete(path, durable=False)
+            del sizes[path]
+        small: list[str] = []
+        for path in sorted(sizes, key=lambda path: (sizes[path], path)):
+            if sum(sizes[name] for name in (*small, path)) <= segment_rows:
+                small.append(path)
+        if len(small) < 2:
+            return
+        rows = once_each(pa.concat_tables([lake.read_table(path, schema) for path in small]))
+        rows = rows.sort_by(PUZZLE_ID)
+        merged = _segment_path(game, rows)
+        if not lake.create_table(merged, rows):
+            there = lake.read_table(merged, schema, [PUZZLE_ID])
+            if not there.column(PUZZLE_ID).equals(rows.column(PUZZLE_ID)):
+                return
+    except MissingFileError:
+        return  # another process has merged them
+    for path in small:
+        if path != merged:
+            lake.delete(path, durable=False)
 
 
-def _new_rows(lake: Lake, game: str, table: pa.Table) -> pa.Table:
-    known = read_puzzle_table(lake, game, ["puzzle_id"]).column("puzzle_id").combine_chunks()
-    table = table.filter(pc.invert(pc.is_in(table.column("puzzle_id"), value_set=known)))
-    table = table.sort_by("puzzle_id")
-    ids = table.column("puzzle_id").to_pylist()
-    first = [i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))]
-    return table.filter(pa.array(first, pa.bool_()))
+def _repeated(lake: Lake, game: str, sizes: Mapping[str, int], segment_rows: int) -> Iterator[str]:
+    """Name the small segments whose boards all stand in a larger one: a merge was killed."""
+    ranked = sorted(sizes, key=lambda path: (sizes[path], path))
+    ids = {path: set(read_puzzle_ids(lake, game, [path]).to_pylist()) for path in ranked}
+    for i, path in enumerate(ranked):
+        if sizes[path] < segment_rows and any(ids[path] <= ids[name] for name in ranked[i + 1 :]):
+            yield path
 
 
-def _last_segment(lake: Lake, game: str) -> tuple[int, pa.Table]:
-    names = [name for name in lake.list(puzzles_folder(game)) if "/seg-" in name]
-    if not names:
-        return 0, archive_plug(game).puzzles().empty_table()
-    number = int(names[-1].removesuffix(".parquet")[-5:])
-    return number, lake.read_table(names[-1], archive_plug(game).puzzles())
+def _segments(lake: Lake, game: str) -> list[str]:
+    return [path for path in lake.list(puzzles_folder(game)) if path.endswith(".parquet")]
 
 
-def _segment_path(game: str, number: int) -> str:
-    return f"{puzzles_folder(game)}/seg-{number:05d}.parquet"
+def _segment_path(game: str, rows: pa.Table) -> str:
+    name = digest("puzzles", *rows.column(PUZZLE_ID).to_pylist())[:NAME_DIGITS]
+    return f"{puzzles_folder(game)}/seg-{name}.parquet"
+
+
+def name_of_puzzles(puzzle_ids: pa.ChunkedArray) -> str:
+    """Name a set of puzzles by their ids, in whichever order and however often they stand there."""
+    ids = pc.unique(puzzle_ids)
+    hashes = hashlib.sha256()
+    for name in ids.take(pc.sort_indices(ids)).to_pylist():
+        hashes.update(f"{name}\n".encode())
+    return f"{len(ids)}-{hashes.hexdigest()}"

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpus import LAKE, Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
-from nightgrid.archive.ingest.puzzles import read_puzzle_ids
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from nightgrid.archive.lookup.listing import Wanted
@@ -35,7 +34,7 @@ def attention_of(lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, in
 
         def within(table: pa.Table) -> pa.Table:
             if not ids:
-                ids.append(read_puzzle_ids(lake, corpus.game, corpus.paths))
+                ids.append(corpus.puzzle_ids())
             return table.filter(pc.is_in(table.column("puzzle_id"), value_set=ids[0]))
 
         found = unanswered(lake, wanted, figures, within)

@@ -205,7 +205,7 @@ def solve_count(
     elif is_cancelled(lake, run_id):
         raise stopped(settings, run_id, cancelled=True)
     if not has_plan(lake, run_id):
-        planner.start()
+        planner.start(run_id)
     seen: list[Progress] = []
 
     def show(progress: Progress) -> None:
@@ -239,7 +239,7 @@ def report_count(
     lake = settings.lake
     run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
     if run.answered_count:
-        figures = figures_of_puzzles(lake, run.question, corpus.paths)
+        figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     else:
         figures = figures_of_run(lake, done)
     results = None if run.answered_count or done is None else done["results"]

@@ -14,7 +14,7 @@ from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.solvers.child_processes import pool_of
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
@@ -79,12 +79,15 @@ class Planner:
             self.workers.begin()
         return _result_of(begun)
 
-    def start(self) -> None:
-        """Plan what is missing of the run: to the end, or while others work at it."""
+    def start(self, run_id: str) -> None:
+        """Plan what is missing of the run: to the end, or while others work at it.
+
+        Raises PermanentError when the words of the count are others now.
+        """
         if self._settings.executor == "inline":
-            _plan(self._settings, self.corpus)
+            _plan(self._settings, self.corpus, run_id)
         elif not self.is_at_it:
-            self._planning = self._submit(_plan, self._settings, self.corpus)
+            self._planning = self._submit(_plan, self._settings, self.corpus, run_id)
             self._planning.add_done_callback(self._rest)
 
     def check(self) -> None:
@@ -147,7 +150,7 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     if planned.finished or (is_cancelled(lake, run_id) and not settings.resume):
         # Of a cancelled run the next step says so.
         return planned
-    planner.start()
+    planner.start(run_id)
     planner.workers.begin()
     while not has_plan(lake, run_id) and not count_segments(lake, run_id):
         planner.check()
@@ -182,14 +185,26 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     return PlannedCount(run_id=run_id, resumed=known, finished=finished)
 
 
-def _plan(settings: CountSettings, corpus: Corpus) -> None:
-    """Plan to the end; a lake that fails is borne with as long as a driver bears with it."""
+def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
+    """Plan to the end; a lake that fails is borne with as long as a driver bears with it.
+
+    Raises PermanentError where the settings do not ask any more what this run answers: a word list
+    is read by each process that plans.
+    """
     asking = asked_of(settings, corpus)
+    if run_name(asking, corpus) != run_id:
+        raise PermanentError(
+            f"{settings.lexicon or 'what is asked'} changed while run {run_id} was planned; "
+            "expected the same words until the plan is complete. The same command begins another "
+            "count"
+        )
     failing_since = None
     while True:
         begun = time.monotonic()
         try:
-            extend_run(asking, corpus.tables, run_name(asking, corpus))
+            extend_run(asking, corpus.tables, run_id)
+        except RefusalError:
+            raise
         except TransientError:
             now = time.monotonic()
             if failing_since is None or now - begun > LAKE_CAME_BACK_S:

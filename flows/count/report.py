@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.ingest.puzzles import read_puzzle_ids
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results_of
 from nightgrid.flows.attention import QUARANTINE, Item, told_of
@@ -101,12 +100,11 @@ def figures_of_run(lake: Lake, done: Mapping[str, Any] | None) -> Figures:
     return figures
 
 
-def figures_of_puzzles(lake: Lake, question: Question, paths: Sequence[str]) -> Figures:
-    """Add up the results of all puzzles in `paths`, whichever runs they are from.
+def figures_of_puzzles(lake: Lake, question: Question, wanted: pa.ChunkedArray) -> Figures:
+    """Add up the results of all puzzles with the ids `wanted`, whichever runs they are from.
 
     Takes about 150 bytes of memory a puzzle.
     """
-    wanted = read_puzzle_ids(lake, question.game, paths)
     found = find_results_of(lake, question, _TOGETHER)
     figures = Figures()
     figures.add(found.filter(pc.is_in(found.column("puzzle_id"), value_set=wanted)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.night.steps import (
+    NIGHT,
     PlannedRun,
     aggregate,
     fetch,
@@ -35,6 +36,7 @@ from nightgrid.flows.runs import (
     plain,
 )
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.workers.lease import holding
 from nightgrid.workers.processes import alone
 
 
@@ -55,10 +57,15 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
         return work_steps(night, watch, as_step, StepsAhead())
 
 
-def night_alone(night: NightSettings) -> AbstractContextManager[None]:
-    """Hold the night of a lake. Raises TransientError while another process here has it."""
+@contextmanager
+def night_alone(night: NightSettings) -> Iterator[None]:
+    """Hold the night of a lake. Raises TransientError while another process has it, on any host."""
     refusal = f"another night is at work on the lake {night.workers.lake}"
-    return alone(night.workers.side_dir, "night", refusal)
+    with (
+        alone(night.workers.side_dir, NIGHT, refusal),
+        holding(night.lake, NIGHT, f"{refusal}, on another host"),
+    ):
+        yield
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

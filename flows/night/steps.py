@@ -37,8 +37,12 @@ from nightgrid.flows.runs import (
 from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import game_plug
+from nightgrid.workers.lease import check_held
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
+
+NIGHT = "night"
+"""The lease that a night holds while it works on a lake."""
 
 
 def open_run_path(game: str, ask: Ask) -> str:
@@ -106,7 +110,8 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
 
     A source counts as failed, too, while the lake has nothing but quarantine of its game.
     """
-    done = normalising.normalise(night.lake, game=game.game)
+    lake = night.lake
+    done = normalising.normalise(lake, game=game.game, check=lambda: check_held(lake, NIGHT))
     quarantined = sum(done.quarantined.values())
     report = replace(
         report,

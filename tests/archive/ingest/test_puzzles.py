@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,6 +23,7 @@ from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.interleaving import in_turns
 
 PIPS = PipsGame()
 
@@ -28,6 +32,9 @@ PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 def boards(first: int, last: int) -> list[Puzzle]:
     return [generate(PRESETS["medium"], seed)[0] for seed in range(first, last)]
+
+
+ALL = boards(0, 9)
 
 
 def ids(table: pa.Table) -> list[str]:
@@ -68,19 +75,29 @@ def test_a_board_is_added_once(lake: Lake) -> None:
     )
 
 
-def test_segments_are_filled_one_after_the_other_and_sorted(lake: Lake) -> None:
+def test_segments_are_sorted_and_merged_and_never_written_over(lake: Lake) -> None:
     add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 7)), segment_rows=5)
-    assert segments(lake) == [5, 2]
-    first = lake.read_bytes(f"{puzzles_folder('pips')}/seg-00000.parquet")
-    add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 16)), segment_rows=5)
-    assert segments(lake) == [5, 5, 5, 1]
-    assert lake.read_bytes(f"{puzzles_folder('pips')}/seg-00000.parquet") == first
+    assert sorted(segments(lake)) == [2, 5]
+    before = {path: lake.read_bytes(path) for path in lake.list(puzzles_folder("pips"))}
+    add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 9)), segment_rows=5)
+    assert sorted(segments(lake)) == [4, 5]
     for path in lake.list(puzzles_folder("pips")):
+        assert lake.read_bytes(path) == before.get(path, lake.read_bytes(path))
         names = ids(lake.read_table(path, PIPS_PUZZLES))
         assert names == sorted(names)
 
 
-@pytest.mark.parametrize("survived", [0, 1, 2, 3])
+def test_many_nights_of_few_boards_make_one_segment(lake: Lake) -> None:
+    for night in range(6):
+        add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 2 * night + 2)))
+    assert segments(lake) == [12]
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.mark.parametrize("survived", range(7))
 def test_an_interrupted_addition_made_again_leaves_the_same_files(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -90,19 +107,46 @@ def test_an_interrupted_addition_made_again_leaves_the_same_files(
     whole, killed = Lake.open(str(tmp_path / "whole")), Lake.open(str(tmp_path / "killed"))
     for lake in (whole, killed):
         add_puzzles(lake, "pips", puzzles_table(PIPS, boards(0, 3)), segment_rows=5)
-    table = puzzles_table(PIPS, boards(0, 18))
+    table = puzzles_table(PIPS, boards(0, 15))
     add_puzzles(whole, "pips", table, segment_rows=5)
-    write, left = Lake.write_table, [survived]
+    left = [survived]
 
-    def failing(self: Lake, path: str, table: pa.Table) -> None:
-        if left[0] == 0:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        write(self, path, table)
+    def failing(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*arguments: Any, **more: Any) -> Any:
+            if left[0] == 0:
+                raise Killed
+            left[0] -= 1
+            return change(*arguments, **more)
+
+        return changed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Lake, "write_table", failing)
-        with pytest.raises(KeyboardInterrupt):
+        for name in ("create_table", "delete"):
+            patch.setattr(Lake, name, failing(getattr(Lake, name)))
+        with suppress(Killed):
             add_puzzles(killed, "pips", table, segment_rows=5)
     add_puzzles(killed, "pips", table, segment_rows=5)
+    assert ids(read_puzzle_table(killed, "pips")) == ids(read_puzzle_table(whole, "pips"))
     assert snapshot(tmp_path / "killed") == snapshot(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("first", range(14))
+def test_two_processes_that_add_boards_in_any_order_lose_none(tmp_path: Path, first: int) -> None:
+    """Given two nights on two hosts, When their steps alternate, Then no board is lost."""
+    for second in range(14):
+        lake = Lake.open(str(tmp_path / f"lake-{second}"))
+        add_puzzles(lake, "pips", puzzles_table(PIPS, ALL[:3]))
+        in_turns("a" * first + "b" * second + "a" * 20, adding(lake, a=ALL[2:6], b=ALL[4:9]))
+        read = ids(read_puzzle_table(lake, "pips"))
+        assert sorted(read) == sorted(board.puzzle_id for board in ALL)
+        add_puzzles(lake, "pips", puzzles_table(PIPS, []))
+        assert segments(lake) == [len(ALL)]
+
+
+def adding(lake: Lake, **found: list[Puzzle]) -> dict[str, Callable[..., int]]:
+    """What processes do that add boards they have found."""
+
+    def add(turn: Callable[[Lake], Any], boards: list[Puzzle]) -> int:
+        return add_puzzles(turn(lake), "pips", puzzles_table(PIPS, boards))
+
+    return {name: partial(add, boards=boards) for name, boards in found.items()}

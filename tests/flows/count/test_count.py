@@ -251,7 +251,7 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
             # That its process was killed is told as what may work the next time.
             with contextlib.suppress(TransientError):
                 planner.check()
-            planner.start()
+            planner.start(planned.run_id)
     assert open_run(count.lake, planned.run_id).job_count == 60
 
 
@@ -268,8 +268,32 @@ def test_the_planners_process_ends_with_its_plan_and_another_plans_again(setting
     others = set(multiprocessing.active_children())
     with planner_of(count) as planner:
         for _ in range(2):
-            planner.begin(corpus)
+            planned = planner.begin(corpus)
             assert not ended()
-            planner.start()
+            planner.start(planned.run_id)
             wait_for(ended, "the end of the planner's process")
             planner.check()
+
+
+@pytest.mark.parametrize("executor", ["inline", "celery"])
+def test_words_that_change_while_a_count_is_planned_end_it_with_a_reason(
+    settings: Count, tmp_path: Path, executor: str
+):
+    """Given a word list that another program writes over, Then the count ends and says so."""
+    words = tmp_path / "words.txt"
+    words.write_text("ACED\nDECAF\nFACE\n")
+    count = settings("letterboxed:n=2,seed=1", lexicon=str(words))
+    count = replace(count, executor=executor)
+    corpus = counting.bring_corpus(count)
+    with planner_of(count) as planner:
+        planned = planner.begin(corpus)
+        words.write_text("ACED\nDECAF\nFACED\n")
+
+        def wait_for_plan() -> None:
+            planner.start(planned.run_id)
+            while True:
+                planner.check()
+
+        with pytest.raises(PermanentError, match=r"words\.txt changed while run \w+ was planned"):
+            wait_for_plan()
+    assert not count.lake.exists(f"runs/run={planned.run_id}/plan.json")

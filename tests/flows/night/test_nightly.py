@@ -65,6 +65,8 @@ def test_a_second_night_over_the_same_data_solves_nothing_and_says_so(source, ni
         "Nothing to solve: the lake had the answer to all 6 pips jobs already."
     )
     touched = {path for path, at in files(settings).items() if before.get(path) != at}
+    # The lease of the night has one file, numbered by nights.
+    touched = {path for path in touched if "/leases/" not in f"/{path}"}
     assert {Path(path).name for path in touched} <= {"nightly-pips.json", "plan.json"}
 
 

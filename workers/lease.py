@@ -1,0 +1,207 @@
+"""A lease in the lake: one process holds it at most, on any host, and it ends with its holder.
+
+A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is the one
+that counts. Its holder beats: it writes `leases/NAME/00000001.beat` over again and again. A process
+that wants the lease watches the beat by its own clock. While it changes, the holder lives. When it
+has not changed for a while, the process creates the next file, which only one process can. So no
+clock of one host is ever compared with that of another, and nothing but the creation of a file has
+to be exclusive.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import NightgridError, TransientError
+
+BEAT_S = 5.0
+"""A holder beats so often."""
+EXPIRY_S = 30.0
+"""A lease whose beat has not changed for so long, seen from one process, is over."""
+LOOK_S = 0.2
+_NUMBER = re.compile(r"/(\d{8})\.json$")
+
+
+_held: dict[tuple[str, str], Lease] = {}
+"""Leases of this process, by lake and name."""
+
+
+class LeaseLostError(TransientError):
+    """This process stood still for so long that another one has taken its lease."""
+
+
+@dataclass(slots=True)
+class Lease:
+    """A lease that this process holds."""
+
+    lake: Lake
+    name: str
+    number: int
+    beat_at: float
+    """When the last beat was begun, in monotonic seconds."""
+    beats: int = 0
+
+    @property
+    def path(self) -> str:
+        """The file that says who holds it."""
+        return f"{folder(self.name)}/{self.number:08d}.json"
+
+    def beat(self) -> None:
+        """Tell those who watch that the holder lives."""
+        begun = time.monotonic()
+        self.beats += 1
+        path = self.path.replace(".json", ".beat")
+        write_json(self.lake, path, {"beats": self.beats}, durable=False)
+        self.beat_at = begun
+
+    def check(self) -> None:
+        """Raise LeaseLostError unless this process still holds the lease, before it writes."""
+        others = [number for number in numbers(self.lake, self.name) if number > self.number]
+        if others or time.monotonic() - self.beat_at > EXPIRY_S / 2:
+            raise LeaseLostError(
+                f"this {self.name} stood still and another process may have taken over; nothing is "
+                "lost, and the same command goes on"
+            )
+
+    def end(self) -> None:
+        """Give the lease back: a holder that says so need not be watched."""
+        with suppress(NightgridError):
+            write_json(self.lake, self.path, {**_holder(), "ended": True}, durable=False)
+            self.lake.delete(self.path.replace(".json", ".beat"), durable=False)
+
+
+def check_held(lake: Lake, name: str) -> None:
+    """Raise LeaseLostError if this process has lost the lease that it holds; without one, pass."""
+    lease = _held.get((lake.url, name))
+    if lease is not None:
+        lease.check()
+
+
+def folder(name: str) -> str:
+    """Name the folder of a lease."""
+    return f"leases/{name}"
+
+
+def numbers(lake: Lake, name: str) -> list[int]:
+    """List the numbers that were taken, in their order."""
+    found = filter(None, map(_NUMBER.search, lake.list(folder(name))))
+    return sorted(int(match[1]) for match in found)
+
+
+@contextmanager
+def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
+    """Hold a lease while the body runs, and beat in a thread.
+
+    Raises TransientError with the refusal as soon as another holder has shown that it lives.
+    """
+    lease = take(lake, name, refusal)
+    stop = threading.Event()
+
+    def keep() -> None:
+        while not stop.wait(BEAT_S):
+            # A lake that fails for long is noticed by `check`.
+            with suppress(NightgridError):
+                lease.beat()
+
+    thread = threading.Thread(target=keep, name=f"lease-{name}", daemon=True)
+    thread.start()
+    _held[lake.url, name] = lease
+    try:
+        yield lease
+    finally:
+        del _held[lake.url, name]
+        stop.set()
+        thread.join()
+        lease.end()
+
+
+def take(lake: Lake, name: str, refusal: str) -> Lease:
+    """Take a lease that has no holder, or one that has not shown for EXPIRY_S that it lives.
+
+    Raises TransientError with the refusal while another process holds it.
+    """
+    while True:
+        taken = numbers(lake, name)
+        if taken and _is_held(lake, name, taken[-1]):
+            raise TransientError(refusal)
+        number = taken[-1] + 1 if taken else 1
+        lease = Lease(lake=lake, name=name, number=number, beat_at=time.monotonic())
+        data = (canonical_json(_holder()) + "\n").encode("ascii")
+        if not lake.create_bytes(lease.path, data):
+            continue
+        # What was listed may be old: of a number that was taken and deleted long ago no more than
+        # this look tells.
+        if numbers(lake, name)[-1] != number:
+            lake.delete(lease.path, durable=False)
+            continue
+        lease.beat()
+        for old in taken:
+            for ending in ("json", "beat"):
+                lake.delete(f"{folder(name)}/{old:08d}.{ending}", durable=False)
+        return lease
+
+
+def _is_held(lake: Lake, name: str, number: int) -> bool:
+    """Watch a lease until its holder shows that it lives, or has not for EXPIRY_S."""
+    path = f"{folder(name)}/{number:08d}"
+    begun = time.monotonic()
+    first = read_hint(lake, f"{path}.beat", dict)
+    while True:
+        about = read_hint(lake, f"{path}.json", dict)
+        if about is not None and (about.get("ended") or _has_died(about)):
+            return False
+        if read_hint(lake, f"{path}.beat", dict) != first:
+            return True
+        if time.monotonic() - begun > EXPIRY_S:
+            return False
+        time.sleep(LOOK_S)
+
+
+def _holder() -> dict[str, Any]:
+    return {**_machine(), "pid": os.getpid(), "begun": _begun(os.getpid()), "id": uuid.uuid4().hex}
+
+
+def _has_died(about: dict[str, Any]) -> bool:
+    """Tell whether a holder was a process of this machine that is no more."""
+    here = _machine()
+    if not here["boot"] or any(about.get(key) != here[key] for key in here):
+        return False
+    begun = _begun(about.get("pid"))
+    return begun is None or begun != about.get("begun")
+
+
+def _machine() -> dict[str, str]:
+    """Tell this machine from others, and from itself before it was started again.
+
+    Process ids mean something within a namespace alone: a container has its own.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return {"boot": boot, "pids": str(Path("/proc/self/ns/pid").readlink())}
+    except OSError:
+        return {"boot": "", "pids": ""}
+
+
+def _begun(pid: Any) -> str | None:
+    """Tell when a process of this machine began, in ticks since it was started; None: it is gone.
+
+    A number is given to another process in time, but not with the same beginning.
+    """
+    try:
+        fields = Path(f"/proc/{int(pid)}/stat").read_text("ascii", "replace").rsplit(")", 1)[1]
+    except (OSError, ValueError, TypeError, IndexError):
+        return None
+    state, began = fields.split()[0], fields.split()[19]
+    return None if state in "ZX" else began
