@@ -38,7 +38,7 @@ from benchmarks.processes import wait_for
 from benchmarks.report import Section, add_write, finish
 from benchmarks.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.results import ONDEMAND_PREFIX
+from nightgrid.archive.results.files import ONDEMAND_PREFIX
 from nightgrid.flows.prefect import environment
 from nightgrid.service.terminal.console import Exit
 from nightgrid.solvers.algebra import Ask

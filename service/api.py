@@ -156,10 +156,9 @@ class Lake:
 
     def results(self) -> pa.Table:
         """Read every result row of every run: one row a job and run."""
-        from nightgrid.archive.lake.tables import RESULTS
-        from nightgrid.archive.results.results import RESULTS_FOLDER
+        from nightgrid.archive.results.results import read_results
 
-        return self._files.read_table(RESULTS_FOLDER, RESULTS)
+        return read_results(self._files)
 
     def counts_by_date(self) -> pa.Table:
         """Read the number of solutions of each date and level, as nights have written it."""

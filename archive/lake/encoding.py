@@ -167,6 +167,12 @@ def check_rows(table: pa.Table, metadata: Mapping[bytes, bytes] | None, path: st
     which leaves no sums.
     """
     sums = RowSums(table.schema)
+    sums.add(table)
+    check_sums(sums, metadata, path)
+
+
+def check_sums(sums: RowSums, metadata: Mapping[bytes, bytes] | None, path: str) -> None:
+    """Compare the sums of all rows of a file as `check_rows`."""
     if not sums.wanted:
         return
     metadata = metadata or {}
@@ -179,7 +185,6 @@ def check_rows(table: pa.Table, metadata: Mapping[bytes, bytes] | None, path: st
         known = dict(json.loads(text))
     except (ValueError, TypeError) as error:
         raise DamagedFileError(f"{path} is damaged: its sums are no JSON") from error
-    sums.add(table)
     changed = [name for name, told in sums.told.items() if known.get(name, told) != told]
     if changed:
         what = ", ".join(changed)

@@ -46,7 +46,12 @@ class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
         return [self._info(path) for path in paths]
 
     def get_file_info_selector(self, selector: pafs.FileSelector) -> list[pafs.FileInfo]:
-        """List the files under a folder, at any depth."""
+        """List the files under a folder, or what lies in the folder itself."""
+        if not selector.recursive:
+            with os_errors():
+                here = obstore.list_with_delimiter(self._store, selector.base_dir or None)
+            folders = [pafs.FileInfo(p, pafs.FileType.Directory) for p in here["common_prefixes"]]
+            return [*folders, *(_file_info(**about) for about in here["objects"])]
         with os_errors():
             found = obstore.list(self._store, selector.base_dir or None, chunk_size=1000).collect()
         return [_file_info(**about) for about in found]

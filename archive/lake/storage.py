@@ -200,7 +200,7 @@ class Lake:
         not exist is an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
-        tables = [self._read_file(name, wanted) for name in self._parquet_files(path)]
+        tables = [self.read_file(name, wanted) for name in self._parquet_files(path)]
         return pa.concat_tables(tables) if tables else wanted.empty_table()
 
     def read_row_group(
@@ -270,23 +270,22 @@ class Lake:
             check_version(file.schema_arrow.metadata, path)
             yield file
 
-    def dataset(self, path: str, schema: pa.Schema, *, without: str = "") -> ds.Dataset:
-        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans.
+    def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
+        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
+        files = self._parquet_files(path)
+        with storage_errors(path):
+            return self.dataset_of(files, schema)
 
-        Files whose own names begin with `without` are left out, if it is given.
-        """
+    def dataset_of(self, paths: Sequence[str], schema: pa.Schema) -> ds.Dataset:
+        """Open Parquet files as a dataset."""
         # Takes 40 MB, which drivers and workers can do without.
         import pyarrow.dataset as ds
 
-        files = self._parquet_files(path)
-        if without:
-            files = [name for name in files if not name.rsplit("/", 1)[-1].startswith(without)]
-        if not files:
+        if not paths:
             return ds.dataset(schema.empty_table())
-        with storage_errors(path):
-            return ds.FileSystemDataset.from_paths(
-                files, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
-            )
+        return ds.FileSystemDataset.from_paths(
+            paths, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
+        )
 
     @contextmanager
     def reading(self, path: str) -> Iterator[None]:
@@ -296,6 +295,11 @@ class Lake:
                 yield
         except DamagedFileError as error:
             raise DamagedFileError(f"{path} is damaged: {self._damage(path)}") from error
+
+    def rows_of(self, file: pq.ParquetFile, path: str, group: int, schema: pa.Schema) -> pa.Table:
+        """Read a row group of a file of this path that is open, as `read_table` does."""
+        there = columns_to_read(schema.names, file.schema_arrow.names)
+        return _as(file.read_row_group(group, columns=there), schema, path)
 
     def _damage(self, path: str) -> str:
         for name in self._parquet_files(path):
@@ -307,32 +311,59 @@ class Lake:
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
-        wanted = select(schema, columns)
         for name in self._parquet_files(path):
-            with self.open_parquet(name) as file:
-                there = columns_to_read(wanted.names, file.schema_arrow.names)
-                for batch in file.iter_batches(ROW_GROUP_ROWS, columns=there):
-                    table = upgraded(pa.Table.from_batches([batch]), wanted.names)
-                    try:
-                        conformed = conform(table, wanted, fill_missing=True)
-                    except PermanentError as error:
-                        raise DamagedFileError(f"{name}: {error}") from error
-                    yield conformed
+            yield from self.scan_file(name, schema, columns)
+
+    def scan_file(
+        self,
+        path: str,
+        schema: pa.Schema,
+        columns: Sequence[str],
+        groups: Callable[[pq.FileMetaData], builtins.list[int]] | None = None,
+    ) -> Iterator[pa.Table]:
+        """Read columns of one Parquet file as `read_table` does, batch by batch.
+
+        `groups` chooses row groups. Raises MissingFileError when the file does not exist.
+        """
+        wanted = select(schema, columns)
+        with self.open_parquet(path) as file:
+            there = columns_to_read(wanted.names, file.schema_arrow.names)
+            chosen = None if groups is None else groups(file.metadata)
+            if chosen == []:
+                return
+            for batch in file.iter_batches(ROW_GROUP_ROWS, row_groups=chosen, columns=there):
+                yield _as(pa.Table.from_batches([batch]), wanted, path)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""
+        return sorted(self.sizes(prefix))
+
+    def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
+        """List the files under a folder as `list`, with their sizes in bytes.
+
+        Not `deep`, those that lie in the folder itself.
+        """
+        found = self._infos(prefix, deep=deep)
+        files = {info.path: info.size for info in found if info.type == pafs.FileType.File}
+        return {path: size for path, size in files.items() if not path.startswith(f"{STAGING}/")}
+
+    def folders(self, prefix: str) -> builtins.list[str]:
+        """List the folders that lie in a folder, sorted."""
+        found = self._infos(prefix, deep=False)
+        return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
+
+    def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:
         if prefix:
             _check_path(prefix)
-        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=True)
+        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=deep)
         with storage_errors(prefix or self.url):
             try:
-                found = self._fs.get_file_info(selector)
+                found: builtins.list[pafs.FileInfo] = self._fs.get_file_info(selector)
             except NotADirectoryError:
                 return []
             except FileNotFoundError:  # made just between two looks of Arrow's
-                return self.list(prefix)
-        names = (info.path for info in found if info.type == pafs.FileType.File)
-        return sorted(name for name in names if not name.startswith(f"{STAGING}/"))
+                return self._infos(prefix, deep=deep)
+        return found
 
     def exists(self, path: str) -> bool:
         """Tell whether a file or a folder exists."""
@@ -380,18 +411,25 @@ class Lake:
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]
 
-    def _read_file(self, path: str, schema: pa.Schema) -> pa.Table:
+    def read_file(self, path: str, schema: pa.Schema) -> pa.Table:
+        """Read one Parquet file as `read_table`, and compare its rows with their sums.
+
+        Raises MissingFileError when it does not exist.
+        """
         with self.open_parquet(path) as file:
             there = columns_to_read(schema.names, file.schema_arrow.names)
             many = file.metadata.num_rows > SMALL_ROWS
-            table = upgraded(file.read(columns=there, use_threads=many), schema.names)
-            metadata = file.metadata.metadata
-        try:
-            conformed = conform(table, schema, fill_missing=True)
-        except PermanentError as error:
-            raise DamagedFileError(f"{path}: {error}") from error
-        check_rows(conformed, metadata, path)
-        return conformed
+            table = _as(file.read(columns=there, use_threads=many), schema, path)
+            check_rows(table, file.metadata.metadata, path)
+        return table
+
+
+def _as(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
+    """Bring what was read of a file into the shape of a schema."""
+    try:
+        return conform(upgraded(table, schema.names), schema, fill_missing=True)
+    except PermanentError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
 
 
 def _check_path(path: str) -> str:

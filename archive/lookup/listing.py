@@ -25,12 +25,12 @@ from nightgrid.archive.lake.tables import (
     CORPUS_QUARANTINE,
     EDITIONS,
     QUARANTINE,
-    RESULTS,
     fields,
 )
 from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
-from nightgrid.archive.results.results import RESULTS_FOLDER, answers_to
+from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
+from nightgrid.archive.results.results import answers_to
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
@@ -135,21 +135,13 @@ def list_results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
 def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
     games = _played(wanted)
     stands = {game: _editions(lake, game) for game in games}
-    files = lake.dataset(RESULTS_FOLDER, RESULTS)
     replaced = _replaced(lake) if wanted.statuses & {*_OPEN} else pa.array([], pa.string())
     condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(wanted.statuses))
     if wanted.runs is not None:
         condition &= pc.field("run_id").isin(sorted(wanted.runs))
     if wanted.question is not None:
         condition &= answers_to(wanted.question)
-    batches = files.to_batches(
-        filter=condition,
-        batch_size=BATCH_ROWS,
-        batch_readahead=2,
-        fragment_readahead=1,
-        use_threads=False,
-    )
-    for batch in _read(lake, batches):
+    for batch in stream_where(lake, RESULT_FILES, condition, BATCH_ROWS):
         rows = with_codes(pa.Table.from_batches([batch]))
         final = pc.invert(pc.is_in(rows.column("status"), value_set=pa.array(_OPEN)))
         kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
@@ -158,12 +150,6 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
             mine = rows.filter(pc.equal(rows.column("game"), game))
             if len(mine):
                 yield from _joined(lake, mine, stands[game], wanted)
-
-
-def _read(lake: Lake, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read batches of results; what fails while one is read names its file."""
-    with lake.reading(RESULTS_FOLDER):
-        yield from batches
 
 
 def _joined(lake: Lake, rows: pa.Table, stands: pa.Table, wanted: Wanted) -> Iterator[pa.Table]:
@@ -197,14 +183,15 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
 
 def _replaced(lake: Lake) -> pa.Array:
     """Find the jobs without an answer that have one elsewhere."""
-    files = lake.dataset(RESULTS_FOLDER, RESULTS)
     is_open = pc.field("status").isin(list(_OPEN))
-    with lake.reading(RESULTS_FOLDER):
-        ids = _ids(files.to_table(["job_id"], filter=is_open), "job_id")
-        if not len(ids):
-            return ids
-        answered = files.to_table(["job_id"], filter=~is_open & pc.field("job_id").isin(ids))
-        return _ids(answered, "job_id")
+    ids = _job_ids(lake, is_open)
+    return _job_ids(lake, ~is_open & pc.field("job_id").isin(ids)) if len(ids) else ids
+
+
+def _job_ids(lake: Lake, condition: pc.Expression) -> pa.Array:
+    none = pa.table({"job_id": pa.array([], pa.string())})
+    found = rows_where(lake, RESULT_FILES, condition, ["job_id"])
+    return _ids(pa.concat_tables([none, *(table.cast(none.schema) for table in found)]), "job_id")
 
 
 def list_quarantine(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:

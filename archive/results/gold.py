@@ -29,8 +29,8 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.archive.results.results import (
     RANKED_STATUSES,
-    RESULTS_FOLDER,
     find_results,
+    scan_results,
     solutions_of,
 )
 from nightgrid.solvers.algebra import Ask, Game, Status
@@ -134,7 +134,7 @@ def _times(lake: Lake, question: Question) -> pa.Table:
     """Read what runtimes need of the answers to a question."""
     schema, asked = select(RESULTS, _TIMES), question.to_json()
     found = [schema.empty_table()]
-    for table in lake.scan(RESULTS_FOLDER, RESULTS, [*_TIMES, *asked]):
+    for table in scan_results(lake, [*_TIMES, *asked]):
         same = (pc.equal(table.column(name), text) for name, text in asked.items())
         found.append(table.filter(reduce(pc.and_, same)).select(schema.names).cast(schema))
     return pa.concat_tables(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -12,17 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.conforming import conform, with_codes
+from nightgrid.archive.lake.conforming import conform, select, with_codes
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.merging.files import read_each
+from nightgrid.archive.merging.merge import without_repeats
+from nightgrid.archive.results.files import (
+    RESULT_FILES,
+    SOLUTION_FILES,
+    rows_of_jobs,
+    rows_where,
+)
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
-
-RESULTS_FOLDER = "results"
-SOLUTIONS_FOLDER = "solutions"
-ONDEMAND_PREFIX = "ondemand-"
-"""Begins the names of files with the answer to one submitted job, after which they are
-called."""
 
 RANKED_STATUSES = [
     Status.SOLVED.value,
@@ -34,16 +36,25 @@ RANKED_STATUSES = [
 """When a job ended several times (a larger budget, another machine), the first of these counts."""
 
 
-def find_results(lake: Lake, job_ids: Collection[str], *, of_runs: bool = False) -> pa.Table:
+def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     """Look up jobs: one row for each that has a result, sorted by job_id.
 
-    Files are sorted by job_id, so that a look-up of few jobs reads few row groups. With `of_runs`
-    answers to submitted jobs are left out: there may be very many, each in a file that its job
-    names.
+    The names of files say which jobs they may hold, and rows are sorted by job_id, so that a
+    look-up of few jobs opens few files and reads few row groups.
     """
-    without = ONDEMAND_PREFIX if of_runs else ""
-    wanted = pc.field("job_id").isin(pa.array(sorted(job_ids), pa.string()))
-    return _scan(lake, wanted, without=without)
+    found = rows_of_jobs(lake, RESULT_FILES, job_ids)
+    return _one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
+
+
+def read_results(lake: Lake) -> pa.Table:
+    """Read all results: a row for each job and run that ended it."""
+    tables = scan_results(lake, RESULTS.names)
+    return without_repeats(RESULT_FILES, pa.concat_tables([RESULTS.empty_table(), *tables]))
+
+
+def scan_results(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Read columns of all results, batch by batch; some rows may come twice."""
+    return read_each(lake, RESULT_FILES, lambda path: lake.scan_file(path, RESULTS, columns))
 
 
 def find_results_of(
@@ -78,10 +89,8 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
 
     Jobs without solutions are left out.
     """
-    condition = pc.field("job_id").isin(pa.array(sorted(runs), pa.string()))
-    with lake.reading(SOLUTIONS_FOLDER):
-        table = lake.dataset(SOLUTIONS_FOLDER, SOLUTIONS).to_table(filter=condition)
-    table = table.sort_by([("job_id", "ascending"), ("rank", "ascending")])
+    tables = rows_of_jobs(lake, SOLUTION_FILES, runs, set(runs.values()))
+    table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
     found: dict[str, list[str]] = {}
     columns = (table.column(name).to_pylist() for name in ("job_id", "run_id", "solution"))
     for job, run_id, solution in zip(*columns, strict=True):
@@ -95,33 +104,20 @@ def read_solutions(lake: Lake, job_id: str, *, run_id: str | None = None) -> lis
 
     When several runs worked the job, those of `run_id` are read, or else of the first by name.
     """
-    condition = pc.field("job_id") == job_id
-    path = SOLUTIONS_FOLDER
+    runs = () if run_id is None else (run_id,)
+    tables = rows_of_jobs(lake, SOLUTION_FILES, [job_id], runs)
+    table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
     if run_id is not None:
-        condition &= pc.field("run_id") == run_id
-        if lake.exists(f"{SOLUTIONS_FOLDER}/{run_id}.parquet"):
-            path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
-    with lake.reading(path):
-        table = lake.dataset(path, SOLUTIONS).to_table(filter=condition)
-    table = table.sort_by([("run_id", "ascending"), ("rank", "ascending")])
-    if len(table):
+        table = table.filter(pc.equal(table.column("run_id"), run_id))
+    elif len(table):
         table = table.filter(pc.equal(table.column("run_id"), table.column("run_id")[0]))
     return [json.loads(text) for text in table.column("solution").to_pylist()]
 
 
-def _scan(
-    lake: Lake,
-    condition: pc.Expression,
-    columns: Sequence[str] = RESULTS.names,
-    *,
-    without: str = "",
-) -> pa.Table:
-    with lake.reading(RESULTS_FOLDER):
-        files = lake.dataset(RESULTS_FOLDER, RESULTS, without=without)
-        found = files.to_table(list(columns), filter=condition)
-    fields = [RESULTS.field(name) for name in columns]
-    found = with_codes(found)
-    return _one_per_job(conform(found, pa.schema(fields, metadata=RESULTS.metadata)))
+def _scan(lake: Lake, condition: pc.Expression, columns: Sequence[str] = RESULTS.names) -> pa.Table:
+    schema = select(RESULTS, columns)
+    found = [schema.empty_table(), *rows_where(lake, RESULT_FILES, condition, columns)]
+    return _one_per_job(conform(with_codes(pa.concat_tables(found)), schema))
 
 
 def _one_per_job(table: pa.Table) -> pa.Table:

@@ -16,13 +16,7 @@ from celery import Celery
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.results.results import (
-    ONDEMAND_PREFIX,
-    RESULTS_FOLDER,
-    find_results,
-    read_solutions,
-)
+from nightgrid.archive.results.results import find_results, read_solutions
 from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for, open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget, Game, Status, canonical_json
@@ -235,7 +229,7 @@ def status(lake: Lake, job_id: str) -> JobStatus:
         return JobStatus(job_id=job_id, state="damaged", reason=str(error))
     if record is None:
         return _status_without_record(lake, job_id)
-    if lake.exists(result_path(job_id)):
+    if record.run_id is None:
         row = find_row(lake, job_id)
         if row is not None and ends(row, record):
             return JobStatus(job_id=job_id, state="done")
@@ -332,11 +326,7 @@ def _look(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
     """Read the result row of a job, of a task or of a run, or None."""
-    path = result_path(job_id)
-    rows = lake.read_table(path, RESULTS).to_pylist() if lake.exists(path) else []
-    if not rows or rows[0]["status"] not in FINAL.to_pylist():
-        # Runs may say more. Results are sorted by job_id, so few row groups are read.
-        rows = find_results(lake, [job_id], of_runs=True).to_pylist() or rows
+    rows = find_results(lake, [job_id]).to_pylist()
     if not rows:
         return None
     row: dict[str, Any] = rows[0]
@@ -371,8 +361,3 @@ def puzzle_id_of(lake: Lake, record: Record) -> str:
     """Tell the puzzle that a record is about. Raises PermanentError for one that is none."""
     game = open_game(lake, record.question.game)
     return game.puzzle_id(game.puzzle_from_json(with_words(lake, record.puzzle)))
-
-
-def result_path(job_id: str) -> str:
-    """Name the file of the answer that a task gives."""
-    return f"{RESULTS_FOLDER}/{ONDEMAND_PREFIX}{job_id}.parquet"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
-from nightgrid.archive.results.results import ONDEMAND_PREFIX, SOLUTIONS_FOLDER
+from nightgrid.archive.results.files import ONDEMAND_PREFIX, put_rows, result_path, solution_path
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import Budget, Game, Outcome, Status
 from nightgrid.solvers.errors import (
@@ -32,7 +33,6 @@ from nightgrid.workers.ondemand.jobs import (
     ends,
     find_row,
     plan_job,
-    result_path,
     with_words,
 )
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
@@ -43,6 +43,7 @@ from nightgrid.workers.ondemand.records import (
     write_record,
 )
 from nightgrid.workers.runs.finish import solution_rows
+from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings
 
 
@@ -172,11 +173,13 @@ def _file(
     """File the outcome: solutions first, then the result that says it is done."""
     job, question = record.job_id, record.question
     puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
+    if outcome.status not in FINAL.to_pylist():
+        # It may be asked again, and files never change.
+        run_id = f"{run_id}-{uuid.uuid4().hex[:8]}"
     if outcome.solutions:
         values = map(game.solution_to_json, outcome.solutions)
         solutions = solution_rows(question, run_id, job, puzzle_id, values)
-        path = f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
-        lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
+        put_rows(lake, solution_path(run_id), pa.Table.from_pylist(solutions, SOLUTIONS))
     row = {
         "job_id": job,
         "puzzle_id": puzzle_id,
@@ -191,6 +194,6 @@ def _file(
         "run_id": run_id,
         **record.budget.to_row(),
     }
-    lake.write_table(result_path(job), pa.Table.from_pylist([row], RESULTS))
+    put_rows(lake, result_path(run_id), pa.Table.from_pylist([row], RESULTS))
     close_record(lake, job, row)
     return {"job_id": job, "state": "done", "status": str(outcome.status)}

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.results.results import RESULTS_FOLDER
+from nightgrid.archive.results.results import scan_results
 from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -204,7 +203,7 @@ def read_answers(
     """
     answers = Answers(final=KeySet(), covered=KeySet())
     enough: dict[str, bool] = {}
-    for found in lake.scan(RESULTS_FOLDER, RESULTS, _COLUMNS):
+    for found in scan_results(lake, _COLUMNS):
         asked = pc.and_(
             pc.equal(found.column("game"), question.game),
             pc.equal(found.column("ask"), str(question.ask)),

@@ -126,7 +126,7 @@ def test_other_damage_stays_an_error(filled: Lake) -> None:
     editions = current_editions(filled, "strands").to_pylist()
     put(filled, editions[0], "solved", [], "r0")
     filled.write_bytes("results/r0.parquet", b"PAR1 and nothing else")
-    with pytest.raises(DamagedFileError, match=r"^results is damaged: .*results/r0\.parquet"):
+    with pytest.raises(DamagedFileError, match=r"^results/r0\.parquet is damaged: "):
         write_gold(filled, STRANDS, ASKS)
 
 

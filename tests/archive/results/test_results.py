@@ -18,6 +18,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
+from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.results.gold import (
     COUNTS_PATH,
     PENDING,
@@ -26,7 +27,6 @@ from nightgrid.archive.results.gold import (
     write_gold,
 )
 from nightgrid.archive.results.results import (
-    RESULTS_FOLDER,
     find_results,
     find_results_of,
     read_solutions,

@@ -18,6 +18,7 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS, SCHEMA_VERSION
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import find_row
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run, read_done
@@ -104,7 +105,6 @@ def test_an_on_demand_job_whose_attempts_have_failed_is_poison_with_its_code(old
     names = ("job_id", "game", "rules", "lexicon_id", "ask", "budget", "puzzle")
     said = solve_message(lake, {name: record.message[name] for name in names}, settings, "worker")
     assert said["status"] == "poison"
-    path = f"results/ondemand-{record.job_id}.parquet"
-    (row,) = lake.read_table(path, RESULTS).to_pylist()
+    row = find_row(lake, record.job_id)
     assert row["reason_code"] == ReasonCode.EXCEPTION
     assert row["reason"] == "RuntimeError: board 7 is too much for the toy (3 attempts)"

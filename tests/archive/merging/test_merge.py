@@ -1,0 +1,337 @@
+"""Merging the files of results and solutions: no row is lost or doubled, whatever goes between."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from obstore.store import MemoryStore
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.merging import merge
+from nightgrid.archive.merging.merge import merge_folder
+from nightgrid.archive.results.files import (
+    RESULT_FILES,
+    SOLUTION_FILES,
+    merge_answers,
+    put_rows,
+    result_path,
+    solution_path,
+    stream_where,
+)
+from nightgrid.archive.results.results import (
+    find_results,
+    read_results,
+    read_solutions,
+    scan_results,
+    solutions_of,
+)
+from tests.archive.merging.stepping import KilledError, SteppingLake, doing_at, killed_at
+
+STEPS_MAX = 200
+
+
+def job(number: int) -> str:
+    return sha256(b"%d" % number).hexdigest()[:32]
+
+
+def run(number: int) -> str:
+    return sha256(b"run %d" % number).hexdigest()[:32]
+
+
+def row(number: int, run_id: str, **given: Any) -> dict[str, Any]:
+    told = {"job_id": job(number), "puzzle_id": job(-number), "game": "pips", "ask": "count"}
+    told |= {"rules": "", "lexicon_id": "", "solver_version": "v", "status": "solved"}
+    costs = {"states": 1, "nodes": 1, "parts": 1, "kernel_ns": 1, "table_bytes": 1}
+    return {**told, **costs, "count": number, "reason": "", "run_id": run_id, **given}
+
+
+def put(lake: Lake, run_id: str, *rows: dict[str, Any]) -> None:
+    ordered = sorted(rows, key=lambda found: str(found["job_id"]))
+    put_rows(lake, result_path(run_id), pa.Table.from_pylist(ordered, RESULTS))
+
+
+def put_solutions(lake: Lake, number: int, run_id: str, count: int = 2) -> None:
+    told = {"job_id": job(number), "puzzle_id": "p", "game": "pips", "ask": "all"}
+    rows = [
+        {**told, "rank": rank, "solution": f"[{number}, {rank}]", "run_id": run_id}
+        for rank in range(count)
+    ]
+    put_rows(lake, solution_path(run_id), pa.Table.from_pylist(rows, SOLUTIONS))
+
+
+def nights(lake: Lake, count: int, first: int = 0) -> None:
+    for number in range(first, first + count):
+        put(lake, run(number), *(row(3 * number + i, run(number)) for i in range(3)))
+
+
+def is_whole(lake: Lake, jobs: int) -> None:
+    """Every way to read gives every row; those that promise it, once."""
+    wanted = [job(number) for number in range(jobs)]
+    found = find_results(lake, wanted)
+    assert found.column("job_id").to_pylist() == sorted(wanted)
+    assert find_results(lake, wanted[-1:]).num_rows == 1
+    assert sorted(read_results(lake).column("job_id").to_pylist()) == sorted(wanted)
+    scanned = (table.column("job_id").to_pylist() for table in scan_results(lake, ["job_id"]))
+    assert set(itertools.chain.from_iterable(scanned)) == set(wanted)
+    assert streamed(lake) == Counter(wanted)
+
+
+def streamed(lake: Lake) -> Counter[str]:
+    batches = stream_where(lake, RESULT_FILES, pc.scalar(True), 100)
+    return Counter(name for batch in batches for name in batch.column("job_id").to_pylist())
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _: None)
+
+
+@pytest.fixture(params=["folder", "object store"])
+def new_lake(
+    request: pytest.FixtureRequest, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], Lake]:
+    """Open another empty lake at each call."""
+    numbers = itertools.count()
+    if request.param == "folder":
+        return lambda: Lake.open(str(tmp_path / f"lake{next(numbers)}"))
+
+    def open_lake() -> Lake:
+        store = MemoryStore()
+        monkeypatch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
+        return Lake.open("s3://bucket")
+
+    return open_lake
+
+
+def at_every_step(
+    new_lake: Callable[[], Lake], before: Callable[[int, Lake], Callable[[int, str], None]]
+) -> Iterator[tuple[Lake, bool]]:
+    """Merge a lake of three nights, once for each of its steps; tell whether it was killed."""
+    for step in itertools.count(1):
+        assert step < STEPS_MAX
+        lake = new_lake()
+        nights(lake, 3)
+        stepping = SteppingLake(lake, before(step, lake))
+        try:
+            merge_folder(stepping, RESULT_FILES)
+        except KilledError:
+            yield lake, True
+            continue
+        yield lake, False
+        if stepping.steps < step:
+            return
+
+
+def test_a_merge_that_is_killed_before_any_step_leaves_every_row(
+    new_lake: Callable[[], Lake],
+) -> None:
+    kills = 0
+    for lake, killed in at_every_step(new_lake, lambda step, _: killed_at(step)):
+        kills += killed
+        is_whole(lake, 9)
+        merge_folder(lake, RESULT_FILES)
+        is_whole(lake, 9)
+        assert len(lake.list("results")) == 1
+    # It lists, reads three files, writes one, deletes three, and looks once more.
+    assert kills == 9
+
+
+def test_two_processes_may_merge_at_once(new_lake: Callable[[], Lake]) -> None:
+    def before(step: int, lake: Lake) -> Callable[[int, str], None]:
+        return doing_at(step, lambda: merge_folder(lake, RESULT_FILES))
+
+    for lake, _ in at_every_step(new_lake, before):
+        is_whole(lake, 9)
+        merge_folder(lake, RESULT_FILES)
+        is_whole(lake, 9)
+        assert len(lake.list("results")) == 1
+
+
+def test_a_process_that_stops_while_others_merge_on_may_go_on(
+    new_lake: Callable[[], Lake],
+) -> None:
+    def before(step: int, lake: Lake) -> Callable[[int, str], None]:
+        def others() -> None:
+            merge_folder(lake, RESULT_FILES)
+            nights(lake, 2, first=3)
+            merge_folder(lake, RESULT_FILES)
+
+        return doing_at(step, others)
+
+    for lake, _ in at_every_step(new_lake, before):
+        is_whole(lake, 15 if find_results(lake, [job(14)]).num_rows else 9)
+        merge_folder(lake, RESULT_FILES)
+        is_whole(lake, 15 if find_results(lake, [job(14)]).num_rows else 9)
+
+
+def test_answers_may_be_written_while_files_are_merged(new_lake: Callable[[], Lake]) -> None:
+    def before(step: int, lake: Lake) -> Callable[[int, str], None]:
+        return doing_at(step, lambda: nights(lake, 1, first=3))
+
+    for lake, _ in at_every_step(new_lake, before):
+        nights(lake, 1, first=3)
+        is_whole(lake, 12)
+        merge_folder(lake, RESULT_FILES)
+        is_whole(lake, 12)
+        assert len(lake.list("results")) == 1
+
+
+def test_rows_may_be_read_at_any_step_of_a_merge(new_lake: Callable[[], Lake]) -> None:
+    for _ in at_every_step(new_lake, lambda step, lake: doing_at(step, lambda: is_whole(lake, 9))):
+        pass
+
+
+@pytest.mark.parametrize("read", [find_results, read_results, streamed], ids=lambda f: f.__name__)
+def test_files_may_be_merged_at_any_step_of_a_reader(
+    new_lake: Callable[[], Lake], read: Callable[..., Any]
+) -> None:
+    wanted = [job(number) for number in range(12)]
+    for step in itertools.count(1):
+        assert step < STEPS_MAX
+        lake = new_lake()
+        nights(lake, 4)
+        stepping = SteppingLake(lake, doing_at(step, lambda lake=lake: merge_answers(lake)))  # type: ignore[misc]
+        found = read(stepping, wanted) if read is find_results else read(stepping)
+        names = found if read is streamed else Counter(found.column("job_id").to_pylist())
+        assert names == Counter(wanted)
+        if stepping.steps < step:
+            break
+
+
+def test_a_listing_that_is_made_during_a_merge_may_lack_old_and_new_files(lake: Lake) -> None:
+    nights(lake, 2)
+
+    class TornLake(SteppingLake):
+        def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
+            before = super().sizes(prefix, deep=deep)
+            if self.steps == 1:
+                merge_answers(lake)
+                return {path: size for path, size in before.items() if lake.exists(path)}
+            return before
+
+    torn = TornLake(lake, lambda *_: None)
+    assert find_results(torn, [job(1)]).num_rows == 1
+
+
+def test_the_number_of_files_grows_with_the_logarithm_of_the_rows(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge, "SMALL_BYTES", 8_000)
+    counts = []
+    for number in range(30):
+        nights(lake, 3, first=3 * number)
+        merge_answers(lake)
+        counts.append(len(lake.list("results")))
+    assert max(counts) <= 4
+    assert read_results(lake).num_rows == 270
+    # Nothing new, nothing to do.
+    before = lake.list("results")
+    assert merge_answers(lake).inputs == 0
+    assert lake.list("results") == before
+
+
+def test_a_large_merge_is_cut_by_ranges_of_job_ids_and_a_look_up_opens_one(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge, "FILE_BYTES", 10_000)
+    nights(lake, 6)
+    sizes = sum(lake.sizes("results").values())
+    assert merge_answers(lake).files == len(lake.list("results")) == -(-sizes // 10_000) > 2
+    is_whole(lake, 18)
+    opened: list[str] = []
+    stepping = SteppingLake(lake, lambda _, name: opened.append(name))
+    assert find_results(stepping, [job(7)]).num_rows == 1
+    assert [name.split()[0] for name in opened] == ["list", "read", "list"]
+    # Killed between two of its files, it leaves the inputs.
+    for step in itertools.count(1):
+        fresh = Lake.open(f"{lake.url}-{step}")
+        nights(fresh, 2)
+        stepping = SteppingLake(fresh, killed_at(step))
+        try:
+            merge_folder(stepping, RESULT_FILES)
+        except KilledError:
+            is_whole(fresh, 6)
+            merge_folder(fresh, RESULT_FILES)
+            is_whole(fresh, 6)
+        else:
+            break
+
+
+def test_a_call_merges_a_bounded_number_of_bytes(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nights(lake, 10)
+    one = max(lake.sizes("results").values())
+    monkeypatch.setattr(merge, "AT_ONCE_BYTES", 4 * one)
+    assert merge_answers(lake).inputs == 4
+    is_whole(lake, 30)
+
+
+def test_a_file_that_cannot_be_read_stays_and_keeps_nothing_from_being_merged(lake: Lake) -> None:
+    nights(lake, 3)
+    lake.write_bytes("results/foreign.parquet", b"PAR1 and nothing else")
+    cut = lake.read_bytes(result_path(run(2)))[:-100]
+    lake.write_bytes(result_path(run(2)), cut)
+    done = merge_answers(lake)
+    assert set(done.damaged) == {"results/foreign.parquet", result_path(run(2))}
+    assert done.inputs == 2
+    assert lake.read_bytes(result_path(run(2))) == cut
+
+
+def test_files_of_earlier_versions_are_merged_into_the_present_one(lake: Lake) -> None:
+    rows = [row(1, "old", status="over_budget", count=None, reason="the budget of nodes ran out")]
+    table = pa.Table.from_pylist(rows, RESULTS).drop_columns(["reason_code", "value"])
+    lake.write_table(result_path("old"), table)
+    nights(lake, 2, first=1)
+    merge_answers(lake)
+    assert len(lake.list("results")) == 1
+    (found,) = find_results(lake, [job(1)]).to_pylist()
+    assert (found["reason_code"], found["value"]) == ("nodes", None)
+
+
+def test_rows_that_stand_twice_become_one_and_other_endings_stay(lake: Lake) -> None:
+    put(lake, "r1", row(1, "r1", status="over_budget", count=None), row(2, "r1"))
+    put(lake, "r2", row(1, "r2"), row(2, "r2"))
+    put(lake, "copy", row(1, "r2", kernel_ns=7))
+    merge_answers(lake)
+    rows = read_results(lake).select(["job_id", "run_id", "status"]).to_pylist()
+    assert [tuple(found.values()) for found in rows] == sorted(
+        [
+            (job(1), "r1", "over_budget"),
+            (job(1), "r2", "solved"),
+            (job(2), "r1", "solved"),
+            (job(2), "r2", "solved"),
+        ]
+    )
+
+
+def test_solutions_are_merged_and_long_lists_stay_with_their_run(lake: Lake) -> None:
+    for number in range(5):
+        put_solutions(lake, number, run(number))
+    put_solutions(lake, 9, run(9), count=4000)
+    deeper = f"solutions/{run(8)}/{job(8)}/000000000000-000000000001.parquet"
+    lake.write_bytes(deeper, b"of a job with many solutions")
+    large = replace(SOLUTION_FILES, alone_bytes=5_000)
+    assert merge_folder(lake, large).inputs == 5
+    assert solution_path(run(9)) in lake.list("solutions")
+    assert deeper in lake.list("solutions")
+    assert len(lake.list("solutions")) == 3
+    for number in range(5):
+        assert read_solutions(lake, job(number), run_id=run(number)) == [[number, 0], [number, 1]]
+    assert len(read_solutions(lake, job(9), run_id=run(9))) == 4000
+    opened: list[str] = []
+    stepping = SteppingLake(lake, lambda _, name: opened.append(name))
+    found = solutions_of(stepping, {job(1): run(1)})
+    assert found == {job(1): ["[1, 0]", "[1, 1]"]}
+    assert [name for name in opened if name.startswith("read")] == [
+        f"read {name}" for name in lake.list("solutions") if "merged-" in name
+    ]
