@@ -166,6 +166,8 @@ class Settings(BaseSettings):
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
     """An on-demand solve from which nothing was heard for this long is submitted again."""
 
+    runs_kept_days: float = Field(default=90.0, ge=0)
+    """The files of a run that ended this many days ago are deleted; its results stay."""
     flow_history_days: float = Field(default=90.0, ge=0)
     """Flow runs that ended so long ago are deleted from Prefect's server, with all that is theirs,
     when the next one begins; 0 keeps them for good."""

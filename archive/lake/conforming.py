@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
@@ -81,6 +82,17 @@ DERIVED = ("reason_code", "value_at_least", "value_at_most")
 """Columns that are derived where a file lacks them ..."""
 FROM = ("status", "reason")
 """... and the columns that this takes."""
+
+
+def shaped(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
+    """Bring what was read of a file, of any version, into the shape of a schema.
+
+    Raises DamagedFileError where that cannot be.
+    """
+    try:
+        return conform(upgraded(table, schema.names), schema, fill_missing=True)
+    except PermanentError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
 
 
 def columns_to_read(wanted: Sequence[str], there: Collection[str]) -> list[str]:

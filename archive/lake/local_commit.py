@@ -8,6 +8,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,6 +59,21 @@ class LocalFolder:
     def sync_deleted(self, path: str) -> None:
         """Bring onto the disk that a file is gone."""
         fsync((self._folder / path).parent)
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete a folder; of two processes that do so, one finds less."""
+        end = self._folder / last
+        for folder, folders, files in os.walk(self._folder / path, topdown=False):
+            for name in files:
+                if (file := Path(folder) / name) != end:
+                    file.unlink(missing_ok=True)
+            for name in folders:
+                with suppress(OSError):
+                    (Path(folder) / name).rmdir()
+        end.unlink(missing_ok=True)
+        with suppress(OSError):
+            # Unless a worker that is late has just written to it.
+            (self._folder / path).rmdir()
 
     def sweep(self, older_than_s: float) -> int:
         """Delete staged files of that age; return how many those were."""

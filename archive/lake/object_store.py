@@ -6,6 +6,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,15 @@ class Objects:
 
     def sync_deleted(self, path: str) -> None:
         """Do nothing: what is deleted there is gone."""
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete what a listing shows, as many objects as possible by one request."""
+        with os_errors():
+            listed = obstore.list(self._store, path, chunk_size=1000).collect()
+            names = [about["path"] for about in listed if about["path"] != last]
+            for some in (names, [last]):
+                with suppress(FileNotFoundError):
+                    obstore.delete(self._store, some)
 
     def sweep(self, older_than_s: float) -> int:  # noqa: ARG002
         """Find nothing: a half-written file is never seen."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.solvers.errors import PermanentError
 
 SCHEMES = ("file", "s3", "gs", "az")
@@ -83,3 +84,13 @@ def _of_folder(folder: Path) -> str:
         whose = "" if there == folder else f" in {there}"
         return f"cannot be read and written{whose} (permission denied)"
     return ""
+
+
+def check_path(path: str) -> str:
+    """Give a path inside a lake back. Raises PermanentError for any other."""
+    names = path.split("/")
+    if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
+        raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
+    if names[0] == STAGING:
+        raise PermanentError(f"{path!r} lies in the lake's staging folder")
+    return path

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.conforming import columns_to_read, conform, select, upgraded
+from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import check_rows, check_version, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
+from nightgrid.archive.lake.place import check_path
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ class Storage(Protocol):
 
     def sync_deleted(self, path: str) -> None:
         """Make sure that a file that was deleted stays so."""
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete a folder with all files under it, at the end the file `last`."""
 
     def sweep(self, older_than_s: float) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
@@ -163,7 +167,7 @@ class Lake:
         nothing is written, which is told. What `tables` and the two raise leaves no file behind.
         """
         fill = filled("a streamed file", tables, schema, metadata=metadata)
-        return self._commit(lambda: _check_path(path()), fill, new=True)
+        return self._commit(lambda: check_path(path()), fill, new=True)
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
         """Let `fill` write a file that can be made again.
@@ -186,7 +190,7 @@ class Lake:
 
         Raises MissingFileError when it does not exist.
         """
-        _check_path(path)
+        check_path(path)
         with storage_errors(path), self._fs.open_input_file(path) as source:
             return bytes(source.read())
 
@@ -261,7 +265,7 @@ class Lake:
     @contextmanager
     def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
         """Open one Parquet file; the checksums of its pages are compared as they are read."""
-        _check_path(path)
+        check_path(path)
         with (
             storage_errors(path),
             self._fs.open_input_file(path) as source,
@@ -296,11 +300,6 @@ class Lake:
         except DamagedFileError as error:
             raise DamagedFileError(f"{path} is damaged: {self._damage(path)}") from error
 
-    def rows_of(self, file: pq.ParquetFile, path: str, group: int, schema: pa.Schema) -> pa.Table:
-        """Read a row group of a file of this path that is open, as `read_table` does."""
-        there = columns_to_read(schema.names, file.schema_arrow.names)
-        return _as(file.read_row_group(group, columns=there), schema, path)
-
     def _damage(self, path: str) -> str:
         for name in self._parquet_files(path):
             try:
@@ -332,7 +331,7 @@ class Lake:
             if chosen == []:
                 return
             for batch in file.iter_batches(ROW_GROUP_ROWS, row_groups=chosen, columns=there):
-                yield _as(pa.Table.from_batches([batch]), wanted, path)
+                yield shaped(pa.Table.from_batches([batch]), wanted, path)
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""
@@ -354,7 +353,7 @@ class Lake:
 
     def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:
         if prefix:
-            _check_path(prefix)
+            check_path(prefix)
         selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=deep)
         with storage_errors(prefix or self.url):
             try:
@@ -374,7 +373,7 @@ class Lake:
 
         What is not `durable` may be there again after a power failure.
         """
-        _check_path(path)
+        check_path(path)
         with storage_errors(path):
             try:
                 self._fs.delete_file(path)
@@ -382,6 +381,12 @@ class Lake:
                 return
         if durable:
             self._storage.sync_deleted(path)
+
+    def delete_folder(self, path: str, *, last: str) -> None:
+        """Delete all files under a folder, at the end the one called `last`."""
+        check_path(path)
+        with storage_errors(path):
+            self._storage.delete_folder(path, last)
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
@@ -397,12 +402,12 @@ class Lake:
         durable: bool = True,
     ) -> bool:
         if isinstance(path, str):
-            _check_path(path)
+            check_path(path)
         with storage_errors(path if isinstance(path, str) else "a streamed file", writing=True):
             return self._storage.commit(path, fill, new=new, durable=durable)
 
     def _type(self, path: str) -> pafs.FileType:
-        _check_path(path)
+        check_path(path)
         with storage_errors(path):
             return self._fs.get_file_info(path).type
 
@@ -419,23 +424,6 @@ class Lake:
         with self.open_parquet(path) as file:
             there = columns_to_read(schema.names, file.schema_arrow.names)
             many = file.metadata.num_rows > SMALL_ROWS
-            table = _as(file.read(columns=there, use_threads=many), schema, path)
+            table = shaped(file.read(columns=there, use_threads=many), schema, path)
             check_rows(table, file.metadata.metadata, path)
         return table
-
-
-def _as(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
-    """Bring what was read of a file into the shape of a schema."""
-    try:
-        return conform(upgraded(table, schema.names), schema, fill_missing=True)
-    except PermanentError as error:
-        raise DamagedFileError(f"{path}: {error}") from error
-
-
-def _check_path(path: str) -> str:
-    names = path.split("/")
-    if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
-        raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")
-    if names[0] == STAGING:
-        raise PermanentError(f"{path!r} lies in the lake's staging folder")
-    return path

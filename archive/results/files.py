@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.conforming import columns_to_read, shaped
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
@@ -112,7 +113,9 @@ def rows_of_jobs(
                 keys = file.read_row_group(number, columns=[folder.key]).column(0)
                 is_one = pc.is_in(keys, value_set=wanted)
                 if pc.any(is_one).as_py():
-                    yield lake.rows_of(file, path, number, folder.schema).filter(is_one)
+                    there = columns_to_read(folder.schema.names, file.schema_arrow.names)
+                    rows = file.read_row_group(number, columns=there)
+                    yield shaped(rows, folder.schema, path).filter(is_one)
 
     def is_wanted(path: str) -> bool:
         if run_ids and digest_in(folder, path) is None:

@@ -29,6 +29,7 @@ from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, remains_of, take_up_run
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
+from nightgrid.workers.upkeep import tidy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +207,7 @@ def solve_count(
         raise stopped(settings, run_id, cancelled=True)
     if not has_plan(lake, run_id):
         planner.start(run_id)
+    tidy(lake, settings.workers.runs_kept_days)
     seen: list[Progress] = []
 
     def show(progress: Progress) -> None:

@@ -38,6 +38,7 @@ from nightgrid.flows.runs import (
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.processes import alone
+from nightgrid.workers.upkeep import tidy
 
 
 def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = plain) -> NightReport:
@@ -142,6 +143,7 @@ def work_steps(
         for work in games:
             work.finish(workers, watch)
             watch.on_report(work.report)
+    tidy(night.lake, night.workers.runs_kept_days)
     reports = tuple(work.report for work in games)
     figures = NightReport(games=reports, wall_seconds=time.monotonic() - ahead.begun_s)
     if figures.failed:

@@ -7,7 +7,7 @@ message on the queue `interactive` is only what gets it worked soon.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -326,12 +326,17 @@ def _look(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
     """Read the result row of a job, of a task or of a run, or None."""
-    rows = find_results(lake, [job_id]).to_pylist()
-    if not rows:
-        return None
-    row: dict[str, Any] = rows[0]
-    row["count"] = None if row["count"] is None else int(row["count"])
-    return row
+    return find_rows(lake, [job_id]).get(job_id)
+
+
+def find_rows(lake: Lake, job_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Read the result rows of jobs that have one, by job, in one look at the lake."""
+    if not job_ids:
+        return {}
+    rows = find_results(lake, job_ids).to_pylist()
+    for row in rows:
+        row["count"] = None if row["count"] is None else int(row["count"])
+    return {row["job_id"]: row for row in rows}
 
 
 def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:

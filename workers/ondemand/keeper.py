@@ -12,11 +12,13 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from typing import Any
 
 import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, URGENT, Watch, traffic
@@ -25,7 +27,7 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.cancelling import drop_left_states, end_cancelled
-from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, send
+from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
     delete_record,
@@ -39,11 +41,14 @@ from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.upkeep import prune_runs
 
 log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
 RUNS_AT_ONCE = 4
+MERGE_SECONDS = 30.0
+"""How often small files of answers are merged."""
 SWEEP_SECONDS = 3600.0
 """How often half-written files of killed writers are deleted."""
 RUN_PAUSE_SECONDS = 30.0
@@ -79,6 +84,7 @@ class Keeper:
         self._drivers: dict[str, threading.Thread] = {}
         self._not_before: dict[str, float] = {}
         self._sweep_at = 0.0
+        self._merge_at = time.monotonic() + MERGE_SECONDS
 
     def run(self, stop: threading.Event) -> None:
         """Look about once a second until told to stop."""
@@ -90,15 +96,16 @@ class Keeper:
                 log.warning("keeper waits", error=str(error))
 
     def sweep(self) -> None:
-        """Delete what killed writers left half-written, and states that are not wanted.
-
-        Nothing, if that was done a short while ago.
-        """
+        """Delete what killed writers and old runs left, and merge answers, each at its time."""
         now = time.monotonic()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
             self._lake.sweep_staging()
             drop_left_states(self._lake)
+            prune_runs(self._lake, self._settings.runs_kept_days)
+        if now >= self._merge_at:
+            self._merge_at = now + MERGE_SECONDS
+            merge_answers(self._lake)
 
     def look(self) -> None:
         """Look once at every open job. What one of them fails on costs no other."""
@@ -118,9 +125,10 @@ class Keeper:
         # A job that was sent again after its last worker began waits for its message, too.
         waiting = [r.job_id for r in records if r.run_id is None and not self._has_begun(r)]
         gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
+        rows = find_rows(self._lake, [record.job_id for record in records if not record.run_id])
         for record in records:
             try:
-                self._look_at(record, gone)
+                self._look_at(record, rows.get(record.job_id), gone)
             except redis.RedisError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on
@@ -132,12 +140,11 @@ class Keeper:
             0 if sent is None else sent.attempts
         )
 
-    def _look_at(self, record: Record, gone: set[str]) -> None:
+    def _look_at(self, record: Record, row: dict[str, Any] | None, gone: set[str]) -> None:
         job, run_id = record.job_id, record.run_id
         if run_id is not None:
             self._look_at_run(record, run_id)
             return
-        row = find_row(self._lake, job)
         if row is not None and ends(row, record):
             delete_record(self._lake, job)
         elif job in gone or self._is_lost(record):

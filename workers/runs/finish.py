@@ -26,7 +26,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
-from nightgrid.workers.runs.manifest import Run, folder, open_run, read_done, segment_path
+from nightgrid.workers.runs.manifest import Run, done_path, open_run, read_done, segment_path
 from nightgrid.workers.runs.plan.costs import Lesson
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.stages import CARRIED
@@ -80,7 +80,7 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         "results": result_path if written else None,
         "solutions": solution_path if solved else None,
     }
-    write_json(lake, f"{folder(run_id)}/DONE.json", done)
+    write_json(lake, done_path(run_id), done)
     return done
 
 

@@ -301,7 +301,12 @@ def places(paths: Iterable[str]) -> list[Place]:
 
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a finished run ended, or None while it is not finished."""
-    return read_json(lake, f"{folder(run_id)}/DONE.json")
+    return read_json(lake, done_path(run_id))
+
+
+def done_path(run_id: str) -> str:
+    """Name the file that says that a run is finished."""
+    return f"{folder(run_id)}/DONE.json"
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[Place, pa.Array]:

@@ -142,10 +142,10 @@ def test_what_one_job_fails_on_costs_no_other(lake, settings, mailbox, keeper, m
     del mailbox[:]
     look_at = Keeper._look_at
 
-    def failing(self, record, gone):
+    def failing(self, record, row, gone):
         if record.job_id == jobs[0]:
             raise KeyError("surprise")
-        look_at(self, record, gone)
+        look_at(self, record, row, gone)
 
     monkeypatch.setattr(Keeper, "_look_at", failing)
     look_until(keeper, lambda: len(mailbox) == 2)

@@ -151,7 +151,7 @@ def test_a_malformed_job_id_is_refused(lake, job):
 def test_what_fails_around_a_puzzle_counts_no_attempt(lake, settings, mailbox, monkeypatch):
     job = submit(lake, PLAIN, COUNT, settings=settings)
     with monkeypatch.context() as patch:
-        patch.setattr(Lake, "write_table", _disk_is_full)
+        patch.setattr(Lake, "create_table", _disk_is_full)
         for _ in range(settings.attempts_max + 1):
             with pytest.raises(TransientError, match="No space left"):
                 solve_message(lake, mailbox[0], settings, "w")

@@ -1,0 +1,127 @@
+"""Upkeep: answers are merged, runs that ended long ago are deleted, and no answer is lost by it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+
+import pytest
+import toy_game as toy
+from obstore.store import MemoryStore
+
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import read_results
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.manifest import has_run, read_done
+from nightgrid.workers.runs.notes import remains_of
+from nightgrid.workers.upkeep import KEPT_PATH, prune_runs, tidy
+from tests.archive.merging.stepping import KilledError
+from tests.workers.conftest import plan, quick_settings
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+LATER = dt.datetime.now(dt.UTC) + dt.timedelta(days=31)
+
+
+@pytest.fixture(params=["folder", "object store"])
+def lake(request, tmp_path, monkeypatch):
+    if request.param == "folder":
+        return Lake.open(str(tmp_path / "lake"))
+    store = MemoryStore()
+    monkeypatch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
+    return Lake.open("s3://bucket")
+
+
+def boards(first, count):
+    numbers = range(first, first + count)
+    return puzzles_table(toy.TOY, [toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in numbers])
+
+
+def work(lake, settings, first=0):
+    run_id = plan(lake, boards(first, 2))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    return run_id
+
+
+def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_path):
+    settings = quick_settings(tmp_path)
+    old = work(lake, settings)
+    assert prune_runs(lake, kept_days=30) == 0
+    assert prune_runs(lake, kept_days=30, now=LATER - dt.timedelta(days=2)) == 0
+    begun = plan(lake, boards(10, 2))
+    before = read_results(lake)
+    assert prune_runs(lake, kept_days=30, now=LATER) == 1
+    assert not [path for path in lake.list("runs") if old in path]
+    assert lake.folders("runs") == [f"runs/run={begun}"]
+    assert read_json(lake, KEPT_PATH) == {}
+    assert read_results(lake).equals(before)
+    assert not remains_of(lake, begun).finished
+    # What is answered stays answered.
+    assert read_done(lake, plan(lake, boards(0, 2))) is None
+    assert remains_of(lake, plan(lake, boards(0, 2))).jobs == 0
+
+
+def test_the_ends_of_runs_are_read_once(lake, tmp_path, monkeypatch):
+    settings = quick_settings(tmp_path)
+    run_id = work(lake, settings)
+    prune_runs(lake, kept_days=30)
+    assert list(read_json(lake, KEPT_PATH)) == [run_id]
+    monkeypatch.setattr("nightgrid.workers.upkeep.read_done", None)
+    assert prune_runs(lake, kept_days=30) == 0
+
+
+def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
+    settings = quick_settings(tmp_path)
+    for step in itertools.count(1):
+        lake = Lake.open(str(tmp_path / f"lake{step}"))
+        run_id = work(lake, settings)
+        before = read_results(lake)
+        with monkeypatch.context() as patch:
+            patch.setattr("pathlib.Path.unlink", killing(step, "unlink"))
+            try:
+                prune_runs(lake, kept_days=30, now=LATER)
+            except KilledError:
+                assert read_done(lake, run_id) is not None
+            else:
+                break
+        assert prune_runs(lake, kept_days=30, now=LATER) == 1
+        assert not has_run(lake, run_id)
+        assert lake.folders("runs") == []
+        assert read_results(lake).equals(before)
+    assert step > 4
+
+
+def killing(step, name):
+    from pathlib import Path
+
+    call, counter = getattr(Path, name), itertools.count(1)
+
+    def killed(self, *given, **named):
+        if "runs" in self.parts and next(counter) == step:
+            raise KilledError(str(self))
+        return call(self, *given, **named)
+
+    return killed
+
+
+def test_upkeep_merges_and_leaves_what_fails_to_the_next_call(lake, tmp_path, monkeypatch):
+    settings = quick_settings(tmp_path)
+    for first in (0, 2, 4):
+        work(lake, settings, first)
+    before = read_results(lake)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "delete", _fails)
+        tidy(lake, 30.0)
+    assert read_results(lake).equals(before)
+    tidy(lake, 30.0)
+    assert len(lake.list("results")) == 1
+    assert read_results(lake).equals(before)
+
+
+def _fails(*_, **__):
+    from nightgrid.solvers.errors import TransientError
+
+    raise TransientError("results: the lake failed: Connection reset")

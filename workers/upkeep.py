@@ -1,0 +1,59 @@
+"""Upkeep of a lake: small files of answers are merged, and runs that ended long ago are deleted."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.files import merge_answers
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.manifest import done_path, read_done
+
+log = get_logger("nightgrid.upkeep")
+
+RUNS = "runs"
+KEPT_PATH = "runs/kept.json"
+"""When the runs that are kept have ended, as far as was looked: it spares a look at each."""
+_RUN = f"{RUNS}/run="
+
+
+def tidy(lake: Lake, runs_kept_days: float) -> None:
+    """Merge answers, and delete runs that ended more than `runs_kept_days` ago.
+
+    What fails is left to the next call, and logged.
+    """
+    try:
+        damaged = merge_answers(lake).damaged
+        if damaged:
+            log.warning("files left out of merging", damaged=list(damaged))
+        prune_runs(lake, runs_kept_days)
+    except NightgridError as error:
+        log.warning("upkeep waits", error=str(error))
+
+
+def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> int:
+    """Delete the files of runs that ended more than `kept_days` ago; return how many runs.
+
+    Their results stay: a run that has ended is needed to make results anew that are lost, and by
+    `count` to say that it was finished before. A run that has not ended stays. Killed anywhere, it
+    leaves a run that has ended or nothing of it.
+    """
+    now = now or dt.datetime.now(dt.UTC)
+    there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
+    told = read_json(lake, KEPT_PATH) or {}
+    ended = {run_id: when for run_id, when in told.items() if run_id in there}
+    for run_id in sorted(there.difference(ended)):
+        done = read_done(lake, run_id)
+        if done is not None:
+            ended[run_id] = str(done["finished_at"])
+    before = now - dt.timedelta(days=kept_days)
+    old = sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
+    for run_id in old:
+        # Until nothing else is left of it, the run is one that has ended.
+        lake.delete_folder(f"{_RUN}{run_id}", last=done_path(run_id))
+        del ended[run_id]
+    if ended != told:
+        write_json(lake, KEPT_PATH, ended, durable=False)
+    return len(old)
