@@ -21,7 +21,7 @@ from typing import Any
 from unittest.mock import patch
 
 import nightgrid
-from docs import bad_inputs
+from docs import bad_inputs, bombs
 from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
@@ -182,6 +182,7 @@ PAGES = {
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
     DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
+    DOCS / "reference/bombs.md": bombs.markdown,
     DOCS / "reference/python.md": public_names,
 }
 

@@ -25,7 +25,7 @@ CONFIG_NAME = "nightgrid.toml"
 NO_CONFIG = os.devnull
 """What NIGHTGRID_CONFIG says where no file is to be read: child processes have every setting in
 their environment."""
-CONFIG_MAX_BYTES = 1024**2
+CONFIG_MAX_BYTES = 64 * 1024
 _NO_SETTINGS = frozenset({"CONFIG", "TRACEBACK", "ARCHIVE", "WORKER_ID"})
 """Variables with the prefix that are no settings: this module's, the command line's, the tests' and
 the workers'."""
@@ -68,13 +68,19 @@ def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str,
     try:
         with path.open("rb") as file:
             data = file.read(CONFIG_MAX_BYTES + 1)
+        if len(data) > CONFIG_MAX_BYTES:
+            raise PermanentError(f"{path} is larger than {CONFIG_MAX_BYTES:,} bytes")
         given = tomllib.loads(data.decode())
     except OSError as error:
         raise PermanentError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise PermanentError(f"{path}: byte {error.start} is not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise PermanentError(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise PermanentError(f"{path}: lists or tables are nested too deeply") from error
+    except ValueError as error:
+        # A number of thousands of digits is Python's own error.
+        why = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number is too long"
+        raise PermanentError(f"{path} is not TOML: {why}") from error
     for name, value in given.items():
         if name not in fields:
             raise PermanentError(f"{path}: {name!r:.60} is no setting{_nearest(name, fields)}")

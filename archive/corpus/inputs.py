@@ -6,6 +6,7 @@ The inputs name the corpus: the same contents under the same names are the same 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.games import archive_plug, game_found_in, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.tables import CORPUS_INPUTS
+from nightgrid.archive.parquet_sizes import OversizeError, check_row_group
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
@@ -90,6 +92,11 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
     if kind == "payloads":
         return _payloads(spec, base, paths, game)
     return _parquet(spec, base, paths, game)
+
+
+def columns_to_read(game: str, schema: pa.Schema) -> list[str]:
+    """Name the columns of a Parquet file of puzzles that are read."""
+    return [*needed_columns(game), *sorted(DERIVED & set(schema.names))]
 
 
 def needed_columns(game: str) -> tuple[str, ...]:
@@ -182,6 +189,8 @@ def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inpu
             with open_parquet(path) as file:
                 _game_of_columns(path, file.schema_arrow, told)
                 groups = [*range(file.metadata.num_row_groups)]
+                if len(paths) == len(groups) == 1:
+                    check_sizes(path, file, 0, columns_to_read(told, file.schema_arrow))
         except DamagedFileError:
             if len(paths) == 1:
                 raise
@@ -237,8 +246,27 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     Raises DamagedFileError when it is none, PermanentError when the system does not let us.
     """
     try:
-        return pq.ParquetFile(path)
+        file = pq.ParquetFile(path)
+        # Texts that repeat stay one text each, however often they stand there.
+        repeated = _texts(file)
+        return pq.ParquetFile(path, read_dictionary=repeated) if repeated else file
     except (pa.ArrowException, OSError) as error:
+        raise unreadable(path, error) from error
+
+
+def _texts(file: pq.ParquetFile) -> list[str]:
+    leaves = [file.schema.column(i) for i in range(len(file.schema))]
+    return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+
+
+def check_sizes(path: Path, file: pq.ParquetFile, group: int, columns: Collection[str]) -> None:
+    """Raise DamagedFileError for a row group that would take more memory than it may."""
+    try:
+        with path.open("rb") as stream:
+            check_row_group(stream, file.metadata, group, columns)
+    except OversizeError as error:
+        raise DamagedFileError(f"{path.name}: {error}") from error
+    except OSError as error:
         raise unreadable(path, error) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,10 +17,13 @@ from nightgrid.archive.corpus.inputs import (
     DERIVED,
     DamagedFileError,
     check_same,
+    check_sizes,
+    columns_to_read,
     needed_columns,
     open_parquet,
     unreadable,
 )
+from nightgrid.archive.corpus.row_sizes import bounded
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.payloads.envelopes import fault_of
@@ -61,10 +65,12 @@ def read_parquet(
                 meta = file.metadata
                 at = sum(meta.row_group(i).num_rows for i in range(group))
                 end = at + meta.row_group(group).num_rows
-                has = set(file.schema_arrow.names)
-                wanted = [*needed_columns(game.name), *sorted(DERIVED & has)]
-                for batch in _batches(file, path, group, wanted):
-                    for item in _items(game, path, batch):
+                wanted = columns_to_read(game.name, file.schema_arrow)
+                check_sizes(path, file, group, wanted)
+                batches = _batches(file, path, group, wanted)
+                for piece in itertools.chain.from_iterable(map(bounded, batches)):
+                    items = [piece] if isinstance(piece, Fault) else _items(game, path, piece)
+                    for item in items:
                         yield CorpusRow(source=about["source"], source_row=at, item=item)
                         at += 1
         except DamagedFileError as error:

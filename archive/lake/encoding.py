@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
+from nightgrid.archive.parquet_sizes import OversizeError, check_footer
 from nightgrid.solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
@@ -121,8 +122,17 @@ def check_declared(schema: pa.Schema, path: str) -> None:
         )
 
 
-def check_version(metadata: Mapping[bytes, bytes] | None, path: str) -> None:
-    """Raise NewerSchemaError for a file that a later version of this program has written."""
+def check_file(file: pq.ParquetFile, file_bytes: int, path: str) -> None:
+    """Look at the footer of a file of the lake before it is read.
+
+    Raises NewerSchemaError for a file that a later version of this program has written,
+    DamagedFileError for one that says it has far more values than its bytes can tell.
+    """
+    try:
+        check_footer(file.metadata, file_bytes)
+    except OversizeError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
+    metadata = file.schema_arrow.metadata
     text = (metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
     if text.isdigit() and int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(

@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
-from nightgrid.archive.lake.encoding import check_rows, check_version, filled
+from nightgrid.archive.lake.encoding import check_file, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.archive.lake.place import check_path
@@ -271,7 +271,7 @@ class Lake:
             self._fs.open_input_file(path) as source,
             pq.ParquetFile(source, page_checksum_verification=True) as file,
         ):
-            check_version(file.schema_arrow.metadata, path)
+            check_file(file, source.size(), path)
             yield file
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:

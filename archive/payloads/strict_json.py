@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 
 MAX_DIGITS = 20
 """Longer integers are refused: no number of any payload comes near, and reading them is slow."""
+MAX_MEMBERS = 10_000
+"""Members of the top object that are read: a payload has about ten, a table of boards hundreds."""
 MAX_SHOWN = 40
 """Characters of a foreign text that a message or a place repeats."""
 
@@ -62,7 +65,14 @@ def read_members(data: bytes) -> Iterator[Member]:
         return
     at = _after_space(text, at + 1)
     if text[at : at + 1] != "}":
-        while True:
+        for number in itertools.count():
+            if number == MAX_MEMBERS:
+                yield _whole(
+                    "too-many-levels",
+                    _position(text, at),
+                    f"expected at most {MAX_MEMBERS:,} members",
+                )
+                return
             step = _member(text, at)
             yield step[0]
             if step[1] is None:

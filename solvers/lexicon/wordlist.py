@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import itertools
 import math
 import re
+from collections.abc import Iterator
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import CERTAIN_CENTIZIPF, UNKNOWN_CENTIZIPF
 from nightgrid.solvers.lexicon.spelling import normal_form, not_on_boards
 
 WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
+WORDS_MAX = 4_000_000
+"""Words that a list may have, equal ones included; they take some 200 bytes each."""
+LINE_MAX_BYTES = 1_000
+"""The longest words of any language have some 200 letters."""
 COMMENT = "#"
 
 NUMBER_BEGINS = "0123456789+-.#"
@@ -37,10 +45,12 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
     """
     words: list[str] = []
     counts: list[float] = []
-    for number, raw in enumerate(_text(data, name).split("\n"), 1):
+    for number, raw in _lines(data, name):
         line = raw.strip()
         if not line or line.startswith(COMMENT):
             continue
+        if len(words) == WORDS_MAX:
+            raise PermanentError(f"word list {name} has more than {WORDS_MAX:,} words")
         written, count = _parse(line, f"word list {name}, line {number}")
         word = normal_form(written)
         odd = not_on_boards(word)
@@ -57,16 +67,26 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
     return [(word, _centizipf(count, total)) for word, count in zip(words, counts, strict=True)]
 
 
-def _text(data: bytes, name: str) -> str:
+def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
+    """Decode line after line: the text as a whole could take four times its bytes."""
     if len(data) > WORD_LIST_MAX_BYTES:
         raise PermanentError(f"word list {name}: more than {WORD_LIST_MAX_BYTES} bytes")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise PermanentError(
-            f"word list {name}, line {line}: byte {data[error.start]:#04x} is not UTF-8"
-        ) from error
+    stream = io.BytesIO(data.removeprefix(codecs.BOM_UTF8))
+    for number in itertools.count(1):
+        line = stream.readline(LINE_MAX_BYTES + 1)
+        if not line:
+            return
+        if len(line) > LINE_MAX_BYTES:
+            raise PermanentError(
+                f"word list {name}, line {number}: longer than {LINE_MAX_BYTES:,} bytes; expected "
+                "one word or phrase a line"
+            )
+        try:
+            yield number, line.decode()
+        except UnicodeDecodeError as error:
+            raise PermanentError(
+                f"word list {name}, line {number}: byte {line[error.start]:#04x} is not UTF-8"
+            ) from error
 
 
 def _parse(line: str, place: str) -> tuple[str, float]:

@@ -121,3 +121,14 @@ def test_a_list_beyond_the_bound_is_refused(monkeypatch):
     monkeypatch.setattr("nightgrid.solvers.lexicon.wordlist.WORD_LIST_MAX_BYTES", 8)
     assert words("one\ntwo\n") == ["ONE", "TWO"]
     assert refusal(b"one\ntwo\nx") == "word list my.txt: more than 8 bytes"
+
+
+def test_a_list_of_too_many_words_or_a_line_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr("nightgrid.solvers.lexicon.wordlist.WORDS_MAX", 2)
+    assert len(read_word_list(b"# c\na\nb\n", "w")) == 2
+    with pytest.raises(PermanentError, match=r"^word list w has more than 2 words$"):
+        read_word_list(b"a\nb\nc\n", "w")
+    monkeypatch.setattr("nightgrid.solvers.lexicon.wordlist.LINE_MAX_BYTES", 5)
+    assert len(read_word_list(b"a\nbcde\n", "w")) == 2
+    with pytest.raises(PermanentError, match="line 2: longer than 5 bytes; expected one word"):
+        read_word_list(b"a\nbcdef\n", "w")

@@ -1,0 +1,264 @@
+"""Inputs that would take far more memory than they have bytes: what each door says of them.
+
+The tests write FILES into a folder (FOLDER) and run every row there, in a process that may take
+LIMIT_MB more than a command that has loaded its modules, where a row names no other bound.
+`make docs` writes docs/reference/bombs.md from the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LIMIT_MB = 512
+MB = 2**20
+_NAMES = ("cell_row", "cell_col", "cell_region", "region_type", "region_target")
+_BOARD = (*_NAMES, "domino_a", "domino_b")
+_VALUES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bomb:
+    """A row of the table."""
+
+    what: str
+    words: tuple[str, ...]
+    says: str
+    code: int = 3
+    env: Mapping[str, str] = field(default_factory=dict)
+    limit_mb: int = LIMIT_MB
+    told: bool = False
+    """Whether lines of progress come before the sentence."""
+
+
+def _tables(folder: Path) -> None:
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def write(name: str, columns: Mapping[str, pa.Array], **options: object) -> bytes:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(dict(columns)), path, compression="zstd", **options)
+        return path.read_bytes()
+
+    one = pa.ListArray.from_arrays(pa.array([0, _VALUES], pa.int32()), np.zeros(_VALUES, np.uint8))
+    data = write("list.parquet", dict.fromkeys(_BOARD, one))
+    # The footer of this one says that it has ten values.
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    said = _varint(_VALUES)
+    told = data[footer:].replace(said, _varint(10, len(said)))
+    (folder / "lying.parquet").write_bytes(data[:footer] + told)
+    empty = pa.ListArray.from_arrays(np.zeros(_VALUES + 1, np.int32), pa.array([], pa.int32()))
+    write("rows.parquet", dict.fromkeys(_BOARD, empty), row_group_size=_VALUES)
+    boards = dict.fromkeys(_BOARD, pa.array([[0]] * 2_000, pa.list_(pa.int32())))
+    text = pa.DictionaryArray.from_arrays(np.zeros(2_000, np.int32), pa.array(["x" * MB]))
+    write("texts.parquet", {**boards, "puzzle_id": text}, store_schema=False)
+    write(
+        "prefixes.parquet",
+        {**boards, "puzzle_id": pa.array(["x" * 400_000] * 2_000)},
+        use_dictionary=False,
+        column_encoding={"puzzle_id": "DELTA_BYTE_ARRAY"},
+        data_page_size=2**30,
+        write_statistics=False,
+    )
+    rows = pa.DictionaryArray.from_arrays(np.zeros(_VALUES, np.int8), pa.array(["pips"]))
+    names = ("job_id", "puzzle_id", "game", "ask", "rules", "lexicon_id", "status", "run_id")
+    for name in ("lake/results/x.parquet", "lake/puzzles/game=pips/x.parquet"):
+        write(name, dict.fromkeys(names, rows), store_schema=False)
+
+
+def _varint(value: int, width: int = 0) -> bytes:
+    """Write a number as Thrift does, in `width` bytes at least."""
+    rest, found = value << 1, bytearray()
+    while rest > 0x7F or len(found) + 1 < width:
+        found.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes([*found, rest])
+
+
+def _nightly(folder: Path) -> None:
+    (folder / "source").mkdir()
+    (folder / "source/2026-01-02.json").write_bytes(b'{"easy": ' + b"[" * 3 * MB)
+
+
+TEXTS: dict[str, Callable[[], bytes]] = {
+    "deep.json": lambda: b'{"easy": ' + b"[" * MB,
+    "number.json": lambda: b'{"dominoes": ' + b"9" * 15 * MB + b"}",
+    "lists.json": lambda: b'{"dominoes": [' + b"[]," * MB + b'[]], "regions": []}',
+    "members.json": lambda: b"{" + b",".join(b'"k%d":1' % i for i in range(MB)) + b"}",
+    "string.json": lambda: b'{"board": ["' + b"a" * 15 * MB + b'"]}',
+    "open.json": lambda: b'{"board": ["' + b"a" * 15 * MB,
+    "large.json": lambda: b" " * 17 * MB,
+    "line.txt": lambda: b"a" * 40 * MB,
+    "ligatures.txt": lambda: "\ufdfa".encode() * 10 * MB,
+    "large.txt": lambda: b"a" * 129 * MB,
+    "deep.toml": lambda: b"lake = " + b"[" * 60_000,
+    "number.toml": lambda: b"batch_processes = " + b"9" * 60_000,
+    "large.toml": lambda: b"# more\n" * MB,
+}
+
+
+def write(folder: Path) -> None:
+    """Write every file that the rows name."""
+    for name, made in TEXTS.items():
+        (folder / name).write_bytes(made())
+    _tables(folder)
+    _nightly(folder)
+
+
+_COUNT = ("--game", "pips", "--lake", "FOLDER/new", "--inline", "--no-prefect")
+_BOARD_OF = ("solve", "--sides", "TAP,ERD,NIL,YCO", "--lexicon")
+ROWS = (
+    Bomb(
+        what="JSON: a million lists in one another",
+        words=("solve", "deep.json"),
+        says="easy: lists and objects are nested too deeply (in deep.json)",
+    ),
+    Bomb(
+        what="JSON: a number of 15,000,000 digits",
+        words=("show", "number.json"),
+        says="dominoes: expected at most 20 digits, got 15728640 (in number.json)",
+    ),
+    Bomb(
+        what="JSON: a million empty lists",
+        words=("solve", "lists.json"),
+        says="dominoes: expected at most 32768 items, got 1048577 (in lists.json)",
+    ),
+    Bomb(
+        what="JSON: a million members",
+        words=("solve", "members.json"),
+        says="line 1, column 98892: expected at most 10,000 members (in members.json)",
+    ),
+    Bomb(
+        what="JSON: a text of 15 MiB",
+        words=("submit", "string.json", "--lake", "FOLDER/new"),
+        says="board: 1 x 15728640 cells; expected at most 65536 cells (in string.json)",
+    ),
+    Bomb(
+        what="JSON: a text without an end",
+        words=("solve", "open.json"),
+        says="board: the text ends before the value does (in open.json)",
+    ),
+    Bomb(
+        what="a payload of 17 MiB",
+        words=("solve", "large.json"),
+        says="large.json is larger than 16,777,216 bytes",
+    ),
+    Bomb(
+        what="a payload that never ends",
+        words=("solve", "/dev/zero"),
+        says="/dev/zero is larger than 16,777,216 bytes",
+    ),
+    Bomb(
+        what="a word list of one line",
+        words=(*_BOARD_OF, "line.txt"),
+        says="word list line.txt, line 1: longer than 1,000 bytes; expected one word or phrase a "
+        "line",
+    ),
+    Bomb(
+        what="a word list of letters that become eighteen",
+        words=(*_BOARD_OF, "ligatures.txt"),
+        says="word list ligatures.txt, line 1: longer than 1,000 bytes; expected one word or "
+        "phrase a line",
+    ),
+    Bomb(
+        what="a word list of 129 MiB",
+        words=(*_BOARD_OF, "large.txt"),
+        says="word list large.txt: more than 134217728 bytes",
+    ),
+    Bomb(
+        what="a word list that never ends",
+        words=(*_BOARD_OF, "/dev/zero"),
+        says="word list /dev/zero: more than 134217728 bytes",
+    ),
+    Bomb(
+        what="settings: 60,000 lists in one another",
+        words=("status",),
+        env={"NIGHTGRID_CONFIG": "FOLDER/deep.toml"},
+        says="FOLDER/deep.toml: lists or tables are nested too deeply",
+    ),
+    Bomb(
+        what="settings: a number of 60,000 digits",
+        words=("status",),
+        env={"NIGHTGRID_CONFIG": "FOLDER/number.toml"},
+        says="FOLDER/number.toml is not TOML: a number is too long",
+    ),
+    Bomb(
+        what="settings of 7 MiB",
+        words=("status",),
+        env={"NIGHTGRID_CONFIG": "FOLDER/large.toml"},
+        says="FOLDER/large.toml is larger than 65,536 bytes",
+    ),
+    Bomb(
+        what="Parquet: 7,000,000 values in 3 KB",
+        words=("count", "list.parquet", *_COUNT),
+        told=True,
+        says="list.parquet: 7,000,000 values are said to be in 672 bytes; expected at most 64 for "
+        "each byte",
+    ),
+    Bomb(
+        what="Parquet: the same, with a footer that says ten",
+        words=("count", "lying.parquet", *_COUNT),
+        told=True,
+        says="lying.parquet: 7,000,000 values are said to be in 672 bytes; expected at most 64 "
+        "for each byte",
+    ),
+    Bomb(
+        what="Parquet: a million rows of empty lists",
+        words=("count", "rows.parquet", *_COUNT),
+        told=True,
+        says="rows.parquet: 7,000,000 values are said to be in 18,011 bytes; expected at most 64 "
+        "for each byte",
+    ),
+    Bomb(
+        what="Parquet: 2,000 times one text of 1 MiB",
+        words=("count", "texts.parquet", *_COUNT),
+        told=True,
+        says="corpus 'texts.parquet' holds no sound puzzle of pips; what broke a rule (2,000) is "
+        "in FOLDER/new/corpora/dfad2635e424747bea046f0adf4f2dec/quarantine",
+    ),
+    Bomb(
+        what="Parquet: texts stored by what differs from the one before",
+        words=("count", "prefixes.parquet", *_COUNT),
+        told=True,
+        says="prefixes.parquet: the texts of puzzle_id are stored as what differs from the one "
+        "before, so that their lengths show too late; expected another encoding",
+    ),
+    Bomb(
+        what="Parquet in a lake: 8,000,000 values in 25 KB",
+        words=("count", "lake", "--lake", "FOLDER/lake", "--inline", "--no-prefect"),
+        told=True,
+        says="puzzles/game=pips/x.parquet: 8,000,000 values are said to be in 24,827 bytes; "
+        "expected at most 64 for each byte",
+    ),
+    Bomb(
+        what="a generator of 10^10 boards",
+        words=("count", "pips:n=10000000000", *_COUNT),
+        told=True,
+        says="generator spec: n is '10000000000'; expected a number from 1 to 1,000,000,000",
+    ),
+    Bomb(
+        what="a source: a payload of three million lists in one another",
+        words=(
+            *("nightly", "--source", "source", "--lake", "FOLDER/new"),
+            *("--inline", "--no-prefect"),
+        ),
+        code=1,
+        limit_mb=3_072,  # DuckDB sets aside room for its threads.
+        told=True,
+        says="pips: source: all payloads are in quarantine; the lake has no pips board",
+    ),
+)
+
+
+def markdown() -> str:
+    """Write the table for people."""
+    lines = ["| input | command | exit code | sentence |", "|---|---|---|---|"]
+    for row in ROWS:
+        env = "".join(f"{name}={value} " for name, value in row.env.items())
+        typed = f"`{env}nightgrid {' '.join(row.words)}`"
+        cells = (row.what, typed, str(row.code), row.says)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,109 @@
+"""What a Parquet file says of its sizes is looked at before it is read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nightgrid.archive import parquet_sizes
+from nightgrid.archive.parquet_sizes import (
+    OversizeError,
+    check_footer,
+    check_row_group,
+)
+
+ZEROS = pa.table({"a": np.zeros(1000, np.int32), "b": np.zeros(1000, np.int32)})
+NOISE = pa.table({"a": np.random.default_rng(7).integers(0, 2**31, 1000)})
+
+
+def _file(table: pa.Table, **options: Any) -> io.BytesIO:
+    stream = io.BytesIO()
+    pq.write_table(table, stream, **options)
+    return stream
+
+
+def _check(stream: io.BytesIO, columns: str = "ab") -> None:
+    check_row_group(stream, pq.ParquetFile(stream).metadata, 0, set(columns))
+
+
+def _refusal(check: Callable[[], None]) -> str:
+    with pytest.raises(OversizeError) as refusal:
+        check()
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_values_are_counted_page_by_page(
+    monkeypatch: pytest.MonkeyPatch, version: str, dictionary: bool
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "ANY_VALUES", 1)
+    stream = _file(
+        ZEROS,
+        data_page_version=version,
+        use_dictionary=dictionary,
+        data_page_size=100,
+        write_batch_size=10,
+        compression="zstd",
+    )
+    metadata = pq.ParquetFile(stream).metadata
+    stored = sum(metadata.row_group(0).column(i).total_compressed_size for i in range(2))
+    monkeypatch.setattr(parquet_sizes, "VALUES_PER_BYTE", 0)
+    assert _refusal(lambda: _check(stream)) == (
+        f"2,000 values are said to be in {stored:,} bytes; expected at most 0 for each byte"
+    )
+    assert _refusal(lambda: _check(stream, "a")).startswith("1,000 values")
+    assert _refusal(lambda: check_footer(metadata, 77)) == (
+        "2,000 values are said to be in 77 bytes; expected at most 0 for each byte"
+    )
+
+
+def test_a_file_of_few_values_or_many_bytes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    _check(_file(ZEROS))
+    check_footer(pq.ParquetFile(_file(ZEROS)).metadata, 1)
+    monkeypatch.setattr(parquet_sizes, "ANY_VALUES", 1)
+    _check(_file(NOISE))
+    check_footer(pq.ParquetFile(_file(NOISE)).metadata, 16)
+    assert _refusal(lambda: check_footer(pq.ParquetFile(_file(NOISE)).metadata, 15))
+
+
+def test_a_row_group_a_page_and_prefixed_texts_are_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "GROUP_VALUES_MAX", 1999)
+    assert _refusal(lambda: _check(_file(ZEROS))) == (
+        "row group 0 has 2,000 values; expected at most 1,999: write smaller row groups"
+    )
+    monkeypatch.setattr(parquet_sizes, "PAGE_BYTES_MAX", 7999)
+    assert _refusal(lambda: _check(_file(NOISE, use_dictionary=False))) == (
+        "a page of a says it takes 8,007 bytes; expected at most 7,999"
+    )
+    texts = pa.table({"a": ["x" * 100] * 100})
+    plain = {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}}
+    for version in ("1.0", "2.0"):
+        stream = _file(texts, data_page_version=version, **plain)
+        _check(stream)
+        with monkeypatch.context() as smaller:
+            smaller.setattr(parquet_sizes, "PREFIXED_BYTES_MAX", 1000)
+            assert "stored as what differs" in _refusal(lambda made=stream: _check(made))
+            _check(_file(texts))
+
+
+def test_a_header_that_cannot_be_read_is_refused() -> None:
+    stream = _file(ZEROS, use_dictionary=False)
+    at = pq.ParquetFile(stream).metadata.row_group(0).column(0).data_page_offset
+    for garbage in (b"\x1b\xff", b"\xff" * 40, b"\x00"):
+        data = bytearray(stream.getvalue())
+        data[at : at + len(garbage)] = garbage
+        broken = io.BytesIO(bytes(data))
+        assert "the header of a page of a cannot be read" in _refusal(lambda b=broken: _check(b))
+
+
+def test_a_group_without_rows_has_nothing_to_look_at() -> None:
+    _check(_file(ZEROS.schema.empty_table()))
