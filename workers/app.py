@@ -31,9 +31,9 @@ def configuration(settings: Settings) -> dict[str, Any]:
         # Look for messages of dead workers every 2 s instead of every 100 s.
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
-        # From each queue a worker takes only what none before it holds; kombu's own rule is to take
-        # from each in turn.
-        "queue_order_strategy": "priority",
+        # kombu's own rule is to take from each in turn, or from the second only what the first does
+        # not hold.
+        "queue_order_strategy": "nightgrid.workers.broker.turns:QueueOrder",
         "global_keyprefix": key_prefix(settings),
         "socket_connect_timeout": BROKER_CONNECT_SECONDS,
         "socket_timeout": BROKER_SOCKET_SECONDS,

@@ -153,6 +153,7 @@ class Settings(BaseSettings):
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
+    """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_total_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
     """Kernel time of an on-demand job over all of its parts; what takes longer is over budget."""
     ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)
@@ -161,6 +162,9 @@ class Settings(BaseSettings):
     ondemand_sends_max: int = Field(default=20, ge=2)
     """Times in a row that an on-demand solve is sent and no worker begins it; then it is given up
     as refused, with the reason that workers told."""
+    batch_time_share: float = Field(default=0.25, gt=0, lt=1)
+    """Share of the time of batch workers that batches keep while large on-demand solves, which go
+    first, want all of it."""
     ondemand_message_bytes: int = Field(default=65_536, ge=256)
     """Largest puzzle that travels in a message; a larger one becomes a run at once."""
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)

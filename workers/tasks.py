@@ -26,6 +26,7 @@ from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
+from nightgrid.workers.broker.queues import BATCH, URGENT
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
     EventKind,
@@ -33,6 +34,7 @@ from nightgrid.workers.broker.redis_keys import (
     connect,
     mark_refusal,
 )
+from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
@@ -200,6 +202,7 @@ def _set_up_logging(**_: Any) -> None:
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
     keep_pandas_out()
+    TURNS.shares = {URGENT: 1.0 - _settings.batch_time_share, BATCH: _settings.batch_time_share}
     # Before the fork: every child inherits the compiled kernels and the mapped words.
     for name in _settings.game_names:
         begun = time.monotonic()

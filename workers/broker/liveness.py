@@ -23,6 +23,7 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect, mark_alive
+from nightgrid.workers.broker.turns import note_end
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
 
@@ -47,6 +48,8 @@ class AcknowledgedRequest(Request):  # type: ignore[misc]
 
     def acknowledge(self) -> None:
         """Acknowledge, which the event loop does a moment later, and remember to look."""
+        if not self.acknowledged:
+            note_end(self)
         super().acknowledge()
         _acknowledging.append((time.monotonic(), self._message))
 

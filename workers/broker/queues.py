@@ -34,7 +34,8 @@ BATCH = "batch"
 
 NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
 OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
-"""What batch workers serve: from each they take only what none before it holds."""
+"""What batch workers serve, the first before the second as long as both get their share
+(nightgrid.workers.broker.turns)."""
 LOOK_AT_MOST = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 

@@ -70,6 +70,7 @@ def drive(
     *,
     settings: Settings | None = None,
     check_planner: Callable[[], None] | None = None,
+    stopping: threading.Event | None = None,
 ) -> RunSummary:
     """Work what a run still needs, then finish it.
 
@@ -77,10 +78,10 @@ def drive(
     no process does so any more.
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
-    it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when the
-    run is cancelled (nightgrid.workers.runs.notes). Raises TransientError when
-    broker or lake stay away for `broker_patience_seconds`, or when another driver on this machine
-    has this run. Drivers on several machines do a run no harm: they work it together.
+    it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when
+    `stopping` is set or the run is cancelled (nightgrid.workers.runs.notes). Raises TransientError
+    when broker or lake stay away for `broker_patience_seconds`, or when another driver on this
+    machine has this run. Drivers on several machines do a run no harm: they work it together.
     """
     settings = settings or Settings()
     sizes, reconcile_s = settings.stage_sizes, settings.reconcile_seconds
@@ -89,7 +90,7 @@ def drive(
     refusal = f"another driver is working run {run_id}"
     with (
         alone(settings.side_dir, f"driver-{run_id}", refusal),
-        _stop_signals() as stop,
+        _stop_signals(stopping or threading.Event()) as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
     ):
         make_lake_id(lake.url)
@@ -270,9 +271,8 @@ def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
 
 
 @contextmanager
-def _stop_signals() -> Iterator[threading.Event]:
+def _stop_signals(stop: threading.Event) -> Iterator[threading.Event]:
     """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as ever."""
-    stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return

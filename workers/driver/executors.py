@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Protocol
@@ -140,8 +140,12 @@ class InlineExecutor:
 class CeleryExecutor:
     """Sends chunks by reference to a queue that batch workers serve."""
 
-    def __init__(self, settings: Settings, queue: str = BATCH) -> None:
+    def __init__(
+        self, settings: Settings, queue: str = BATCH, runs: Callable[[], int] = lambda: 1
+    ) -> None:
+        """Send to a queue; `runs` tells how many runs of this process send to it in turn."""
         self._settings = settings
+        self._runs = runs
         self._queue = queue
         self._app = client_app(settings)
         self._client = connect(settings)
@@ -152,11 +156,16 @@ class CeleryExecutor:
 
     @property
     def window(self) -> int:
-        """Chunks worth having in flight: as set, or some for each batch process that lives."""
-        if self._settings.window_chunks is not None:
-            return self._settings.window_chunks
-        wanted = CHUNKS_PER_PROCESS * self._processes
-        return min(max(self._settings.window, wanted), LOOK_AT_MOST)
+        """Chunks worth having in flight: as set, or some for each batch process that lives.
+
+        Runs that share a queue have an equal share of these: what comes first to a queue goes
+        first out of it, so that each gets as many chunks worked as any other.
+        """
+        most = self._settings.window_chunks
+        if most is None:
+            wanted = CHUNKS_PER_PROCESS * self._processes
+            most = min(max(self._settings.window, wanted), LOOK_AT_MOST)
+        return max(1, -(-most // max(1, self._runs())))
 
     @property
     def processes(self) -> int:

@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 import time
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +20,11 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.job_refusals import job_refusals
-from nightgrid.workers.broker.queues import INTERACTIVE, URGENT, Watch, traffic
+from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import PATIENCE_INTERVALS, CeleryExecutor
+from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import drop_left_states, end_cancelled
 from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
 from nightgrid.workers.ondemand.record import Record
@@ -37,6 +36,8 @@ from nightgrid.workers.ondemand.records import (
     set_aside,
     write_record,
 )
+from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent
+from nightgrid.workers.ondemand.solving import end_over_budget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
@@ -46,13 +47,10 @@ from nightgrid.workers.upkeep import prune_runs
 log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
-RUNS_AT_ONCE = 4
 MERGE_SECONDS = 30.0
 """How often small files of answers are merged."""
 SWEEP_SECONDS = 3600.0
 """How often half-written files of killed writers are deleted."""
-RUN_PAUSE_SECONDS = 30.0
-"""Pause before a run that could not be driven to its end is taken up again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +79,10 @@ class Keeper:
         patience_s = PATIENCE_INTERVALS * settings.liveness_interval_seconds
         self._watch = Watch(patience_s=patience_s)
         self._patience_s = patience_s
-        self._drivers: dict[str, threading.Thread] = {}
-        self._not_before: dict[str, float] = {}
+        self._drivers = RunDrivers(lake, settings)
+        self._spent: dict[str, Spent] = {}
+        self._wanted: list[tuple[str, JobBudget]] = []
+        """Runs that are to be driven, with what their jobs may cost."""
         self._sweep_at = 0.0
         self._merge_at = time.monotonic() + MERGE_SECONDS
 
@@ -116,16 +116,18 @@ class Keeper:
         for record in found.over:
             drop_over(self._lake, record.job_id)
         records = found.open
+        self._spent = self._drivers.spent()
         if not records:
+            self._drivers.give_turns([])
             return
         jobs = {record.job_id for record in records}
         self._sent = {job: sent for job, sent in self._sent.items() if job in jobs}
         self._seen = {job: seen for job, seen in self._seen.items() if job in jobs}
-        self._drivers = {r: t for r, t in self._drivers.items() if t.is_alive()}
         # A job that was sent again after its last worker began waits for its message, too.
         waiting = [r.job_id for r in records if r.run_id is None and not self._has_begun(r)]
         gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
         rows = find_rows(self._lake, [record.job_id for record in records if not record.run_id])
+        self._wanted = []
         for record in records:
             try:
                 self._look_at(record, rows.get(record.job_id), gone)
@@ -133,6 +135,7 @@ class Keeper:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on
                 log.warning("job not looked after", job=record.job_id, error=repr(error))
+        self._drivers.give_turns(self._wanted)
 
     def _has_begun(self, record: Record) -> bool:
         sent = self._sent.get(record.job_id)
@@ -163,10 +166,11 @@ class Keeper:
                 log.info("asked again under a larger budget", job=record.job_id, run=run_id)
         elif is_cancelled(self._lake, run_id):
             end_cancelled(self._lake, record, f"its run {run_id} is cancelled")
-        elif self._may_drive(run_id):
-            thread = threading.Thread(target=self._drive, args=(run_id,), daemon=True)
-            self._drivers[run_id] = thread
-            thread.start()
+        elif (spent := self._spent.get(run_id)) is not None and spent.budget == record.budget:
+            log.warning("over budget", job=record.job_id, run=run_id, reason=spent.reason.sentence)
+            end_over_budget(self._lake, record, spent.reason, spent.kernel_ns)
+        else:
+            self._wanted.append((run_id, record.budget))
 
     def _send_again(self, record: Record) -> None:
         """Send a job whose message or worker is gone, unless no worker has begun it for long."""
@@ -183,11 +187,6 @@ class Keeper:
         log.info("sent again", job=job, attempts=attempts)
         self._sent[job] = _Sent(attempts=attempts, in_vain=in_vain, at=time.monotonic())
         send(record.message, self._settings)
-
-    def _may_drive(self, run_id: str) -> bool:
-        if run_id in self._drivers or len(self._drivers) >= RUNS_AT_ONCE:
-            return False
-        return time.monotonic() >= self._not_before.get(run_id, 0.0)
 
     def _is_lost(self, record: Record) -> bool:
         """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
@@ -208,15 +207,6 @@ class Keeper:
             return False
         since = self._silent_since.setdefault(worker, now)
         return now - since > self._patience_s
-
-    def _drive(self, run_id: str) -> None:
-        try:
-            with closing(CeleryExecutor(self._settings, URGENT)) as executor:
-                drive(self._lake, run_id, executor, settings=self._settings)
-        except Exception as error:  # noqa: BLE001
-            # Whatever it is, this thread is alone with it: pause, lest it fails every second.
-            self._not_before[run_id] = time.monotonic() + RUN_PAUSE_SECONDS
-            log.warning("run not driven to its end", run=run_id, error=str(error))
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ import pyarrow as pa
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.results.files import ONDEMAND_PREFIX, put_rows, result_path, solution_path
-from nightgrid.archive.words.binding import game_of
-from nightgrid.solvers.algebra import Budget, Game, Outcome, Status
+from nightgrid.archive.words.binding import game_of, open_game
+from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import (
     NightgridError,
     PermanentError,
@@ -44,6 +44,8 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.runs.finish import solution_rows
 from nightgrid.workers.runs.job_keys import FINAL
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 
 
@@ -165,6 +167,25 @@ def _read_message(
             "version on both sides"
         )
     return game, puzzle, question, Budget(**message["budget"]), job
+
+
+def end_over_budget(lake: Lake, record: Record, reason: Reason, kernel_ns: int) -> None:
+    """End a job whose run has cost what the job may cost altogether.
+
+    What was worked is kept: under a larger budget the run goes on.
+    """
+    assert record.run_id is not None
+    cancel_run(lake, record.run_id, drop_states=True)
+    question = open_run(lake, record.run_id).question
+    game = open_game(lake, question.game)
+    puzzle = game.puzzle_from_json(with_words(lake, record.puzzle))
+    over: Outcome[Any] = Outcome(
+        status=Status.OVER_BUDGET,
+        reason_code=reason.code,
+        reason=reason.sentence,
+        statistics=Statistics(kernel_ns=kernel_ns),
+    )
+    _file(lake, game, puzzle, replace(record, question=question), over)
 
 
 def _file(

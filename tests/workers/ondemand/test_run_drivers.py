@@ -1,0 +1,164 @@
+"""Runs of large on-demand jobs are driven side by side, in turn, and within the jobs' budgets."""
+
+import time
+from collections import Counter, deque
+from contextlib import closing
+
+import pytest
+import toy_game as toy
+import toy_layers
+
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.driver.reconciler import Reconciler
+from nightgrid.workers.ondemand import run_drivers as driving
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.run_drivers import RunDrivers
+from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.runs.frontier import frontier_folder
+from tests.workers.conftest import COUNT, plan, quick_settings
+from tests.workers.ondemand.conftest import look_until
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+LAYERED = toy.ToyPuzzle(number=21, behaviour=toy.LAYERED)
+
+
+def wait_until(done):
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_every_run_gets_a_turn_however_many_there_are(lake, settings, monkeypatch):
+    """Given runs that never end, When more are wanted than are driven at once, Then all are."""
+    driven = Counter()
+
+    def for_ever(_lake, run_id, *_, stopping, **__):
+        driven[run_id] += 1
+        stopping.wait(60)
+
+    monkeypatch.setattr(driving, "drive", for_ever)
+    monkeypatch.setattr(driving, "RUNS_AT_ONCE", 4)
+    monkeypatch.setattr(driving, "TURN_SECONDS", 0.0)
+    drivers, wanted = RunDrivers(lake, settings), [f"run-{i}" for i in range(9)]
+
+    def all_had(times):
+        drivers.give_turns([(run_id, JobBudget.of(settings)) for run_id in wanted])
+        assert len(drivers) <= 4
+        return len(driven) == 9 and min(driven.values()) >= times
+
+    wait_until(lambda: all_had(3))
+    assert max(driven.values()) - min(driven.values()) <= 2
+    wait_until(lambda: drivers.give_turns([]) or not len(drivers))
+
+
+class OneQueue:
+    """An executor of several runs that send to one queue, as the keeper's do."""
+
+    def __init__(self, queue, window):
+        self.queue, self.window = queue, window
+        self.processes, self.workers = 2, frozenset()
+
+    def submit(self, ref):
+        self.queue.append(ref)
+
+    def poll(self, run_id, timeout_s):
+        return []
+
+    def status(self, flights):
+        return {}
+
+    def publish_demand(self, run_id, chunks_waiting):
+        pass
+
+
+def test_runs_that_share_the_queue_go_on_alike(lake, tmp_path, monkeypatch):
+    """Given four large runs at work, When a fifth comes, Then it gets every fifth chunk."""
+    settings = quick_settings(tmp_path, window_chunks=8)
+    monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 1)
+    runs = [plan(lake, toy.boards(40, start=100 * i)) for i in range(5)]
+    queue, done = deque(), Counter()
+
+    def shared(count):
+        with closing(CeleryExecutor(settings, "urgent", runs=lambda: count)) as executor:
+            return executor.window
+
+    assert [shared(count) for count in (0, 1, 4, 5, 100)] == [8, 8, 2, 2, 1]
+
+    def reconciler(run_id, count):
+        growing = GrowingRun(lake, run_id, settings.stage_sizes, None)
+        return Reconciler(lake, growing, OneQueue(queue, shared(count)), settings)
+
+    drivers = [reconciler(run_id, 4) for run_id in runs[:4]]
+
+    def work(chunks):
+        for _ in range(chunks):
+            for driver in drivers:
+                driver.submit()
+            ref = queue.popleft()
+            solve_chunk(lake, ref, settings, "w")
+            done[ref.run_id] += 1
+            for driver in drivers:
+                driver.reconcile()
+
+    work(40)
+    assert set(done.values()) == {10}
+    drivers = [reconciler(run_id, 5) for run_id in runs]
+    queue.clear()
+    done.clear()
+    work(50)
+    assert set(done.values()) == {10}
+
+
+def over_the_total(lake, settings, mailbox, keeper, monkeypatch, **totals):
+    """Submit a staged count under small totals, and let the keeper find them spent."""
+    monkeypatch.setattr(
+        driving, "CeleryExecutor", lambda settings, *_, **__: InlineExecutor(lake, settings)
+    )
+    monkeypatch.setattr(driving, "SIZE_LOOK_SECONDS", 0.0)
+    little = settings.model_copy(update=totals)
+    job = submit(lake, LAYERED, COUNT, settings=little)
+    run_id = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]
+
+    def over():
+        time.sleep(0.01)
+        return not open_records(lake)
+
+    look_until(keeper, over, times=3000)
+    return job, run_id
+
+
+@pytest.mark.parametrize(
+    ("totals", "code", "why"),
+    [
+        ({"ondemand_total_seconds": 1e-9}, "seconds", "the job's total of 1e-09 s ran out"),
+        (
+            {"ondemand_total_bytes": 100},
+            "table_bytes",
+            "the job's total of 100 bytes of states ran out",
+        ),
+    ],
+    ids=["seconds", "bytes"],
+)
+def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(
+    lake, settings, mailbox, keeper, monkeypatch, totals, code, why
+):
+    job, run_id = over_the_total(lake, settings, mailbox, keeper, monkeypatch, **totals)
+    row = result(lake, job)
+    assert (row["status"], row["reason_code"], row["reason"]) == ("over_budget", code, why)
+    assert {row[name.removeprefix("ondemand_")] for name in totals} == set(totals.values())
+    assert lake.list(frontier_folder(run_id)) == []
+
+    submit(lake, LAYERED, COUNT, settings=settings.model_copy(update=totals))
+    assert (mailbox, status(lake, job).state) == ([], "done")
+    submit(lake, LAYERED, COUNT, settings=settings)
+    assert solve_message(lake, mailbox.pop(), settings, "w")["run_id"] == run_id
+    assert lake.list(f"runs/run={run_id}/parts"), "it goes on from what was worked"
+    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert result(lake, job)["count"] == toy_layers.walks(21)
