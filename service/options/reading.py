@@ -48,7 +48,8 @@ def read_sources(
 ) -> Iterator[Found]:
     """Read every puzzle of every file, folder or reference.
 
-    No file, and the file "-", mean standard input. What is neither a file nor a folder and looks
+    No file, and the file "-", mean standard input. A file of one object a line holds as many
+    payloads. What is neither a file nor a folder and looks
     like a reference (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of
     the settings. Of a folder all payloads are read, in the order of their names. `game` None: the
     game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
@@ -112,12 +113,25 @@ def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Fou
     except PermanentError as error:
         yield _lost(file, game or "", "unreadable", error)
         return
-    of = game or claimed_game(data)
-    # Messages hold the file's own name: a whole path would be cut short in them.
-    found = reader(of or DEFAULT_GAME).read_puzzles(data, Path(name).name)
-    for item in _chosen(found, levels, name):
-        told = of or ("" if isinstance(item, Fault) else DEFAULT_GAME)
-        yield Found(source=name, game=told, item=item)
+    lines = _payload_lines(data)
+    for number, part in enumerate(lines, 1):
+        place = f", line {number}" if len(lines) > 1 else ""
+        of = game or claimed_game(part)
+        # Messages hold the file's own name: a whole path would be cut short in them.
+        found = reader(of or DEFAULT_GAME).read_puzzles(part, f"{Path(name).name}{place}")
+        for item in _chosen(found, levels, f"{name}{place}"):
+            told = of or ("" if isinstance(item, Fault) else DEFAULT_GAME)
+            yield Found(source=f"{name}{place}", game=told, item=item)
+
+
+def _payload_lines(data: bytes) -> list[bytes]:
+    """Divide an input of which every line begins an object, as `nightgrid generate` writes it.
+
+    An object that is spread over lines has none but the first begin with a brace in column 1.
+    """
+    lines = data.splitlines()
+    several = len(lines) > 1 and all(line.startswith(b"{") for line in lines)
+    return lines if several else [data]
 
 
 def _of_lake(

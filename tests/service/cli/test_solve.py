@@ -165,6 +165,25 @@ def test_standard_input_is_read(nightgrid: Run, words: list[str]) -> None:
     assert json.loads(done.stdout)["count"] == PAIR_COUNT
 
 
+def test_payloads_of_a_line_each_are_all_read(invoke: Invoke) -> None:
+    """As nightgrid generate writes them; a line that is broken costs itself alone."""
+    lines = [json.dumps(PAIR), '{"dominoes": [[', json.dumps(payload(easy=PAIR))]
+    Path("lines.json").write_text("\n".join(lines))
+    code, out, err = invoke("solve", "lines.json", "--count", "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    sources = [f"lines.json, line {number}" for number in (1, 2, 3)]
+    assert [a["source"] for a in answers] == sources
+    assert [a["count"] for a in answers] == [PAIR_COUNT, None, PAIR_COUNT]
+    assert (code, err.count("\n")) == (3, 1)
+    assert err.endswith("(in lines.json, line 2)\n")
+
+
+def test_one_board_over_many_lines_is_one_board(invoke: Invoke) -> None:
+    Path("spread.json").write_text(json.dumps(PAIR, indent=0))
+    code, out, _ = invoke("solve", "spread.json", "--count", "--json")
+    assert (code, json.loads(out)["source"]) == (0, "spread.json")
+
+
 def test_missing_level_names_those_there_are(invoke: Invoke, write: Write) -> None:
     code, out, err = invoke("solve", write(payload(easy=PAIR)), "--level", "brutal")
     assert (code, out) == (3, "")
