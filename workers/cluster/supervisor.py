@@ -326,6 +326,8 @@ class Supervisor:
         seconds = self._settings.stop_seconds
         soft_s = min(seconds, self._settings.soft_shutdown_seconds)
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
+        if workers and self._stopped_by == signal.SIGINT:
+            _say(f"stopping: work in hand has {soft_s:g} s to end, else it is handed back")
         for _, process in workers:
             if abandoned:
                 kill_group(process)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -364,6 +365,20 @@ def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
         err = process.stderr.read()
         assert process.wait(60) == 130
         assert b"Traceback" not in err
+
+
+def test_an_interrupt_while_the_program_loads_is_one_word(tmp_path: Path) -> None:
+    """Given an import that takes long, When Ctrl-C is pressed, Then no traceback is shown."""
+    (tmp_path / "typer.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    path = os.pathsep.join((str(tmp_path), str(Path(__file__).parents[3])))
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from nightgrid.__main__ import main; sys.exit(main())"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=path),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
 
 
 def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, write: Write) -> None:

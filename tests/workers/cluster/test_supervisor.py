@@ -76,6 +76,22 @@ def test_a_server_that_is_killed_is_told_to_be_back(settings, capfd):
     ]
 
 
+def test_ctrl_c_is_answered_before_workers_have_ended(settings, capfd, monkeypatch):
+    monkeypatch.setattr(supervisor, "worker_command", lambda *_: ["sleep", "600"])
+    watched = Supervisor(settings, (BATCH,))
+    write_state = watched._write_state
+
+    def started():
+        write_state()
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(watched, "_write_state", started)
+    watched.run()
+    seconds = min(settings.stop_seconds, settings.soft_shutdown_seconds)
+    line = f"stopping: work in hand has {seconds:g} s to end, else it is handed back"
+    assert capfd.readouterr().err.splitlines().count(line) == 1
+
+
 def test_a_second_supervisor_is_refused_before_anything_is_prepared(settings, monkeypatch):
     monkeypatch.setattr(supervisor, "ENDING_SECONDS", 0.0)
 
