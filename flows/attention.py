@@ -84,7 +84,7 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
         Item(
             kind=QUARANTINE,
             name=_source(row),
-            why=f"{row['rule']}: {_at(row['place'])}{row['message']}",
+            why=f"{row['rule']}: {_at(row['place'])}{_message(row)}",
             rule=row["rule"],
             place=row["place"],
         )
@@ -106,7 +106,7 @@ def quarantine_of(lake: Lake, game: str) -> tuple[Item, ...]:
 
 def _source(row: Mapping[str, Any]) -> str:
     """Say where a row of a quarantine comes from: its date and level, and its file."""
-    file = str(row.get("source") or row.get("url") or "").rsplit("/", 1)[-1]
+    file = _file(row)
     number = row.get("source_row")
     if number is not None:
         return f"{row['source']} {row['level'] or f'row {number}'}"
@@ -116,6 +116,15 @@ def _source(row: Mapping[str, Any]) -> str:
         file and f"({file})",
     )
     return " ".join(filter(None, parts))
+
+
+def _file(row: Mapping[str, Any]) -> str:
+    return str(row.get("source") or row.get("url") or "").rsplit("/", 1)[-1]
+
+
+def _message(row: Mapping[str, Any]) -> str:
+    """Give what is wrong without the name of the file, which stands before it."""
+    return str(row["message"]).removesuffix(f" (in {_file(row)})")
 
 
 def _at(place: str) -> str:

@@ -238,10 +238,13 @@ class CountReport:
         if self.already_known:
             # Results of all runs: others may have asked the same with another solver.
             conditions += f" AND r.solver_version = '{self.solver_version}'"
-        select = "SELECT c.*, r.status, r.count"
+        # Where nothing was counted, boards are told apart by what they cost.
+        counted = self.ask != "first" and self.figures.largest_count is not None
+        figure = "count" if counted else "kernel_ns"
+        select = f"SELECT c.*, r.status, r.{figure}"
         return (
             f"{select} FROM '{rows}' c JOIN '{results}' r USING (puzzle_id) "
-            f"WHERE {conditions} ORDER BY r.count DESC LIMIT 10"
+            f"WHERE {conditions} ORDER BY r.{figure} DESC LIMIT 10"
         )
 
     def command(self) -> str:

@@ -124,7 +124,8 @@ def list_rows(
     )
     rows = write_table(rows_of(store, wanted), schema, form, output, shown=SHOWN[what])
     if not rows and form is Format.TABLE:
-        note(f"no {what} of {store.url} match")
+        nothing = f"no {what}" if what != "quarantine" else "nothing in quarantine"
+        note(f"{nothing} of {store.url} matches")
     return Exit.OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import mimetypes
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SETTINGS_PREFIX = "NIGHTGRID_"
 SETTINGS_FILE = "nightgrid.toml"
 """Where neither a variable begins so nor this file lies, every setting is its default."""
+SVG_TYPE = "image/svg+xml"
 
 
 def one_of(names: Sequence[str]) -> str:
@@ -267,16 +269,22 @@ def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
 
 
 def check_picture(path: Path | None) -> None:
-    """Raise PermanentError for a file that cannot be written; None is no picture."""
+    """Raise PermanentError for a file that cannot be written, or is named like another picture.
+
+    None is no picture.
+    """
     if path is None:
         return
     folder = path.parent
+    kind, _ = mimetypes.guess_type(path.name)
     if path.is_dir():
         reason = "Is a directory"
     elif not folder.is_dir():
         reason = "No such file or directory" if not folder.exists() else "Not a directory"
     elif not os.access(path if path.exists() else folder, os.W_OK):
         reason = "Permission denied"
+    elif kind not in (None, SVG_TYPE):
+        reason = f"pictures are SVG, not {kind}; expected a name that ends with .svg"
     else:
         return
     raise PermanentError(f"--svg {path}: {reason}")

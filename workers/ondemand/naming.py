@@ -6,7 +6,11 @@ from contextlib import suppress
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
-from nightgrid.archive.lookup.reference import looks_like_reference, read_reference
+from nightgrid.archive.lookup.reference import (
+    DateReference,
+    looks_like_reference,
+    read_reference,
+)
 from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
@@ -33,11 +37,14 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     is_id = is_job_id(text)
     if is_id and status(lake, text).state != "unknown":
         return {text: text}
+    reference = read_reference(text)
     try:
-        boards = find_boards(lake, read_reference(text))
-    except PermanentError:
+        boards = find_boards(lake, reference)
+    except PermanentError as error:
         if is_id:
             raise PermanentError(f"job {text} was never submitted to {lake.url}") from None
+        if isinstance(reference, DateReference):
+            raise PermanentError(f"{error}; a board submitted from a file has its job id") from None
         raise
     names = {board.published.puzzle.puzzle_id: board.name for board in boards}
     rows = find_results_of_puzzles(lake, list(names), ["puzzle_id", "job_id", "status", "run_id"])

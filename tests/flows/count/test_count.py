@@ -113,6 +113,24 @@ def test_the_line_for_duckdb_works(settings: Count):
     assert len(duckdb.sql(with_known.query()).fetchall()) == 10
 
 
+def test_the_line_for_duckdb_sorts_by_time_where_nothing_is_counted(settings: Count):
+    duckdb = pytest.importorskip("duckdb")
+    report = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="first")))
+    slowest, *_ = found = duckdb.sql(report.query()).fetchall()
+    assert (len(found), slowest[-1]) == (3, report.figures.longest_ns)
+
+
+def test_a_broken_file_of_a_corpus_is_named_once(settings: Count, tmp_path: Path):
+    (made,) = make_boards(read_generator_spec("pips:n=1"), 0, 1)
+    payloads = tmp_path / "payloads"
+    payloads.mkdir()
+    (payloads / "a.json").write_text("what")
+    (payloads / "b.json").write_text(json.dumps(game("pips").puzzle_to_json(made.puzzle)))
+    report = run(settings(str(payloads), game="pips"))
+    ((_, (line,)),) = report.looks()
+    assert line == "a.json row 0: not-json: line 1, column 1: expected a JSON object, got 'what'"
+
+
 def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
     first = run(settings())
     again = run(settings(), on_progress=lambda _: pytest.fail("something was worked"))

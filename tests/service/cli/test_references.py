@@ -165,7 +165,7 @@ def test_jobs_are_named_by_their_puzzles(invoke: Invoke, lake: str) -> None:
     assert out.splitlines() == [f"{job}  done  {name}" for job, name in told.items()]
     code, _, err = invoke("result", "pips/2026-01-02/hard", "tiles/2026-01-01", "what")
     assert code == 3
-    assert "which has no date of tiles" in err
+    assert "which has no date of tiles; a board submitted from a file has its job id" in err
     assert "'what' names no job; expected a job id of 32 hexadecimal digits" in err
 
 
@@ -182,7 +182,7 @@ def test_puzzles_results_and_quarantine_are_listed(invoke: Invoke, lake: str) ->
     assert "strands/2026-01-01/daily" in out
     code, out, err = invoke("list", "quarantine")
     assert (code, out) == (0, "")
-    assert err == f"no quarantine of {lake} match\n"
+    assert err == f"nothing in quarantine of {lake} matches\n"
 
 
 @pytest.mark.parametrize(
