@@ -16,7 +16,8 @@ from typing import Any
 
 from benchmarks.boards import LOOSE_ROWS, loose_board
 from benchmarks.report import Section, add_write, command_line, finish
-from nightgrid.solvers.algebra import Ask, Budget, LayeredCount
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.stages import Carried, StageSizes, next_stage

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ class SolutionStream(ABC, Generic[S]):
     reason = ""
     truncated = False
     """Whether there may be more solutions than were wanted."""
+    skip = 0
+    """So many solutions are left out before the first that is wanted."""
 
     @property
     @abstractmethod
@@ -224,10 +227,14 @@ class SolutionStream(ABC, Generic[S]):
     def found(self) -> Iterator[S]:
         """Search for one solution after the other. Raises BudgetSpentError."""
 
+    def found_after(self, skip: int) -> Iterator[S]:
+        """Search for the solutions behind the first `skip`. Raises BudgetSpentError."""
+        return islice(self.found(), skip, None)
+
     def __iter__(self) -> Iterator[S]:
         """Search for the next solution when it is asked for."""
         try:
-            found = self.found()
+            found = self.found_after(self.skip) if self.skip else self.found()
             for solution in islice(found, self.limit):
                 self.status = Status.SOLVED
                 yield solution
@@ -244,77 +251,6 @@ class SolutionStream(ABC, Generic[S]):
         self.reason_code, self.reason = reason.code, reason.sentence
 
 
-class LayeredCount(Protocol):
-    """One board's count carried on layer by layer, whose states can be handed out in between.
-
-    All states after k steps form layer k. A process that has some states of a layer carries their
-    counts on without the others; equal states of several processes become one when gathered.
-    A state falls into one bucket, which its layer and key alone decide, so that the buckets of a
-    layer can be carried on by different processes, none of which needs memory for the whole layer.
-    """
-
-    layers: int
-    """Number of the last layer, whose states are complete solutions; 0 if there is no solution."""
-    row_words: int
-    """Columns of `rows`: the words of a state's key, then its count, high half first."""
-    buckets: int
-    """States fall into so many buckets, 0 to buckets - 1."""
-    layout: str
-    """Names what the words of a row mean. Only rows of the same layout can be gathered: a process
-    with other code, or on a machine that rounds otherwise, may lay a board's keys out otherwise."""
-
-    @property
-    def statistics(self) -> Statistics:
-        """What it has cost so far. `states` are those carried on, and the full board where it is
-        reached: over all parts the states of the whole count, if none is carried on by two.
-        """
-
-    @property
-    def rows(self) -> npt.NDArray[np.uint64]:
-        """States of the present layer, (states, row_words), good until the next call."""
-
-    def begin(self) -> None:
-        """Make the one state of the empty board, in layer 0, the present layer."""
-
-    def clear(self) -> None:
-        """Forget every state."""
-
-    def renew(self) -> None:
-        """Forget every state and what was spent: the budget holds for what comes now."""
-
-    def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
-        """Add states of one layer to those gathered since `clear`; False if memory runs out."""
-
-    def hold(self, rows: npt.NDArray[np.uint64], begins: npt.NDArray[np.int64]) -> bool:
-        """Keep states that are sorted by bucket for `gather_held`; False if memory runs out.
-
-        `begins` tells where each bucket of a range begins, and where the last one ends; the range
-        is the same for all that is held.
-        """
-
-    def gather_held(self) -> bool:
-        """Gather the states that are held, bucket by bucket; False if memory runs out."""
-
-    def advance(
-        self, first: int, last: int, rows_max: int | None = None
-    ) -> tuple[int, ReasonCode | None]:
-        """Carry the present states of layer `first` on to `last`, or to the first layer after it
-        that has more than `rows_max` states.
-
-        Returns the layer reached and None, or why it could go no further; the states are lost then.
-        """
-
-    def by_bucket(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-        """Sort the states that `advance` has left by bucket: rows, which are good until the next
-        call, and where each bucket begins, buckets + 1.
-        """
-
-    def total(self) -> int:
-        """Add the counts of the present states up: in the last layer, the count of what they are
-        the whole of.
-        """
-
-
 class Game(Protocol[P, S]):
     """One game as every floor sees it. Parts are JSON values, so that they travel as they are."""
 
@@ -328,6 +264,9 @@ class Game(Protocol[P, S]):
     lexicon_id: str
     """The lexicon that it is bound to; "" for none. A word game that is bound to none can do
     everything that needs no words: read, write, name and lay out puzzles."""
+    parts_in_order: bool
+    """Whether the parts of `split` for `all` are ranges of the canonical order, one behind the
+    other: the streams of all parts, joined, are the stream of the whole."""
 
     def puzzle_from_json(self, value: object) -> P:
         """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
@@ -341,8 +280,14 @@ class Game(Protocol[P, S]):
     def solution_to_json(self, solution: S) -> Any:
         """Write a solution as a JSON value."""
 
+    def solution_text(self, solution: S) -> str:
+        """Write that JSON value as the lake has it: as a text without spaces."""
+
     def solution_from_json(self, value: Any) -> S:
         """Read a solution as `solution_to_json` writes it."""
+
+    def value_of(self, solutions: Sequence[S]) -> int | None:
+        """Tell what the best of some solutions is worth; None where nothing is compared."""
 
     def split(self, puzzle: P, ask: Ask, part: Any, into: int) -> list[Any]:
         """Divide a job (part None) or a part into about `into` disjoint parts that make it up.

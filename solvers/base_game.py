@@ -6,6 +6,7 @@ a board is divided, counted and searched, and in which order the solutions of it
 
 from __future__ import annotations
 
+import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,7 +21,6 @@ from nightgrid.solvers.algebra import (
     Ask,
     AskKind,
     Budget,
-    LayeredCount,
     Outcome,
     SolutionStream,
     Statistics,
@@ -28,6 +28,7 @@ from nightgrid.solvers.algebra import (
     failure_of,
 )
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
 
@@ -64,8 +65,8 @@ S = TypeVar("S")
 class BaseGame(ABC, Generic[P, S]):
     """The shape of every game; nightgrid.solvers.algebra.Game says what each member is for.
 
-    A game has further `puzzle_from_json`, `solution_to_json`, `solution_from_json`, `to_arrays`
-    and `from_arrays`, mostly functions of its modules `puzzle`, `solution` and `columns`.
+    A game has further `puzzle_from_json`, `solution_from_json` and `to_arrays`, mostly functions of
+    its modules `puzzle`, `solution` and `columns`.
     """
 
     name: str
@@ -79,6 +80,8 @@ class BaseGame(ABC, Generic[P, S]):
     """The ask that `solve_batch` answers."""
     has_value = False
     """Whether outcomes have a value."""
+    parts_in_order = False
+    """Whether the parts of `split` for `all` are ranges of the canonical order."""
     board_s = 0.0
     """What a published board costs."""
 
@@ -101,6 +104,14 @@ class BaseGame(ABC, Generic[P, S]):
     def puzzle_id(self, puzzle: P) -> str:
         """Hash the canonical form."""
         return puzzle.puzzle_id
+
+    @abstractmethod
+    def solution_to_json(self, solution: S, /) -> Any:
+        """Write a solution as a JSON value."""
+
+    def solution_text(self, solution: S) -> str:
+        """Write that JSON value as a text without spaces."""
+        return json.dumps(self.solution_to_json(solution), separators=(",", ":"))
 
     @abstractmethod
     def from_arrays(self, arrays: Arrays, row: int) -> P:

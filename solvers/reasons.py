@@ -29,6 +29,8 @@ class ReasonCode(enum.StrEnum):
     NODES = "nodes", "the budget of nodes ran out"
     TABLE_BYTES = "table_bytes", "the budget of table bytes ran out"
     SECONDS = "seconds", "the budget of seconds ran out"
+    SOLUTION_BYTES = "solution_bytes", "the budget of bytes of solutions ran out"
+    """More solutions were asked for than one job may list."""
     COUNT_TOO_LARGE = "count_too_large", "the count is 10^38 or more"
     """The count is more than a result holds (nightgrid.solvers.algebra.MAX_COUNT)."""
     CAPACITY = "capacity", "the board is larger than the solver takes"

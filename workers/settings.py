@@ -85,6 +85,8 @@ class Settings(BaseSettings):
     budget_table_bytes: int = Field(default=2 * 1024**3, ge=1)
     budget_seconds: float = Field(default=90.0, gt=0)
     """What one job or part may spend at most; also the longest a chunk of one row runs."""
+    budget_solution_bytes: int = Field(default=8 * 1024**3, ge=1)
+    """Solutions that one job may list, as bytes of JSON: what has more is over budget."""
     batch_row_nodes: int = Field(default=5_000_000, ge=1)
     batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)
     batch_row_seconds: float = Field(default=0.0625, gt=0)
@@ -104,6 +106,15 @@ class Settings(BaseSettings):
     """How often a part is divided again; beyond it, over budget stands as the result."""
     split_parts_max: int = Field(default=256, ge=1)
     """Parts one job may have; beyond it, over budget stands as the result."""
+
+    listing_rows: int = Field(default=65_536, ge=1)
+    """Solutions of one solution file, and of one part of a listing, at most, ..."""
+    listing_file_bytes: int = Field(default=32 * 1024**2, ge=1)
+    """... and bytes of JSON of one file: a worker holds about so much of a listing."""
+    listing_row_bytes: int = Field(default=256 * 1024, ge=1)
+    """Bytes of JSON up to which the solutions of a job need no file of their own, ..."""
+    listing_chunk_bytes: int = Field(default=4 * 1024**2, ge=1)
+    """... and those of all jobs of a chunk; the rest of them get chunks of their own."""
 
     stage_carry_rows: int = Field(default=CARRY_ROWS, ge=1)
     """States of a layer up to which one part of a staged count carries it on by itself."""

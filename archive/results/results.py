@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
@@ -23,7 +22,8 @@ from nightgrid.archive.results.files import (
     rows_of_jobs,
     rows_where,
 )
-from nightgrid.solvers.algebra import Status
+from nightgrid.archive.results.solution_files import files_of, tables_in
+from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import Question
 
 RANKED_STATUSES = [
@@ -99,19 +99,20 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def read_solutions(lake: Lake, job_id: str, *, run_id: str | None = None) -> list[Any]:
-    """Read the solutions of a job as JSON values, in canonical order.
+def solution_tables(lake: Lake, row: Mapping[str, Any]) -> Iterator[pa.Table]:
+    """Read the solutions of a job's result row, in canonical order, some thousand at a time.
 
-    When several runs worked the job, those of `run_id` are read, or else of the first by name.
+    Raises PermanentError where some of them are missing.
     """
-    runs = () if run_id is None else (run_id,)
-    tables = rows_of_jobs(lake, SOLUTION_FILES, [job_id], runs)
+    if not row["count"] or row["ask"] == str(Ask(kind="count")):
+        return
+    files = files_of(lake, row["run_id"], row["job_id"], row["count"])
+    if files:
+        yield from tables_in(lake, files)
+        return
+    tables = rows_of_jobs(lake, SOLUTION_FILES, [row["job_id"]], (row["run_id"],))
     table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
-    if run_id is not None:
-        table = table.filter(pc.equal(table.column("run_id"), run_id))
-    elif len(table):
-        table = table.filter(pc.equal(table.column("run_id"), table.column("run_id")[0]))
-    return [json.loads(text) for text in table.column("solution").to_pylist()]
+    yield table.filter(pc.equal(table.column("run_id"), row["run_id"]))
 
 
 def _scan(lake: Lake, condition: pc.Expression, columns: Sequence[str] = RESULTS.names) -> pa.Table:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.attention import attention_of
 from nightgrid.flows.count.planner import (
@@ -252,6 +253,8 @@ def report_count(
     }
     if settings.ask.kind in ("first", "best", "all"):
         paths["solutions"] = "solutions/*.parquet"
+    if done is not None and done.get("solution_files"):
+        paths["listings"] = f"{files_folder(run.run_id)}/*/*.parquet"
     if corpus.quarantined:
         paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
     return replace(

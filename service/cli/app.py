@@ -87,7 +87,7 @@ COMMANDS = (
     ),
     Command("jobs", "status", "Show where on-demand jobs are.", "status --watch"),
     Command(
-        "jobs",
+        "result",
         "result",
         "Print what became of jobs.",
         "result 0123456789abcdef0123456789abcdef --wait 10",

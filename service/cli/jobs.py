@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from nightgrid.service.cli.answers import say_best
-from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import (
     FormatName,
     Json,
@@ -26,16 +24,10 @@ from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import (
     Exit,
     complain,
-    duration,
     emit,
-    exit_for,
-    say,
-    say_drawing,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
-from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.solvers.registry import game
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
@@ -47,7 +39,6 @@ if TYPE_CHECKING:
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
 SET_ASIDE = "the damaged record of a job, set aside; submit the job again"
-MAX_WAIT_S = 7 * 24 * 3600.0
 JOB_COLUMNS = {
     "job_id": "string",
     "state": "string",
@@ -59,31 +50,6 @@ JOB_COLUMNS = {
     "reason": "string",
 }
 """Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
-RESULT_COLUMNS = {
-    "job_id": "string",
-    "puzzle_id": "string",
-    "game": "string",
-    "ask": "string",
-    "rules": "string",
-    "lexicon_id": "string",
-    "solver_version": "string",
-    "status": "string",
-    "count": "count?",
-    "value": "int64?",
-    "reason_code": "string?",
-    "reason": "string",
-    "states": "int64",
-    "kernel_ns": "int64",
-    "run_id": "string",
-}
-RESULT_SHOWN = {
-    "puzzle_id": "puzzle id",
-    "ask": "ask",
-    "status": "status",
-    "count": "count",
-    "reason": "reason",
-}
-
 Jobs = Annotated[
     list[str] | None,
     typer.Argument(
@@ -178,108 +144,6 @@ def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
 
     with Live(console=console(), auto_refresh=False, vertical_overflow="visible") as live:
         yield lambda text: live.update(Text(text), refresh=True)
-
-
-def result(
-    jobs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB|REFERENCE",
-            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
-            "puzzle id or its beginning.",
-        ),
-    ],
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0.0, max=MAX_WAIT_S, metavar="S", help="Wait up to S seconds for all of them."
-        ),
-    ] = 0.0,
-    lake: LakeOption = None,
-    format_: FormatName = None,
-    output: OutputFile = None,
-    json: Json = False,
-) -> int:
-    """Print what became of jobs.
-
-    A reference means every job about its puzzles, whatever was asked, by a night, a count or on
-    demand. --format csv and parquet leave solutions out; --json has them. Exit code: 0 solved, 1
-    not there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the
-    largest.
-    """
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand import jobs as ondemand
-
-    form = chosen_format(format_, output, json=json)
-    settings = read_settings(lake=lake)
-    store = Lake.open(settings.lake)
-    named, worst = named_jobs(store, jobs)
-    until = time.monotonic() + wait
-    rows: list[dict[str, Any]] = []
-    for job, name in named.items():
-        row = ondemand.result(store, job, timeout_s=max(0.0, until - time.monotonic()))
-        if row is None:
-            state = ondemand.status(store, job)
-            if form is Format.JSON and output is None:
-                emit(asdict(state))
-            complain(_why_none(state))
-            worst = max(worst, Exit.FAILED)
-            continue
-        worst = max(worst, exit_for(Status(row["status"])))
-        if form is Format.JSON and output is None:
-            emit(row)
-        elif form is None:
-            if rows:
-                say()
-            _say_row(store, row, name)
-        rows.append(row)
-    if form is not None and (form is not Format.JSON or output is not None):
-        write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
-    return worst
-
-
-def _why_none(job: JobStatus) -> str:
-    """Say why a job has no result, and what to do."""
-    if job.state in ("refused", "cancelled", "damaged"):
-        return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
-    return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
-
-
-def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
-    cost = duration(row["kernel_ns"])
-    if row["states"]:
-        cost += f" ({plural(row['states'], 'state')})"
-    ended = row["status"].replace("_", " ")
-    if row["count"] is not None and row["status"] == "solved":
-        ended = plural(row["count"], "solution")
-    if row.get("value") is not None:
-        ended += f", the best of {view(row['game']).value(row['value'], row['rules'])},"
-    called = f" ({name})" if "/" in name else ""
-    say(f"{row['ask']} of puzzle {row['puzzle_id']}{called}: {ended} in {cost}")
-    if row["reason"]:
-        say(row["reason"])
-    played = game(row["game"])
-    shown = view(row["game"])
-    solutions = [played.solution_from_json(value) for value in row["solutions"]]
-    puzzle = _puzzle_of(store, row["puzzle_id"]) if solutions else None
-    if Ask.parse(row["ask"]).kind == "best":
-        say_best(shown, puzzle, solutions)
-        return
-    for solution in solutions:
-        say()
-        say_drawing(shown.solution(puzzle, solution, scored=True))
-
-
-def _puzzle_of(store: Lake, puzzle_id: str) -> Any | None:
-    """Look a puzzle up that a night or a corpus has brought; None for one that was submitted."""
-    from nightgrid.archive.lookup.boards import find_boards
-    from nightgrid.archive.lookup.reference import IdReference
-
-    try:
-        (board,) = find_boards(store, IdReference(prefix=puzzle_id))
-    except PermanentError:
-        return None
-    return board.published.puzzle
 
 
 class _Look(NamedTuple):

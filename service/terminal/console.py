@@ -83,6 +83,11 @@ def emit_start(head: Mapping[str, Any], key: str) -> None:
     sys.stdout.write(f"{json_line(head)[:-1]},{json_line(key)}:[")
 
 
+def emit_text(text: str, *, first: bool) -> None:
+    """Write one item of that list which is JSON already."""
+    sys.stdout.write(text if first else f",{text}")
+
+
 def emit_item(value: Any, *, first: bool) -> None:
     """Write one item of the list that emit_start began."""
     sys.stdout.write(json_line(value) if first else f",{json_line(value)}")
@@ -90,7 +95,7 @@ def emit_item(value: Any, *, first: bool) -> None:
 
 def emit_end(tail: Mapping[str, Any]) -> None:
     """End the list and its object with further members, and the line."""
-    print(f"],{json_line(tail)[1:]}", flush=True)
+    print(f"],{json_line(tail)[1:]}" if tail else "]}", flush=True)
 
 
 def json_line(value: Any) -> str:

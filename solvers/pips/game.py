@@ -17,9 +17,21 @@ from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_array
 from nightgrid.solvers.pips.features import FEATURES, cost_s, features
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
 from nightgrid.solvers.pips.layers import endings
-from nightgrid.solvers.pips.parts import NO_PART, Part, canonical_key, divide, part_arrays
+from nightgrid.solvers.pips.parts import (
+    NO_PART,
+    Part,
+    canonical_key,
+    divide,
+    divide_in_order,
+    part_arrays,
+)
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle
-from nightgrid.solvers.pips.solution import Solution, solution_from_json, solution_to_json
+from nightgrid.solvers.pips.solution import (
+    Solution,
+    SolutionTexts,
+    solution_from_json,
+    solution_to_json,
+)
 from nightgrid.solvers.pips.staged.layer_parts import (
     LayerPart,
     count_layer_part,
@@ -41,18 +53,32 @@ class PipsGame(BaseGame[Puzzle, Solution]):
     solver_version = "pips-2"
     reasons = endings.REASONS
     counts = ("count",)
+    parts_in_order = True
     puzzle_from_json = staticmethod(Puzzle.from_json)
     solution_to_json = staticmethod(solution_to_json)
     solution_from_json = staticmethod(solution_from_json)
     to_arrays = staticmethod(to_arrays)
     from_arrays = staticmethod(from_arrays)
 
+    def __init__(self, *bound: Any, **named: Any) -> None:
+        super().__init__(*bound, **named)
+        self._texts = SolutionTexts()
+
+    def solution_text(self, solution: Solution) -> str:
+        """Write a solution's JSON value as a text: a stream has few placements, in many of them."""
+        return self._texts.text(solution)
+
     def split(
         self, puzzle: Puzzle, ask: Ask, part: Part | LayerPart | None, into: int
     ) -> list[Any]:
-        """Divide a job or a part by subtrees of the forest of tilings, buckets into fewer."""
+        """Divide a job or a part by subtrees of the forest of tilings, buckets into fewer.
+
+        For `all` by what is laid first, domino by domino: in the order in which solutions stand.
+        """
         if isinstance(part, dict):
             return divide_layer_part(puzzle, ask, part, into)
+        if ask.kind == "all":
+            return divide_in_order(puzzle, _order_of(puzzle), part, into)
         return divide(puzzle, _order_of(puzzle), part, into)
 
     def open_stream(

@@ -88,6 +88,39 @@ def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) 
     return [*leaves, *queue]
 
 
+def divide_in_order(
+    puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int
+) -> list[Part]:
+    """Divide a part into at least `into` parts if it can be, in canonical order.
+
+    Each fixes the dominoes on the first cells that are free: what `canonical_key` begins with, so
+    that the solutions of one part stand before those of the next. A part of which tiles are fixed
+    without their dominoes is no range of that order, and stays whole.
+    """
+    part_arrays(puzzle, part)
+    parts: list[Part] = [list(part or [])]
+    if any(len(tile) == 2 for tile in parts[0]):
+        return parts
+    while len(parts) < into:
+        children = [child for one in parts for child in _laid_children(puzzle, order, one)]
+        if not children or children == parts:
+            # Nothing fits on any of them, or all of them are full.
+            break
+        parts = children
+    return parts
+
+
+def _laid_children(puzzle: Puzzle, order: Sequence[Cell], part: Part) -> list[Part]:
+    # One child for each domino on the first cell without a tile; the part itself if it is full.
+    tiles = _tile_children(order, part)
+    if tiles is None:
+        return [part]
+    ways = _ways_left(puzzle, part)
+    place = {cell: i for i, cell in enumerate(order)}
+    tiles.sort(key=lambda child: place[tuple(child[-1][1])])
+    return [[*part, [*child[-1], *way]] for child in tiles for way in ways]
+
+
 def _tile_children(order: Sequence[Cell], part: Part) -> list[Part] | None:
     # One child for each partner of the first cell without a tile; None if every cell has one.
     taken = {tuple(cell) for tile in part for cell in tile[:2]}
@@ -104,15 +137,19 @@ def _tile_children(order: Sequence[Cell], part: Part) -> list[Part] | None:
 
 def _domino_children(puzzle: Puzzle, part: Part) -> list[Part]:
     # One child for each way to lay a domino on the first tile that has none.
+    for i, tile in enumerate(part):
+        if len(tile) == 2:
+            return [[*part[:i], [*tile, *way], *part[i + 1 :]] for way in _ways_left(puzzle, part)]
+    return []
+
+
+def _ways_left(puzzle: Puzzle, part: Part) -> list[tuple[int, int]]:
+    # The ways to lay one of the dominoes that the part leaves, by their pips.
     left = Counter(puzzle.dominoes)
     for tile in part:
         if len(tile) == 4:
             left[min(tile[2:]), max(tile[2:])] -= 1
-    for i, tile in enumerate(part):
-        if len(tile) == 2:
-            ways = sorted({way for (a, b), n in left.items() if n > 0 for way in ((a, b), (b, a))})
-            return [[*part[:i], [*tile, *way], *part[i + 1 :]] for way in ways]
-    return []
+    return sorted({way for (a, b), n in left.items() if n > 0 for way in ((a, b), (b, a))})
 
 
 def canonical_key(

@@ -137,7 +137,7 @@ class PipsStream(SolutionStream[Solution]):
         cells = self._puzzle.cells
         placements: dict[tuple[int, int, int, int], Placement] = {}
         # One more than wanted tells whether there are more.
-        left = UNLIMITED if self.limit is None else self.limit + (not self.first)
+        left = UNLIMITED if self.limit is None else self.skip + self.limit + (not self.first)
         rows = min(left, ROWS_PER_CALL)
         into = Found(
             pips=np.empty((rows, len(cells)), np.int32),

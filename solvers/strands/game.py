@@ -42,6 +42,7 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
         TOO_MANY_PIECES,
     )
     board_s = 0.3
+    parts_in_order = True
     puzzle_from_json = staticmethod(Puzzle.from_json)
     solution_to_json = staticmethod(cover_to_json)
     solution_from_json = staticmethod(cover_from_json)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNT, PARTS, UNASKED
+from nightgrid.archive.lake.tables import PARTS, UNASKED
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import (
-    COST_COLUMNS,
-    STATUS_CODES,
+    Ask,
     Budget,
     Game,
     Outcome,
@@ -36,11 +34,20 @@ from nightgrid.solvers.errors import (
     RefusalError,
 )
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import HEAD, NOTHING, heads_of, outcome_row, result_row
+from nightgrid.workers.chunks.count_batch import count_batch
+from nightgrid.workers.chunks.few_solutions import Few
+from nightgrid.workers.chunks.listing import list_row
+from nightgrid.workers.chunks.result_rows import (
+    Row,
+    heads_of,
+    outcome_row,
+    result_row,
+)
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.listed import listed_part
 from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
 from nightgrid.workers.runs.notes import (
     drops_states,
@@ -54,10 +61,6 @@ from nightgrid.workers.settings import Settings
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
-_HAS_COUNT = np.array(
-    [s not in (Status.OVER_BUDGET, Status.INVALID, Status.POISON) for s in STATUS_CODES]
-)
-"""By status code: whether an outcome has a count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +105,10 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
-        part = solve_rows(game, run, rows, settings)
+        if run.question.ask.kind == "all" and rows.num_rows == 1:
+            part = list_solutions(lake, game, run, rows, settings)
+        else:
+            part = solve_rows(game, run, rows, settings)
     else:
         with _refusing():
             part = carry(lake, ref, run, game, rows, stage)
@@ -165,8 +171,8 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
 
     A chunk of many gives each row a small budget, or more where the game expects that rows take
     longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
-    budget. A chunk of one that is over budget comes back
-    split into parts, if the game can divide it.
+    budget. A chunk of one that is over budget comes back split into parts, if the game can divide
+    it.
     """
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
@@ -176,11 +182,33 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     chunk = _Chunk(game, run, rows, arrays, budget)
     slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
     whole = not any(rows.column("part").to_pylist())
-    work = _batch if ask.kind == "count" and whole else _one_by_one
-    solved = work(chunk, slices)
+    if ask.kind == "count" and whole:
+        solved = count_batch(game, ask, rows, arrays, budget, slices)
+    else:
+        solved = _one_by_one(chunk, slices, _answer_of(chunk, settings))
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
     return _promote(solved) if many else _divide(chunk, solved, settings)
+
+
+def list_solutions(
+    lake: Lake, game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings
+) -> pa.Table:
+    """Answer `all` for the one row of a chunk; return its PARTS.
+
+    Many solutions are in files of the lake when this returns, or the row comes back split.
+    """
+    (head,) = heads_of(rows)
+    chunk = _Chunk(game, run, rows, arrays_of(rows), run.budget)
+    ranks = listed_part(rows.column("part")[0].as_py())
+
+    def answer() -> Row:
+        puzzle, part = chunk.puzzle_and_part(0)
+        return list_row(lake, run, game, head, puzzle, ranks or part, settings)
+
+    row = _sound(game, run.question.ask, head, answer)
+    solved = pa.Table.from_pylist([row], PARTS)
+    return solved if ranks else _divide(chunk, solved, settings)
 
 
 def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
@@ -210,66 +238,41 @@ def _slices(rows: int, step: int, seconds: float) -> Iterator[tuple[int, int]]:
         yield start, min(start + step, rows)
 
 
-def _batch(chunk: _Chunk, slices: Iterator[tuple[int, int]]) -> pa.Table:
-    """Count whole jobs column-wise, with no Python object per puzzle."""
-    game, ask, arrays = chunk.game, chunk.run.question.ask, chunk.arrays
-    outs = [game.solve_batch(slice_arrays(arrays, a, b), ask, chunk.budget) for a, b in slices]
-    out = {name: np.concatenate([part[name] for part in outs]) for name in outs[0]}
-    status = out["status"]
-    rows = len(status)
-    sentences = ["" if reason is None else reason.sentence for reason in game.reasons]
-    codes = [None if reason is None else str(reason.code) for reason in game.reasons]
-    columns = {name: pa.nulls(rows, PARTS.field(name).type) for name in NOTHING}
-    if "value" in out:
-        columns["value"] = pa.array(out["value"], pa.int64(), mask=out["value"] < 0)
-    columns |= {name: chunk.rows.column(name).slice(0, rows) for name in HEAD}
-    columns |= {name: out[name] for name in COST_COLUMNS}
-    columns |= {
-        "status": _named(status, [str(s) for s in STATUS_CODES]),
-        "count": decimals(out["count_hi"], out["count_lo"], _HAS_COUNT[status]),
-        "truncated": pa.repeat(pa.scalar(False), rows),
-        "reason_code": _named(out["reason"], codes),
-        "reason": _named(out["reason"], sentences),
-    }
-    return pa.table({name: columns[name] for name in PARTS.names}, schema=PARTS)
-
-
-def _named(codes: npt.NDArray[Any], names: Sequence[str | None]) -> pa.Array:
-    if not codes.any():
-        return pa.repeat(pa.scalar(names[0], pa.string()), len(codes))
-    return pa.array(list(names), pa.string()).take(pa.array(codes))
-
-
-def decimals(
-    hi: npt.NDArray[np.uint64], lo: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]
-) -> pa.Array:
-    """Join the halves of counts into decimal128(38, 0): the halves are its memory layout."""
-    halves = np.empty((len(lo), 2), np.uint64)
-    halves[:, 0], halves[:, 1] = lo, hi
-    validity = np.packbits(valid, bitorder="little")
-    return pa.Array.from_buffers(COUNT, len(lo), [pa.py_buffer(validity), pa.py_buffer(halves)])
-
-
-def _one_by_one(chunk: _Chunk, slices: Iterator[tuple[int, int]]) -> pa.Table:
+def _one_by_one(
+    chunk: _Chunk, slices: Iterator[tuple[int, int]], answer: Callable[[int, Row], Row]
+) -> pa.Table:
     """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
     heads, ask = heads_of(chunk.rows), chunk.run.question.ask
     rows = [
-        outcome_row(chunk.game, ask, heads[i], _solve_row(chunk, i))
+        _sound(chunk.game, ask, heads[i], partial(answer, i, heads[i]))
         for start, stop in slices
         for i in range(start, stop)
     ]
     return pa.Table.from_pylist(rows, PARTS)
 
 
-def _solve_row(chunk: _Chunk, row: int) -> Outcome[Any]:
+def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row]) -> Row:
+    """Answer a row; say of a board that the game does not take that it is invalid."""
     try:
-        puzzle, part = chunk.puzzle_and_part(row)
-        return chunk.game.solve(puzzle, chunk.run.question.ask, part, chunk.budget)
+        return answer()
     except MissingDictionaryError as error:
         # What the lake lacks is no fault of the board.
         raise RefusalError(str(error)) from error
     except PermanentError as error:
-        return invalid_outcome(error)
+        return outcome_row(game, ask, head, invalid_outcome(error))
+
+
+def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
+    game, ask = chunk.game, chunk.run.question.ask
+    few = Few(game, ask.limit, chunk.budget, settings)
+
+    def answer(row: int, head: Row) -> Row:
+        puzzle, part = chunk.puzzle_and_part(row)
+        if ask.kind == "all":
+            return few.row(head, puzzle, part)
+        return outcome_row(game, ask, head, game.solve(puzzle, ask, part, chunk.budget))
+
+    return answer
 
 
 def invalid_outcome(error: PermanentError) -> Outcome[Any]:

@@ -19,12 +19,12 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import (
     COST_COLUMNS,
     Game,
-    LayeredCount,
     Outcome,
     Status,
     canonical_json,
 )
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.freed_memory import give_back, keep_freed

@@ -6,6 +6,7 @@ message on the queue `interactive` is only what gets it worked soon.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from celery import Celery
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.results import find_results, read_solutions
+from nightgrid.archive.results.results import find_results, solution_tables
 from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for, open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget, Game, Status, canonical_json
@@ -286,9 +287,23 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
 def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
     """Read a job's result row with its solutions, or None if it is not there in time.
 
-    `solutions` is a list of JSON values in canonical order, empty for a count. A job that ended
-    without an answer is not waited for. Raises PermanentError for a job that was never submitted
-    and has no result.
+    `solutions` is a list of JSON values in canonical order, empty for a count: what has very many
+    is better read row by row (`result_row`, nightgrid.archive.results.results.solution_tables).
+    Raises PermanentError as `result_row` does.
+    """
+    row = result_row(lake, job_id, timeout_s=timeout_s)
+    if row is None:
+        return None
+    tables = solution_tables(lake, row)
+    texts = (text for table in tables for text in table.column("solution").to_pylist())
+    return {**row, "solutions": [json.loads(text) for text in texts]}
+
+
+def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row, or None if it is not there in time.
+
+    A job that ended without an answer is not waited for. Raises PermanentError for a job that was
+    never submitted and has no result.
     """
     check_job_id(job_id)
     deadline = time.monotonic() + timeout_s
@@ -297,9 +312,7 @@ def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any]
     while True:
         row, waits = _look(lake, job_id)
         if row is not None:
-            listed = row["ask"] != str(Ask(kind="count"))
-            found = read_solutions(lake, job_id, run_id=row["run_id"]) if listed else []
-            return {**row, "solutions": found}
+            return row
         if not waits or time.monotonic() >= deadline:
             return None
         pause = next(pauses, pause)

@@ -24,6 +24,7 @@ from nightgrid.solvers.errors import (
 )
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome
 from nightgrid.workers.ondemand.budgets import JobBudget
@@ -109,7 +110,10 @@ def _worked(
         seconds=min(budget.seconds, settings.ondemand_seconds),
     )
     try:
-        outcome = game.solve(puzzle, ask, None, small)
+        if ask.kind == "all":
+            outcome = solve_few(game, puzzle, ask, small, settings)
+        else:
+            outcome = game.solve(puzzle, ask, None, small)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -119,7 +123,8 @@ def _worked(
         write_record(lake, replace(record, failure=raised, worker=None))
         raise _FailedError(raised.sentence) from error
     with _refusing():
-        if outcome.status is not Status.OVER_BUDGET or small == budget:
+        is_long = outcome.reason_code is ReasonCode.SOLUTION_BYTES
+        if outcome.status is not Status.OVER_BUDGET or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome)
         run_id = plan_job(lake, game, puzzle, ask, budget)
         write_record(lake, replace(record, run_id=run_id))

@@ -26,6 +26,8 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
+from nightgrid.workers.runs.listed import merged_ranks
+from nightgrid.workers.runs.listed_files import settle_files
 from nightgrid.workers.runs.manifest import Run, done_path, open_run, read_done, segment_path
 from nightgrid.workers.runs.plan.costs import Lesson
 from nightgrid.workers.runs.prefetch import ahead
@@ -54,7 +56,7 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         raise PermanentError(f"run {run_id} is not planned to its end; expected every job")
     counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
-    solved = False
+    solved, files = False, 0
     with ExitStack() as stack:
         if gathered is None or not is_right(lake, run, gathered.places):
             gathered = stack.enter_context(Gathering(lake, run))
@@ -63,6 +65,9 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         if divided:
             answers.add(_merged(lake, run, divided))
         others = read_answers(lake, run.question, run.budget, but_of=run_id)
+        if run.question.ask.kind == "all":
+            kept = (_unanswered(table, others) for table in answers.tables())
+            files = settle_files(lake, run, kept)
         if run.question.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
         lesson = Lesson(lake, run)
@@ -79,6 +84,7 @@ def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> di
         "kernel_ns": counts["kernel_ns"],
         "results": result_path if written else None,
         "solutions": solution_path if solved else None,
+        "solution_files": files,
     }
     write_json(lake, done_path(run_id), done)
     return done
@@ -175,10 +181,17 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
                 "parts": len(rows),
                 **{name: sum(row[name] for row in rows) for name in COST_COLUMNS},
                 "table_bytes": max(row["table_bytes"] for row in rows),
-                "solutions": json.dumps(list(outcome.solutions), separators=(",", ":")),
+                "solutions": _inline(outcome),
             }
         )
     return pa.Table.from_pylist(results, ANSWER)
+
+
+def _inline(outcome: Outcome[Any]) -> str | None:
+    """Write the solutions of a divided job; null where they are in files."""
+    if outcome.count and not outcome.solutions:
+        return None
+    return json.dumps(list(outcome.solutions), separators=(",", ":"))
 
 
 def merge_outcomes(
@@ -195,6 +208,9 @@ def merge_outcomes(
                 )
     # What a stage has carried on is in the outcomes of a later one.
     rows = [row for row in rows if row["status"] != CARRIED]
+    listed = merged_ranks(run.run_id, rows)
+    if listed is not None:
+        return listed
     outcome = game.merge(
         puzzle,
         run.question.ask,

@@ -34,7 +34,7 @@ BATCH_GROUPS = 8
 _METADATA = b"nightgrid.frontier"
 
 Rows = npt.NDArray[np.uint64]
-"""uint64[states, row_words]: as `nightgrid.solvers.algebra.LayeredCount.rows`."""
+"""uint64[states, row_words]: as `nightgrid.solvers.layered_count.LayeredCount.rows`."""
 
 
 class LostFrontierError(Exception):

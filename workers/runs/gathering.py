@@ -54,8 +54,10 @@ _UNFINISHED = pa.array([SPLIT, CARRIED], pa.string())
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
-SPREAD_ROWS = 16_384
-"""Rows that are spread over the buckets at once."""
+LISTING_BUCKET_ROWS = 1024
+"""The same of a run that lists solutions: its rows have up to `listing_row_bytes` of them each."""
+SPREAD_ROWS, SPREAD_BYTES = 16_384, 2**26
+"""Rows that are spread over the buckets at once, or so many as have so many bytes."""
 TRIM_BUCKETS = 8
 """While buckets are read back, freed memory is returned after so many: all wait for the end of a
 run, and to get new pages takes longer than to fill them."""
@@ -80,7 +82,10 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         self._folder = folder
         # The same for every driver of the run: the row groups of its results follow from it.
         rows = run.puzzle_count or run.job_count
-        self.answers = Buckets(self._folder, ANSWER, rows)
+        is_listing = run.question.ask.kind == "all"
+        self.answers = Buckets(
+            self._folder, ANSWER, rows, LISTING_BUCKET_ROWS if is_listing else None
+        )
         self.places: set[Place] = set()
         """Chunks whose rows are in."""
         self._answered = np.zeros(0, np.uint8)
@@ -244,9 +249,13 @@ def _answers(lake: Lake, ref: ChunkRef, part: pa.Table) -> bool:
 class Buckets(contextlib.AbstractContextManager["Buckets"]):
     """Rows with a job_id, spread by it over equal ranges; a single range stays in memory."""
 
-    def __init__(self, folder: Path, schema: pa.Schema, expected_rows: int) -> None:
+    def __init__(
+        self, folder: Path, schema: pa.Schema, expected_rows: int, bucket_rows: int | None = None
+    ) -> None:
         self._folder, self._schema = folder, schema
-        wanted = 1 if expected_rows <= ROW_GROUP_ROWS else -(-expected_rows // BUCKET_ROWS)
+        bucket_rows = bucket_rows or BUCKET_ROWS
+        single = min(ROW_GROUP_ROWS, 2 * bucket_rows)
+        wanted = 1 if expected_rows <= single else -(-expected_rows // bucket_rows)
         self._count = min(wanted, BUCKETS_MAX)
         self._waiting: list[pa.Table] = []
         self._files: list[pa.NativeFile] = []
@@ -274,7 +283,11 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
     def add(self, rows: pa.Table) -> None:
         """Add rows; they are spread when there are enough of them."""
         self._waiting.append(rows)
-        if self._writers and sum(len(table) for table in self._waiting) >= SPREAD_ROWS:
+        is_full = (
+            sum(len(table) for table in self._waiting) >= SPREAD_ROWS
+            or sum(table.nbytes for table in self._waiting) >= SPREAD_BYTES
+        )
+        if self._writers and is_full:
             self._spread()
 
     def _spread(self) -> None:

@@ -114,7 +114,7 @@ class Carried:
     row_words: int
     rows: tuple[int, ...]
     layout: str = ""
-    """What the words of a state mean: `nightgrid.solvers.algebra.LayeredCount.layout`."""
+    """What the words of a state mean: `nightgrid.solvers.layered_count.LayeredCount.layout`."""
     step: int = 0
     """Layers that its stage went on; 0 for a part that was alone and went as far as it could."""
     came: int = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics, count_of
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
@@ -95,12 +95,16 @@ class PartSearch:
         count = count_of(out[0], out[1])
         return (value, count) if count else (None, 0)
 
-    def found(self) -> Iterator[Chain]:
-        """Yield chains in canonical order. Raises BudgetSpentError."""
+    def found(self, skip: int = 0) -> Iterator[Chain]:
+        """Yield chains in canonical order, but the first `skip`. Raises BudgetSpentError."""
         word = self.model.words.__getitem__
         under = tuple(map(word, self.under))
-        for chain in self.listed():
-            yield Chain(words=(*under, *map(word, chain)))
+        for rows in self.listed():
+            # Chains that are left out are not made, and take the kernel's time alone.
+            left_out = min(skip, len(rows))
+            skip -= left_out
+            for chain in rows[left_out:].tolist():
+                yield Chain(words=(*under, *map(word, chain)))
 
     def greedy(self) -> Chain | None:
         """Find the chain that the greedy search of article 003 finds first in the part, if any.
@@ -135,8 +139,11 @@ class PartSearch:
             return None
         return Chain(words=tuple(self.model.words[word] for word in (*self.under, *words)))
 
-    def listed(self) -> Iterator[list[int]]:
-        """Yield chains, as words by number, in canonical order. Raises BudgetSpentError."""
+    def listed(self) -> Iterator[npt.NDArray[np.int64]]:
+        """Yield chains in canonical order, some at a time: words by number, (chains, words).
+
+        Raises BudgetSpentError.
+        """
         root = self._begin()
         if root is None:
             return
@@ -164,7 +171,7 @@ class PartSearch:
 
     def _listed(
         self, tables: GrowingGraph, chains: Chains, first: int, most: int
-    ) -> Iterator[list[int]]:
+    ) -> Iterator[npt.NDArray[np.int64]]:
         search = self.search
         tables.release()
         longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
@@ -172,8 +179,7 @@ class PartSearch:
         for words in range(first, most + 1):
             self._work_out(tables, lengths, chains, words)
             for letters in lengths.of(0, words):
-                for rows in self._rows(tables, lengths, chains, words, letters):
-                    yield from rows.tolist()
+                yield from self._rows(tables, lengths, chains, words, letters)
 
     def _work_out(
         self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int
@@ -193,7 +199,7 @@ class PartSearch:
     def _rows(
         self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int,
         letters: int,
-    ) -> Iterator[Any]:  # fmt: skip
+    ) -> Iterator[npt.NDArray[np.int64]]:  # fmt: skip
         step = self.search.step(chains)
         walk = Walk(
             state=np.zeros(words, np.int64),
@@ -244,3 +250,7 @@ class ChainStream(SolutionStream[Chain]):
             return self.part.found()
         chain = self.part.first()
         return iter(() if chain is None else (chain,))
+
+    def found_after(self, skip: int) -> Iterator[Chain]:
+        """Search for the chains behind the first `skip`. Raises BudgetSpentError."""
+        return super().found_after(skip) if self.first else self.part.found(skip)

@@ -29,7 +29,7 @@ from nightgrid.archive.results.gold import (
 from nightgrid.archive.results.results import (
     find_results,
     find_results_of,
-    read_solutions,
+    solution_tables,
 )
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import MAX_COUNT, Ask
@@ -112,10 +112,16 @@ def test_jobs_are_found_across_runs_and_unknown_ones_are_not(lake: Lake) -> None
     assert len(find_results(lake, [])) == 0
 
 
+def solutions_in(lake: Lake, job: str, run_id: str) -> list[object]:
+    row = {"job_id": job, "run_id": run_id, "ask": "all", "count": 3}
+    texts = (t for table in solution_tables(lake, row) for t in table["solution"].to_pylist())
+    return [json.loads(text) for text in texts]
+
+
 def test_results_of_an_empty_lake_are_an_empty_table(lake: Lake) -> None:
     assert lake.read_table(RESULTS_FOLDER, RESULTS).equals(RESULTS.empty_table())
     assert find_results(lake, ["x"]).equals(RESULTS.empty_table())
-    assert read_solutions(lake, "x") == []
+    assert solutions_in(lake, "x", "r1") == []
 
 
 def test_of_several_endings_of_a_job_the_most_telling_counts(lake: Lake) -> None:
@@ -153,9 +159,9 @@ def test_solutions_come_in_their_order_from_one_run(lake: Lake) -> None:
         lake.write_table(
             f"solutions/{run_id}.parquet", pa.Table.from_pylist(rows, schema=SOLUTIONS)
         )
-    assert read_solutions(lake, "j") == [["r1", 0], ["r1", 1], ["r1", 2]]
-    assert read_solutions(lake, "j", run_id="r2") == [["r2", 0], ["r2", 1], ["r2", 2]]
-    assert read_solutions(lake, "other") == []
+    assert solutions_in(lake, "j", "r1") == [["r1", 0], ["r1", 1], ["r1", 2]]
+    assert solutions_in(lake, "j", "r2") == [["r2", 0], ["r2", 1], ["r2", 2]]
+    assert solutions_in(lake, "j", "r3") == solutions_in(lake, "other", "r1") == []
 
 
 def test_counts_by_date_join_current_editions_with_their_results(filled: Lake) -> None:

@@ -148,3 +148,17 @@ def test_a_par_is_two_to_four_words_more_than_the_fewest():
             assert fewest + 2 <= par <= fewest + 4
     assert solved > 0
     assert par_of(board, compile_lexicon([("XYX", 0)])) is None
+
+
+@pytest.mark.parametrize("chains", ["fewest-words", "fewest-letters", 4])
+def test_chains_before_a_rank_are_left_out(chains: int | str) -> None:
+    words = ("AC", "CB", "BD", "BDA", "DA", "CA", "AD", "DB", "BC", "ACB", "BCA", "CAD")
+    puzzle = Puzzle(sides=("AB", "CD"), dictionary=words)
+    game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
+    whole = list(game.stream(puzzle, Ask(kind="all")))
+    assert len(whole) > 3
+    for skip in range(len(whole) + 2):
+        for limit in (None, 2):
+            stream = game.stream(puzzle, Ask(kind="all", limit=limit))
+            stream.skip = skip
+            assert list(stream) == whole[skip:][:limit]

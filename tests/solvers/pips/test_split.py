@@ -99,6 +99,24 @@ def test_parts_share_no_solution_and_miss_none(
     assert sorted(joined) == sorted(pips.solve(puzzle, ALL).solutions)
 
 
+@settings(max_examples=25, deadline=None)
+@given(payload=payloads(min_dominoes=2, max_dominoes=5), seed=st.integers(0, 2**32))
+def test_parts_of_all_joined_are_the_stream_of_the_whole(
+    pips: Game[Any, Any], payload: Payload, seed: int
+) -> None:
+    puzzle = puzzle_of(payload)
+    whole = list(pips.stream(puzzle, ALL))
+    leaves = leaves_of(pips, puzzle, ALL, None, random.Random(seed), 4)
+    assert [solution for leaf in leaves for solution in pips.stream(puzzle, ALL, leaf)] == whole
+    skip = seed % (len(whole) + 2)
+    for limit in (None, 1, 3):
+        stream = pips.stream(puzzle, Ask(kind="all", limit=limit))
+        stream.skip = skip
+        assert list(stream) == whole[skip:][:limit]
+    texts = [json.dumps(pips.solution_to_json(s), separators=(",", ":")) for s in whole]
+    assert [pips.solution_text(solution) for solution in whole] == texts
+
+
 @pytest.mark.parametrize("into", [1, 2, 3, 7, 16, 20, 100, 1000])
 def test_a_board_with_many_tilings_splits_into_about_as_many_parts_as_wanted(
     pips: Game[Any, Any], into: int

@@ -21,6 +21,7 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs import JobStatus, submit
 from nightgrid.workers.ondemand.records import end_record, ended_path, open_records, record_path
 from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.listed import InFiles, listed_part
 from nightgrid.workers.runs.manifest import ChunkRef, open_run
 from nightgrid.workers.runs.notes import Attempts, write_attempts
 from nightgrid.workers.runs.stages import Carried, stage_part
@@ -75,7 +76,7 @@ def test_every_file_of_a_run_is_on_the_page(lake, run_folder):
 
 def test_table_rows_have_the_columns_of_their_schemas():
     rows = [e for e in EXAMPLES if "part_path" in e and "status" not in e]
-    assert len(rows) == 4
+    assert len(rows) == 5
     for row in rows:
         assert list(row) == [field.name for field in MANIFEST_HEAD]
     assert json.loads(rows[1]["part"])
@@ -83,9 +84,16 @@ def test_table_rows_have_the_columns_of_their_schemas():
     assert stage is not None
     assert canonical_json(stage.to_json()) == rows[3]["part"]
     assert set(json.loads(rows[2]["part"])) == {"under", "from", "to"}
+    listed = listed_part(rows[4]["part"])
+    assert listed is not None
+    assert canonical_json(listed.to_json()) == rows[4]["part"]
     parts = [e for e in EXAMPLES if "children" in e]
-    assert [row["status"] for row in parts] == ["solved", "split", "carried"]
-    assert Carried.from_json(parts[2]["children"]).to_json() == parts[2]["children"]
+    assert [row["status"] for row in parts] == ["solved", "split", "solved", "carried"]
+    assert Carried.from_json(parts[3]["children"]).to_json() == parts[3]["children"]
+    in_files = InFiles.from_json(parts[2]["children"])
+    assert in_files is not None
+    assert (in_files.first, in_files.stop) == (listed.first, listed.stop)
+    assert in_files.to_json() == parts[2]["children"]
     for row in parts:
         assert list(row) == PARTS.names
 

@@ -12,13 +12,8 @@ from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks import solve as chunks
-from nightgrid.workers.chunks.solve import (
-    AGAIN,
-    decimals,
-    open_run_head,
-    solve_chunk,
-    solve_rows,
-)
+from nightgrid.workers.chunks.count_batch import decimals
+from nightgrid.workers.chunks.solve import AGAIN, open_run_head, solve_chunk, solve_rows
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import COUNT, plan

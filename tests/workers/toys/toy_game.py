@@ -7,17 +7,26 @@ lowest up. What a board does besides stands in the pip of its first domino's sec
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from toy_layers import ToyLayers
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Statistics, Status, digest
+from nightgrid.solvers.algebra import (
+    STATUS_CODES,
+    Budget,
+    Outcome,
+    SolutionStream,
+    Statistics,
+    Status,
+    digest,
+)
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
@@ -46,6 +55,7 @@ class ToyGame:
     solver_version = os.environ.get("TOY_VERSION", "toy-1")
     rules = ""
     lexicon_id = ""
+    parts_in_order = False
     reasons = (None, Reason(code=ReasonCode.NODES))
 
     def puzzle_from_json(self, value):
@@ -60,8 +70,14 @@ class ToyGame:
     def solution_to_json(self, solution):
         return solution
 
+    def solution_text(self, solution):
+        return json.dumps(solution)
+
     def solution_from_json(self, value):
         return value
+
+    def value_of(self, solutions):
+        return None
 
     def warm(self):
         pass
@@ -107,6 +123,9 @@ class ToyGame:
             return self._outcome(ask, count, len(mine), mine)
         count = count_of(puzzle.number)
         return self._outcome(ask, count, 3, range(count))
+
+    def stream(self, puzzle, ask, part=None, budget=None):
+        return ToyStream(self, puzzle, ask, part, budget)
 
     def _outcome(self, ask, count, states, scores):
         statistics = Statistics(states=states, nodes=2 * states, kernel_ns=1, table_bytes=64)
@@ -169,6 +188,21 @@ class ToyGame:
             "table_bytes": 64 * worked,
             "reason": large.astype(np.uint8),
         }
+
+
+class ToyStream(SolutionStream):
+    statistics = Statistics()
+
+    def __init__(self, game, puzzle, ask, part, budget):
+        self.limit, self.about = ask.limit, (puzzle, replace(ask, limit=None), part, budget)
+        self.game = game
+
+    def found(self):
+        outcome = self.game.solve(*self.about)
+        self.statistics = outcome.statistics
+        if outcome.reason_code is not None:
+            self.end(Reason(code=outcome.reason_code))
+        return iter(outcome.solutions)
 
 
 def count_of(number):

@@ -272,7 +272,9 @@ class PlanPass(OpenJobs):
             game, ask = self._asking.game, self._asking.ask
             puzzle = game.from_arrays(arrays_of(job), 0)
             stage = ask.kind == "count" and first_stage(game, puzzle, self._asking.budget)
-            parts = stage or game.split(puzzle, ask, None, into)
+            # A worker that lists counts first: then it knows what the parts hold.
+            is_listing = ask.kind == "all"
+            parts = stage or ([] if is_listing else game.split(puzzle, ask, None, into))
         except PermanentError:
             # Whatever is wrong with the board, solving it says so in its result.
             stage, parts = None, []

@@ -1,0 +1,113 @@
+"""Solutions that lie in files of their own: listings/RUN/JOB/FIRST-STOP.parquet.
+
+A job with many solutions has them in files of bounded size, each named by the ranks that it holds:
+FIRST to STOP - 1 in canonical order. So a name says what a file holds, whichever worker wrote it,
+and files whose ranks follow on one another are the solutions of the job, whatever else lies there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import SOLUTIONS
+from nightgrid.solvers.errors import PermanentError
+
+LISTINGS_FOLDER = "listings"
+"""They are not among the files of solutions, which are merged and looked through."""
+_NAME = re.compile(r"(?P<job>[0-9a-f]{32})/(?P<first>\d{12,})-(?P<stop>\d{12,})\.parquet$")
+
+
+class SolutionFile(NamedTuple):
+    """A file with some of the solutions of one job."""
+
+    first: int
+    """Rank of its first solution, ..."""
+    stop: int
+    """... and the rank after its last."""
+    path: str
+    job_id: str
+
+
+def files_folder(run_id: str) -> str:
+    """Name the folder of the solution files of a run."""
+    return f"{LISTINGS_FOLDER}/{run_id}"
+
+
+def file_path(folder: str, job_id: str, first: int, stop: int) -> str:
+    """Name the file of some ranks of a job's solutions."""
+    return f"{folder}/{job_id}/{first:012d}-{stop:012d}.parquet"
+
+
+def list_files(lake: Lake, folder: str) -> list[SolutionFile]:
+    """List the solution files under a folder, by job and rank; other files are left out."""
+    named = ((path, _NAME.search(path)) for path in lake.list(folder))
+    found = [
+        SolutionFile(int(match["first"]), int(match["stop"]), path, match["job"])
+        for path, match in named
+        if match is not None
+    ]
+    return sorted(found, key=lambda file: (file.job_id, file.first, file.stop))
+
+
+def in_a_row(
+    files: Iterable[SolutionFile], count: int, first: int = 0
+) -> list[SolutionFile] | None:
+    """Choose files that hold the ranks `first` to `count` - 1, each once; None where some lack.
+
+    Where a range was divided twice in different ways, there are several choices, and the largest
+    files are taken.
+    """
+    by_first: dict[int, list[SolutionFile]] = {}
+    for file in files:
+        if file.first < file.stop <= count:
+            by_first.setdefault(file.first, []).append(file)
+    # From behind: which ranks lead to the end, and by which file.
+    way: dict[int, SolutionFile | None] = {count: None}
+    for rank in sorted(by_first, reverse=True):
+        fits = [file for file in by_first[rank] if file.stop in way]
+        if fits:
+            way[rank] = max(fits)
+    if first not in way:
+        return None
+    chosen: list[SolutionFile] = []
+    step = way[first]
+    while step is not None:
+        chosen.append(step)
+        step = way[step.stop]
+    return chosen
+
+
+def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[SolutionFile]:
+    """List the files with the solutions of a job, in canonical order; none if it has no files.
+
+    Raises PermanentError where some of `count` solutions are missing.
+    """
+    found = list_files(lake, f"{files_folder(run_id)}/{job_id}")
+    if not found or count is None:
+        return []
+    chosen = in_a_row(found, count)
+    if chosen is None:
+        raise PermanentError(
+            f"{lake.place(files_folder(run_id))}/{job_id} lacks some of the {count:,} solutions of "
+            f"job {job_id}; expected files of ranks 0 to {count - 1}"
+        )
+    return chosen
+
+
+def texts_in(lake: Lake, files: Iterable[SolutionFile]) -> Iterator[str]:
+    """Read solutions as JSON texts in canonical order, one row group of one file at a time."""
+    for table in tables_in(lake, files, ("solution",)):
+        yield from table.column("solution").to_pylist()
+
+
+def tables_in(
+    lake: Lake, files: Iterable[SolutionFile], columns: tuple[str, ...] = tuple(SOLUTIONS.names)
+) -> Iterator[pa.Table]:
+    """Read solution files, one row group after the other."""
+    for file in files:
+        yield from lake.iter_row_groups(file.path, columns)

@@ -1,0 +1,227 @@
+"""`nightgrid result`: what became of jobs, and the solutions that they were asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from json import loads
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nightgrid.service.cli.answers import say_best
+from nightgrid.service.cli.jobs import named_jobs
+from nightgrid.service.games import view
+from nightgrid.service.options.shared_options import (
+    FormatName,
+    Json,
+    LakeOption,
+    OutputFile,
+    read_settings,
+)
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    duration,
+    emit,
+    emit_end,
+    emit_start,
+    emit_text,
+    exit_for,
+    say,
+    say_drawing,
+)
+from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.sentences import plural
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.results.solution_files import SolutionFile
+    from nightgrid.workers.ondemand.jobs import JobStatus
+
+MAX_WAIT_S = 7 * 24 * 3600.0
+DRAWN_MAX = 100
+"""Solutions of one job that are drawn at most."""
+RESULT_COLUMNS = {
+    "job_id": "string",
+    "puzzle_id": "string",
+    "game": "string",
+    "ask": "string",
+    "rules": "string",
+    "lexicon_id": "string",
+    "solver_version": "string",
+    "status": "string",
+    "count": "count?",
+    "value": "int64?",
+    "reason_code": "string?",
+    "reason": "string",
+    "states": "int64",
+    "kernel_ns": "int64",
+    "run_id": "string",
+}
+RESULT_SHOWN = {
+    "puzzle_id": "puzzle id",
+    "ask": "ask",
+    "status": "status",
+    "count": "count",
+    "reason": "reason",
+}
+SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
+
+
+def result(
+    jobs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="JOB|REFERENCE",
+            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
+            "puzzle id or its beginning.",
+        ),
+    ],
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=MAX_WAIT_S, metavar="S", help="Wait up to S seconds for all of them."
+        ),
+    ] = 0.0,
+    solutions: Annotated[
+        bool,
+        typer.Option(
+            "--solutions",
+            help="Write the solutions of all jobs, one row each, in canonical order.",
+        ),
+    ] = False,
+    lake: LakeOption = None,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    json: Json = False,
+) -> int:
+    """Print what became of jobs.
+
+    A reference means every job about its puzzles, whatever was asked, by a night, a count or on
+    demand. --format csv and parquet leave solutions out; --json has them all, and --solutions
+    writes nothing else, as --format says, or one JSON object a line. Exit code: 0 solved, 1 not
+    there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
+    """
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lake.tables import SOLUTIONS
+    from nightgrid.archive.results.results import solution_tables
+    from nightgrid.workers.ondemand import jobs as ondemand
+
+    form = chosen_format(format_, output, json=json)
+    settings = read_settings(lake=lake)
+    store = Lake.open(settings.lake)
+    named, worst = named_jobs(store, jobs)
+    until = time.monotonic() + wait
+    rows: list[dict[str, Any]] = []
+    is_streamed = form is Format.JSON and output is None and not solutions
+    for job, name in named.items():
+        row = ondemand.result_row(store, job, timeout_s=max(0.0, until - time.monotonic()))
+        if row is None:
+            state = ondemand.status(store, job)
+            if is_streamed:
+                emit(asdict(state))
+            complain(_why_none(state))
+            worst = max(worst, Exit.FAILED)
+            continue
+        worst = max(worst, exit_for(Status(row["status"])))
+        if is_streamed:
+            _emit_row(store, row)
+        elif form is None and not solutions:
+            if rows:
+                say()
+            _say_row(store, row, name)
+        rows.append(row)
+    if solutions:
+        tables = (table for row in rows for table in solution_tables(store, row))
+        write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
+    elif form is not None and not is_streamed:
+        write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
+    return worst
+
+
+def _why_none(job: JobStatus) -> str:
+    """Say why a job has no result, and what to do."""
+    if job.state in ("refused", "cancelled", "damaged"):
+        return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
+    return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
+
+
+def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
+    cost = duration(row["kernel_ns"])
+    if row["states"]:
+        cost += f" ({plural(row['states'], 'state')})"
+    ended = row["status"].replace("_", " ")
+    if row["count"] is not None and row["status"] == "solved":
+        ended = plural(row["count"], "solution")
+    if row.get("value") is not None:
+        ended += f", the best of {view(row['game']).value(row['value'], row['rules'])},"
+    called = f" ({name})" if "/" in name else ""
+    say(f"{row['ask']} of puzzle {row['puzzle_id']}{called}: {ended} in {cost}")
+    if row["reason"]:
+        say(row["reason"])
+    from nightgrid.archive.results.solution_files import files_of
+
+    played, is_best = game(row["game"]), Ask.parse(row["ask"]).kind == "best"
+    shown = view(row["game"])
+    if Ask.parse(row["ask"]).kind == "count" or not row["count"]:
+        return
+    files = files_of(store, row["run_id"], row["job_id"], row["count"])
+    if files:
+        _say_files(store, row, files)
+        return
+    texts = islice(_texts(store, row), None if is_best else DRAWN_MAX)
+    solutions = [played.solution_from_json(loads(text)) for text in texts]
+    puzzle = _puzzle_of(store, row["puzzle_id"]) if solutions else None
+    if is_best:
+        say_best(shown, puzzle, solutions)
+        return
+    for solution in solutions:
+        say()
+        say_drawing(shown.solution(puzzle, solution, scored=True))
+    if row["count"] > DRAWN_MAX:
+        say()
+        say(f"and {row['count'] - DRAWN_MAX:,} more: --solutions writes all of them")
+
+
+def _say_files(store: Lake, row: dict[str, Any], files: Sequence[SolutionFile]) -> None:
+    """Say where solutions lie that are too many to be drawn, and how to read them."""
+    folder = store.place(files[0].path).rpartition("/")[0]
+    say(f"They lie in {plural(len(files), 'file')}, {folder}/*.parquet, in canonical order.")
+    say(f"nightgrid result {row['job_id']} --solutions --format csv writes them as rows, and")
+    say(f"DuckDB reads them as '{folder}/*.parquet': order them by rank.")
+
+
+def _texts(store: Lake, row: dict[str, Any]) -> Iterator[str]:
+    from nightgrid.archive.results.results import solution_tables
+
+    for table in solution_tables(store, row):
+        yield from table.column("solution").to_pylist()
+
+
+def _emit_row(store: Lake, row: dict[str, Any]) -> None:
+    """Write a result as one JSON object, solution by solution: there may be millions of them."""
+    emit_start(row, "solutions")
+    is_first = True
+    if Ask.parse(row["ask"]).kind != "count":
+        for text in _texts(store, row):
+            emit_text(text, first=is_first)
+            is_first = False
+    emit_end({})
+
+
+def _puzzle_of(store: Lake, puzzle_id: str) -> Any | None:
+    """Look a puzzle up that a night or a corpus has brought; None for one that was submitted."""
+    from nightgrid.archive.lookup.boards import find_boards
+    from nightgrid.archive.lookup.reference import IdReference
+
+    try:
+        (board,) = find_boards(store, IdReference(prefix=puzzle_id))
+    except PermanentError:
+        return None
+    return board.published.puzzle

@@ -1,0 +1,88 @@
+"""`nightgrid result` of jobs with many solutions: told, drawn and streamed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.registry import game
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import plan_job
+from nightgrid.workers.settings import Settings
+
+Invoke = Callable[..., tuple[int, str, str]]
+PIPS = game("pips")
+ALL = Ask(kind="all")
+
+
+@pytest.fixture(scope="module")
+def board() -> Any:
+    """Find a board with some hundred solutions."""
+    boards = (puzzle for puzzle, _ in generate_many(3, 40, [PRESETS["hard"]]))
+    return next(p for p in boards if 150 < (PIPS.solve(p, Ask(kind="count")).count or 0) < 3000)
+
+
+def listed(folder: Path, board: Any, **changes: Any) -> str:
+    """List a board's solutions in the lake `lake`; return the job's id."""
+    settings = Settings(lake=str(folder / "lake"), **changes)
+    lake = Lake.open(settings.lake)
+    run_id = plan_job(lake, PIPS, board, ALL, Budget())
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    return str(row["job_id"])
+
+
+@pytest.mark.parametrize("in_files", [True, False])
+def test_solutions_are_streamed_wherever_they_lie(
+    tmp_path: Path, invoke: Invoke, board: Any, in_files: bool
+) -> None:
+    rows = {"listing_rows": 50, "listing_row_bytes": 100} if in_files else {}
+    job = listed(tmp_path, board, **rows)
+    expected = [PIPS.solution_to_json(solution) for solution in PIPS.stream(board, ALL)]
+    code, out, _ = invoke("result", job, "--lake", "lake", "--json")
+    answer = json.loads(out)
+    assert (code, answer["count"], answer["solutions"]) == (0, len(expected), expected)
+    code, out, _ = invoke("result", job, "--lake", "lake", "--solutions")
+    told = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [row["rank"] for row in told] == list(range(len(expected)))
+    assert [json.loads(row["solution"]) for row in told] == expected
+    path = tmp_path / "all.parquet"
+    assert invoke("result", job, "--lake", "lake", "--solutions", "--output", str(path))[0] == 0
+    texts = pq.read_table(path).column("solution").to_pylist()
+    assert [json.loads(text) for text in texts] == expected
+
+
+def test_what_lies_in_files_is_named_and_not_drawn(
+    tmp_path: Path, invoke: Invoke, board: Any
+) -> None:
+    job = listed(tmp_path, board, listing_rows=50, listing_row_bytes=100)
+    count = PIPS.solve(board, Ask(kind="count")).count
+    code, out, _ = invoke("result", job, "--lake", "lake")
+    assert code == 0
+    first, *rest = out.splitlines()
+    assert first.startswith(f"all of puzzle {board.puzzle_id}: {count:,} solutions in ")
+    assert len(rest) == 3
+    assert rest[0].startswith("They lie in ")
+    assert f"nightgrid result {job} --solutions" in rest[1]
+
+
+def test_no_more_than_a_hundred_solutions_are_drawn(
+    tmp_path: Path, invoke: Invoke, board: Any
+) -> None:
+    job = listed(tmp_path, board)
+    count = PIPS.solve(board, Ask(kind="count")).count or 0
+    code, out, _ = invoke("result", job, "--lake", "lake")
+    assert code == 0
+    assert out.splitlines()[-1] == f"and {count - 100:,} more: --solutions writes all of them"

@@ -1,0 +1,309 @@
+"""Runs that list solutions: in ranges and files of bounded size, joined what the game lists."""
+
+import json
+
+import pytest
+
+import nightgrid.solvers.registry
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
+from nightgrid.archive.results.results import solution_tables
+from nightgrid.archive.results.solution_files import file_path, files_folder, list_files
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.pips.game import PipsGame
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.strands.puzzle import Puzzle as Strands
+from nightgrid.workers.chunks import solution_texts
+from nightgrid.workers.chunks.listing import _Listing
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import result, result_row, submit
+from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.runs import finish
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.planner import plan_run
+from tests.workers.conftest import KilledError, quick_settings
+
+ALL = Ask(kind="all")
+PIPS = PipsGame()
+SMALL = {"listing_rows": 40, "listing_file_bytes": 4_000, "listing_row_bytes": 600}
+
+
+@pytest.fixture(autouse=True)
+def real_games(toy_in_place_of_pips, monkeypatch):
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
+
+
+@pytest.fixture(scope="module")
+def pips_board():
+    """A board with some hundred solutions."""
+    boards = (puzzle for puzzle, _ in generate_many(3, 40, [PRESETS["hard"]]))
+    return next(p for p in boards if 300 < PIPS.solve(p, Ask(kind="count")).count < 3000)
+
+
+@pytest.fixture
+def small(tmp_path):
+    return quick_settings(tmp_path, **SMALL)
+
+
+def letterboxed(lake):
+    words = [
+        "AC",
+        "CB",
+        "BD",
+        "BDA",
+        "DA",
+        "CA",
+        "AD",
+        "DB",
+        "BC",
+        "ACB",
+        "BCA",
+        "CAD",
+        "DAC",
+        "BDAC",
+    ]
+    puzzle = Puzzle(sides=("AB", "CD"), dictionary=tuple(words))
+    add_dictionaries(lake, words_of([puzzle]))
+    return bind_game("letterboxed", "chains=4 min_letters=1", None, lake), puzzle
+
+
+def strands(folder):
+    path = folder / "words.txt"
+    path.write_text("ab\nba\nabab\nbaba\naba\n")
+    rules = "spangram=off words=any min_letters=2"
+    return bind_game("strands", rules, str(path)), Strands(board=("ABAB", "BABA", "ABAB"))
+
+
+def planned(lake, game, puzzles, ask=ALL, budget=None):
+    return plan_run(lake, game, puzzles_table(game, puzzles), ask, budget or Budget())
+
+
+def worked(lake, run_id, settings):
+    return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+
+
+def row_of(lake, run_id):
+    (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    return row | {"count": None if row["count"] is None else int(row["count"])}
+
+
+def texts_of(lake, row):
+    return [t for table in solution_tables(lake, row) for t in table["solution"].to_pylist()]
+
+
+def whole(game, puzzle, ask=ALL):
+    return [game.solution_text(solution) for solution in game.stream(puzzle, ask)]
+
+
+@pytest.mark.parametrize("ask", ["all", "all(77)", "all(1000000)"])
+@pytest.mark.parametrize("name", ["pips", "letterboxed", "strands"])
+def test_a_listing_in_files_joined_is_what_the_game_lists(
+    tmp_path, small, name, ask, pips_board, monkeypatch
+):
+    lake = Lake.open(small.lake)
+    if name == "pips":
+        game, puzzle = PIPS, pips_board
+    else:
+        game, puzzle = letterboxed(lake) if name == "letterboxed" else strands(tmp_path)
+    wanted = Ask.parse(ask)
+    expected = whole(game, puzzle, wanted)
+    assert len(expected) > 70, "enough for several files"
+    monkeypatch.setattr("nightgrid.workers.chunks.listing.RANGES", 4)
+    run_id = planned(lake, game, [puzzle], wanted)
+    assert worked(lake, run_id, small).statuses == {"solved": 1}
+    row = row_of(lake, run_id)
+    assert (row["count"], row["value"]) == (len(expected), game.solve(puzzle, wanted).value)
+    assert texts_of(lake, row) == expected
+    files = list_files(lake, files_folder(run_id))
+    assert len(files) >= len(expected) / small.listing_rows
+    for file in files:
+        table = lake.read_table(file.path, SOLUTIONS)
+        assert table.column("rank").to_pylist() == list(range(file.first, file.stop))
+        assert table.num_rows <= small.listing_rows
+        texts = table.column("solution").to_pylist()
+        assert sum(map(len, texts)) <= small.listing_file_bytes or len(texts) == 1
+    parts = lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
+    assert not any(part["solutions"] for part in parts)
+    assert row["parts"] == sum(part["status"] == "solved" for part in parts)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 100, 10**6])
+def test_a_listing_does_not_depend_on_the_size_of_its_files(tmp_path, rows):
+    sizes = SMALL | {"listing_rows": rows, "listing_file_bytes": 9**9}
+    settings = quick_settings(tmp_path, **sizes)
+    lake = Lake.open(settings.lake)
+    board = next(
+        p
+        for p, _ in generate_many(4, 40, [PRESETS["hard"]])
+        if 30 < PIPS.solve(p, Ask(kind="count")).count < 200
+    )
+    run_id = planned(lake, PIPS, [board])
+    worked(lake, run_id, settings)
+    row = row_of(lake, run_id)
+    assert texts_of(lake, row) == whole(PIPS, board)
+
+
+def test_few_solutions_need_no_files(tmp_path):
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    boards = [puzzle for puzzle, _ in generate_many(3, 30, [PRESETS["easy"]])]
+    run_id = planned(lake, PIPS, boards)
+    worked(lake, run_id, settings)
+    assert list_files(lake, files_folder(run_id)) == []
+    table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS)
+    assert table.num_rows == sum(PIPS.solve(b, ALL).count for b in boards)
+
+
+def test_jobs_with_few_and_with_many_solutions_share_a_chunk(small, pips_board):
+    lake = Lake.open(small.lake)
+    boards = [pips_board, *(puzzle for puzzle, _ in generate_many(3, 30, [PRESETS["easy"]]))]
+    run_id = planned(lake, PIPS, boards)
+    worked(lake, run_id, small)
+    rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
+    assert {row["status"] for row in rows} == {"solved"}
+    by_puzzle = {row["puzzle_id"]: row for row in rows}
+    for board in boards:
+        assert texts_of(lake, by_puzzle[board.puzzle_id]) == whole(PIPS, board)
+
+
+def test_solutions_beyond_the_budget_of_bytes_are_over_budget(tmp_path, pips_board):
+    settings = quick_settings(tmp_path, **SMALL, budget_solution_bytes=20_000)
+    lake = Lake.open(settings.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    assert worked(lake, run_id, settings).statuses == {"over_budget": 1}
+    row = row_of(lake, run_id)
+    count = PIPS.solve(pips_board, Ask(kind="count")).count
+    assert row["reason_code"] == "solution_bytes"
+    assert row["reason"].startswith(f"{count:,} solutions of about ")
+    assert list_files(lake, files_folder(run_id)) == []
+
+
+def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_solution_once(
+    small, pips_board, monkeypatch
+):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+
+    def die(*_):
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        # When the files are there and the results are not.
+        patch.setattr(finish, "_result_tables", die)
+        with pytest.raises(KilledError):
+            worked(lake, run_id, small)
+    run = open_run(lake, run_id)
+    job = lake.read_row_group(run.chunks()[0].manifest_path, 0).column("job_id")[0].as_py()
+    # What a killed worker leaves that cut the range in another way, and a file of no range at all.
+    left = [file_path(files_folder(run_id), job, *ranks) for ranks in ((0, 3), (5, 9))]
+    for path in left:
+        lake.write_table(path, SOLUTIONS.empty_table())
+    for ref in run.chunks():
+        lake.delete(ref.result_path)
+    for ref in reversed(run.chunks()):
+        assert solve_chunk(lake, ref, small, "again").state == "solved"
+        assert solve_chunk(lake, ref, small, "again").state == "done"
+    assert worked(lake, run_id, small).statuses == {"solved": 1}
+    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
+    assert not any(map(lake.exists, left))
+    files = list_files(lake, files_folder(run_id))
+    assert sum(file.stop - file.first for file in files) == row_of(lake, run_id)["count"]
+
+
+def test_a_range_out_of_time_is_cut_in_two(small, pips_board, monkeypatch):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    listed = _Listing._list
+    late = []
+
+    def slow(listing, part, writer):
+        if part.stop - part.first < 12:
+            return listed(listing, part, writer)
+        late.append(part)
+        writer.rank += 1
+        return Reason(code=ReasonCode.SECONDS)
+
+    monkeypatch.setattr(_Listing, "_list", slow)
+    assert worked(lake, run_id, small).statuses == {"solved": 1}
+    assert late
+    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
+
+
+def test_a_range_that_finds_nothing_in_its_time_is_over_budget(small, pips_board, monkeypatch):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    monkeypatch.setattr(_Listing, "_list", lambda *_: Reason(code=ReasonCode.SECONDS))
+    assert worked(lake, run_id, small).statuses == {"over_budget": 1}
+    assert row_of(lake, run_id)["reason_code"] == "seconds"
+    assert list_files(lake, files_folder(run_id)) == []
+
+
+def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monkeypatch):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    stream = PipsGame.stream
+
+    def shorter(game, puzzle, ask, part=None, budget=None):
+        found = stream(game, puzzle, ask, part, budget)
+        found.limit = 3 if part else None
+        return found
+
+    monkeypatch.setattr(PipsGame, "stream", shorter)
+    assert worked(lake, run_id, small).statuses == {"poison": 1}
+    assert "fewer than were counted" in row_of(lake, run_id)["reason"]
+    assert list_files(lake, files_folder(run_id)) == []
+
+
+def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    worked(lake, run_id, small)
+    row = row_of(lake, run_id)
+    lake.delete(list_files(lake, files_folder(run_id))[1].path)
+    with pytest.raises(PermanentError, match=f"lacks some of the {row['count']:,} solutions"):
+        texts_of(lake, row)
+    lake.delete(f"runs/run={run_id}/DONE.json")
+    lake.delete(f"results/{run_id}.parquet")
+    assert worked(lake, run_id, small).statuses == {"solved": 1}
+    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
+
+
+def test_an_on_demand_listing_becomes_a_run_where_a_row_is_too_short(small, pips_board, mailbox):
+    lake = Lake.open(small.lake)
+    job = submit(lake, pips_board, ALL, settings=small)
+    done = solve_message(lake, mailbox.pop(), small, "w")
+    assert done["state"] == "run"
+    worked(lake, done["run_id"], small)
+    row = result_row(lake, job)
+    assert (row["status"], row["count"]) == ("solved", len(whole(PIPS, pips_board)))
+    assert result(lake, job)["solutions"] == [json.loads(t) for t in whole(PIPS, pips_board)]
+    few = submit(lake, pips_board, Ask.parse("all(2)"), settings=small)
+    assert solve_message(lake, mailbox.pop(), small, "w")["state"] == "done"
+    assert len(result(lake, few)["solutions"]) == 2
+
+
+def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, monkeypatch):
+    lake = Lake.open(small.lake)
+    most = 0
+    add = solution_texts.SolutionWriter.add
+
+    def noting(writer, text):
+        nonlocal most
+        add(writer, text)
+        most = max(most, len(writer._texts))
+
+    monkeypatch.setattr(solution_texts.SolutionWriter, "add", noting)
+    worked(lake, planned(lake, PIPS, [pips_board]), small)
+    assert 1 < most <= small.listing_rows
