@@ -14,7 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.runs.notes import remains_of
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, load_settings
 
 ExecutorKind = Literal["celery", "inline"]
 P = ParamSpec("P")
@@ -129,7 +129,7 @@ class RunSettings:
     executor: ExecutorKind = "celery"
     """`celery`: the workers that serve our server, or, when none does, workers of our own.
     `inline`: this process by itself."""
-    workers: Settings = field(default_factory=Settings)
+    workers: Settings = field(default_factory=load_settings)
     """Lake, server, processes, budgets."""
 
     def __post_init__(self) -> None:

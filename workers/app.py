@@ -7,9 +7,17 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
+from nightgrid.workers.broker import transport
 from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
-from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
+from nightgrid.workers.settings import (
+    BROKER_CONNECT_SECONDS,
+    BROKER_SOCKET_SECONDS,
+    Settings,
+    program_settings,
+)
+
+transport.install()
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
@@ -88,4 +96,4 @@ def client_app(settings: Settings) -> Celery:
 
 app = Celery("nightgrid", include=["nightgrid.workers.tasks"])
 # Read when a worker starts: a process that only sends has settings of its own.
-app.add_defaults(lambda: configuration(Settings()))
+app.add_defaults(lambda: configuration(program_settings()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
@@ -46,6 +47,8 @@ TOTAL_SECONDS = 4 * 3600.0
 TOTAL_BYTES = 32 * 1024**3
 """What an on-demand job may cost altogether, unless it is set."""
 
+BAD_SETTINGS = 3
+"""Exit code of a program whose settings are wrong, as that of `nightgrid`."""
 BROKER_CONNECT_SECONDS = 2.0
 BROKER_SOCKET_SECONDS = 10.0
 """A server that does not answer within this time counts as dead."""
@@ -361,6 +364,18 @@ def load_settings(**given: Any) -> Settings:
         errors = iter(error.errors())
         faults = faults_of(errors, Settings.model_fields, options, config_path())
         raise PermanentError("; ".join(faults)) from error
+
+
+def program_settings() -> Settings:
+    """Read the settings of a program that stands by itself: a worker, the keeper, a supervisor.
+
+    Ends it with one sentence and BAD_SETTINGS where one is wrong.
+    """
+    try:
+        return load_settings()
+    except PermanentError as error:
+        sys.stderr.write(f"nightgrid: {error}\n")
+        raise SystemExit(BAD_SETTINGS) from error
 
 
 def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:

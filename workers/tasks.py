@@ -41,7 +41,7 @@ from nightgrid.workers.logs import configure, get_logger
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import ChunkRef
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import program_settings
 
 log = get_logger("nightgrid.worker")
 
@@ -49,7 +49,7 @@ NOTICE_SECONDS = 0.5
 """A worker looks this often whether a child has died."""
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
-_settings = Settings()
+_settings = program_settings()
 _solvers: dict[str, str] = {}
 """Versions of the solvers that this worker has loaded before it began, by game."""
 

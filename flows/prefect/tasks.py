@@ -46,7 +46,7 @@ from nightgrid.flows.runs import (
 )
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import load_settings
 
 RETRIES = 2
 RETRY_DELAY_S = 30
@@ -105,7 +105,7 @@ def nightly_flow(
     `Cancelled`.
     """
     night = NightSettings(
-        games=tuple(map(_read_game, games)), executor=executor, workers=Settings(lake=lake)
+        games=tuple(map(_read_game, games)), executor=executor, workers=load_settings(lake=lake)
     )
     with night_alone(night):
         return _ended(_night(StepsAhead()), night, SILENT, [])
@@ -135,7 +135,7 @@ def count_flow(
         lexicon=lexicon,
         resume=resume,
         executor=executor,
-        workers=Settings(lake=lake),
+        workers=load_settings(lake=lake),
     )
     with planner_of(settings) as planner:
         return _ended(_count(planner, StepsAhead()), settings, SILENT, [])

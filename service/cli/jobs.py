@@ -177,6 +177,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     import redis
 
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
+    from nightgrid.workers.broker.malformed import malformed_counts
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.ondemand import jobs as ondemand
@@ -189,11 +190,13 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}
     workers: int | None = None
     refusing: dict[str, str] = {}
+    dropped: dict[str, int] = {}
     serving: dict[str, dict[str, Any]] = {}
     batch: Demand | None = None
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         alive = living(client, settings)
         refusing = refusals(client, settings)
+        dropped = malformed_counts(client, settings)
         batch = demand(settings)
         workers, serving = len(alive), alive
     told = None if batch is None else asdict(batch)
@@ -205,6 +208,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": workers,
         "refusing": refusing,
+        "dropped": dropped,
         "damaged": damaged,
         "serving": serving,
         "lake_id": current_id(settings),
@@ -213,7 +217,15 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     }
     ageless = [asdict(job) | {"age_s": None} for job in jobs]
     return _Look(
-        seen=(ageless, workers, serving, refusing, damaged, told and told | {"oldest_s": None}),
+        seen=(
+            ageless,
+            workers,
+            serving,
+            refusing,
+            dropped,
+            damaged,
+            told and told | {"oldest_s": None},
+        ),
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, batch),
         over=not jobs,
@@ -234,6 +246,10 @@ def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | 
         f"{age}; {workers}"
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
+    lines += [
+        f"{place} in Redis: {plural(count, 'thing')} dropped that no program of ours wrote"
+        for place, count in summary["dropped"].items()
+    ]
     lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
     served = Counter(", ".join(sorted(w.get("solvers", {}).values())) for w in serving)
     lines += [

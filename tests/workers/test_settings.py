@@ -89,3 +89,25 @@ def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.Monke
     text = str(error.value)
     assert text.startswith(f"NIGHTGRID_{name.upper()} is -1; expected a ")
     assert "or more" in text or "above 0" in text or " from " in text
+
+
+PROGRAMS = (
+    ("-m", "nightgrid.workers.ondemand.keeper"),
+    ("-m", "nightgrid.workers.cluster.supervisor"),
+    ("-m", "celery", "--app", "nightgrid.workers.app", "worker"),
+    ("-m", "nightgrid.flows.prefect.deploy", "--source", "."),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", PROGRAMS, ids=lambda words: words[1])
+def test_a_program_whose_setting_is_wrong_says_one_sentence(words, tmp_path):
+    environment = {**os.environ, "NIGHTGRID_BATCH_PROCESSES": "many"}
+    command = [sys.executable, *words]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    says = "NIGHTGRID_BATCH_PROCESSES is many; expected a whole number from 1 to 1,024"
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.splitlines()[-1].endswith(f": {says}")
+    assert len(done.stderr.splitlines()) == 1

@@ -22,8 +22,9 @@ from kombu.exceptions import OperationalError
 
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.malformed import MALFORMED, read_object
 from nightgrid.workers.broker.redis_keys import answering, connect, living
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, load_settings
 
 INTERACTIVE = "interactive"
 """On-demand solves; at least one worker serves this queue alone."""
@@ -77,14 +78,28 @@ def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     length, waiting, acquired = pipe.execute()
     return Traffic(
         complete=length <= LOOK_AT_MOST,
-        waiting=_about(json.loads(text) for text in waiting),
-        # An acquired message is kept as [message, exchange, routing key].
-        acquired=_about(json.loads(text)[0] for text in acquired),
+        waiting=_about(map(read_object, waiting)),
+        acquired=_about(message for message, _ in map(_acquired, acquired)),
     )
 
 
-def _about(messages: Iterable[dict[str, Any]]) -> frozenset[str]:
-    return frozenset(str(message["headers"].get("about")) for message in messages)
+def _about(messages: Iterable[dict[str, Any] | None]) -> frozenset[str]:
+    return frozenset(str(_headers(message).get("about")) for message in messages if message)
+
+
+def _headers(message: dict[str, Any] | None) -> dict[str, Any]:
+    """Read the headers of a message; none of what is no message of ours."""
+    headers = (message or {}).get("headers")
+    return headers if isinstance(headers, dict) else {}
+
+
+def _acquired(text: str) -> tuple[dict[str, Any] | None, str]:
+    """Read an acquired message and its queue: it is kept as [message, exchange, routing key]."""
+    try:
+        message, _, key = json.loads(text)
+    except MALFORMED:
+        return None, ""
+    return (message if isinstance(message, dict) else None), str(key)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,7 +144,7 @@ class QueueStatus:
 
 def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
     """Look at every queue. Raises TransientError when the server is dead."""
-    settings = settings or Settings()
+    settings = settings or load_settings()
     prefix = key_prefix(settings)
     with answering(), connect(settings) as client:
         pipe = client.pipeline(transaction=False)
@@ -139,8 +154,7 @@ def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
             pipe.lindex(f"{prefix}{name}", -1)
         pipe.hvals(f"{prefix}unacked")
         *looks, unacked = pipe.execute()
-    # An acquired message is kept as [message, exchange, routing key].
-    acquired = Counter(str(json.loads(text)[2]) for text in unacked)
+    acquired = Counter(key for _, key in map(_acquired, unacked))
     return {
         name: QueueStatus(
             queued=looks[2 * i],
@@ -154,8 +168,8 @@ def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
 def _age_s(text: str | None) -> float:
     if text is None:
         return 0.0
-    sent = json.loads(text)["headers"].get("submitted_at")
-    return 0.0 if sent is None else max(0.0, time.time() - float(sent))
+    sent = _headers(read_object(text)).get("submitted_at")
+    return max(0.0, time.time() - sent) if isinstance(sent, int | float) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +201,7 @@ def publish_demand(
 
 def demand(settings: Settings | None = None) -> Demand:
     """Look what there is to do. Raises TransientError when the server is dead."""
-    settings = settings or Settings()
+    settings = settings or load_settings()
     queues = overview(settings)
     chunks = [queues[name] for name in (URGENT, BATCH)]
     with answering(), connect(settings) as client:
@@ -197,7 +211,8 @@ def demand(settings: Settings | None = None) -> Demand:
         alive = living(client, settings).values()
         looks = [traffic(client, settings, name) for name in (URGENT, BATCH)]
         taken = _taken_chunks(client, settings)
-    told = {k[len(start) :]: int(v) for k, v in zip(keys, values, strict=True) if v is not None}
+    pairs = zip(keys, values, strict=True)
+    told = {key[len(start) :]: int(v) for key, v in pairs if v is not None and v.isdecimal()}
     queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
     messages = [about for look in looks for about in look.waiting]
@@ -221,8 +236,8 @@ def demand(settings: Settings | None = None) -> Demand:
 def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
     """Tell what the acquired messages of the chunks' queues are about."""
     kept: Any = client.hvals(f"{key_prefix(settings)}unacked")
-    taken = (json.loads(text) for text in kept)
-    return [str(m["headers"].get("about")) for m, _, key in taken if key in OF_BATCH_WORKERS]
+    taken = map(_acquired, kept)
+    return [str(_headers(m).get("about")) for m, key in taken if key in OF_BATCH_WORKERS]
 
 
 def _run_of(about: str) -> str:

@@ -18,14 +18,12 @@ from redis.retry import Retry
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.logs import get_logger
+from nightgrid.workers.broker.malformed import MALFORMED, count_malformed, read_object
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 if TYPE_CHECKING:
     # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
     from nightgrid.workers.runs.manifest import ChunkRef
-
-log = get_logger("nightgrid.broker")
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -35,6 +33,8 @@ had in hand."""
 ANNOUNCEMENTS_AT_ONCE = 1000
 REFUSAL_TOLD_PAUSES = 6.0
 """A refusal is told for so many pauses of the worker after it."""
+ANNOUNCED = "announced"
+"""What announcements that cannot be read are counted under."""
 REASON_CHARS = 500
 """Longest reason that travels in an announcement."""
 
@@ -70,6 +70,8 @@ def connect(settings: Settings) -> redis.Redis:
         socket_timeout=BROKER_SOCKET_SECONDS,
         retry=Retry(NoBackoff(), 1),
         decode_responses=True,
+        # Bytes that are no text must not fail the command that reads them.
+        encoding_errors="replace",
     )
 
 
@@ -108,16 +110,27 @@ def next_announcements(
     """
     key = _announcements(settings, run_id)
     with answering():
-        first: Any = client.blpop([key], timeout=timeout_s)
+        try:
+            first: Any = client.blpop([key], timeout=timeout_s)
+        except redis.ResponseError as error:
+            if not str(error).startswith("WRONGTYPE"):
+                raise
+            # Another program has put something that is no list in its place.
+            count_malformed(ANNOUNCED, error, settings)
+            client.delete(key)
+            return []
         if first is None:
             return []
         more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
-    heard = map(parse_announcement, [first[1], *more])
-    return [announcement for announcement in heard if announcement is not None]
+    texts = [first[1], *more]
+    heard = [found for text in texts if (found := parse_announcement(text)) is not None]
+    if len(heard) < len(texts):
+        count_malformed(ANNOUNCED, "no announcement", settings, len(texts) - len(heard))
+    return heard
 
 
 def parse_announcement(text: str) -> Announcement | None:
-    """Read an announcement as `announce` wrote it; None, which is logged, for any other text.
+    """Read an announcement as `announce` wrote it; None for any other text.
 
     The lake is the truth: what an announcement would have said is found there.
     """
@@ -130,8 +143,7 @@ def parse_announcement(text: str) -> Announcement | None:
             raise PermanentError(f"unknown announcement {value['event']!r:.40}")
         worker = str(value.get("worker", ""))
         return Announcement(event=value["event"], ref=ref, reason=_reason_in(value), worker=worker)
-    except (ValueError, KeyError, TypeError, RecursionError, PermanentError) as error:
-        log.warning("announcement not understood", error=f"{error!r:.200}", text=text[:200])
+    except (*MALFORMED, PermanentError):
         return None
 
 
@@ -191,11 +203,13 @@ def living(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]
     start = worker_key(settings, "")
     keys = list(client.scan_iter(f"{start}*", count=1000))
     values: Any = client.mget(keys) if keys else []
-    return {
-        key[len(start) :]: json.loads(value)
-        for key, value in zip(keys, values, strict=True)
-        if value is not None
-    }
+    told = {k[len(start) :]: read_object(v) for k, v in zip(keys, values, strict=True)}
+    return {worker: about for worker, about in told.items() if about and _tells_of_worker(about)}
+
+
+def _tells_of_worker(about: dict[str, Any]) -> bool:
+    queues, processes = about.get("queues"), about.get("processes")
+    return isinstance(processes, int) and isinstance(queues, list)
 
 
 def known_gone(

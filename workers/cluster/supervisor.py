@@ -33,7 +33,7 @@ from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, living, mark_gone
 from nightgrid.workers.cluster import server
 from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, program_settings
 
 SERVER = "server"
 KEEPER = "keeper"
@@ -420,7 +420,7 @@ def main() -> None:
     options = parser.parse_args()
     leash = sys.stdin.fileno() if options.leash else None
     try:
-        Supervisor(Settings(), options.roles.split(",")).run(leash, standby=options.standby)
+        Supervisor(program_settings(), options.roles.split(",")).run(leash, standby=options.standby)
     except NightgridError as error:
         raise SystemExit(str(error)) from error
 

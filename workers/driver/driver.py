@@ -33,7 +33,7 @@ from nightgrid.workers.runs.manifest import (
     read_segments,
 )
 from nightgrid.workers.runs.notes import is_cancelled
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, load_settings
 
 Found = TypeVar("Found")
 
@@ -83,7 +83,7 @@ def drive(
     when broker or lake stay away for `broker_patience_seconds`, or when another driver on this
     machine has this run. Drivers on several machines do a run no harm: they work it together.
     """
-    settings = settings or Settings()
+    settings = settings or load_settings()
     sizes, reconcile_s = settings.stage_sizes, settings.reconcile_seconds
     begun, look_at, cancelled = time.monotonic(), 0.0, False
     done = read_done(lake, run_id)

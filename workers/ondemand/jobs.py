@@ -50,7 +50,7 @@ from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, take_up_run
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, load_settings
 
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _FINAL = frozenset(FINAL.to_pylist())
@@ -102,7 +102,7 @@ def submit(
     Raises TransientError when the broker is dead: the job is wanted all the same, since another
     submitter may rely on it, and the keeper sends it.
     """
-    settings = settings or Settings()
+    settings = settings or load_settings()
     check_ask(ask, game)
     bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
     question = question_of(bound, ask)

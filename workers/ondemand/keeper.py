@@ -41,7 +41,7 @@ from nightgrid.workers.ondemand.solving import end_over_budget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.upkeep import prune_runs
 
 log = get_logger("nightgrid.keeper")
@@ -213,7 +213,7 @@ def main() -> None:
     """Keep, as a program, until SIGTERM."""
     die_with_parent()
     keep_pandas_out()
-    settings = Settings()
+    settings = program_settings()
     keeper = Keeper(Lake.open(settings.lake), settings)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
