@@ -227,14 +227,25 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
             told and told | {"oldest_s": None},
         ),
         values=[*map(asdict, jobs), summary],
-        text=_queue_text(jobs, summary, batch),
+        text=_queue_text(jobs, summary, batch, _no_server(settings)),
         over=not jobs,
         jobs=jobs,
     )
 
 
-def _queue_text(jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None) -> str:
-    workers = "no server" if summary["workers"] is None else plural(summary["workers"], "worker")
+def _no_server(settings: Settings) -> str:
+    """Say that no server answers: one that is configured is expected to, and named."""
+    from nightgrid.workers.cluster import server
+
+    if server.is_embedded(settings):
+        return "no server"
+    return f"{server.title(settings)} does not answer"
+
+
+def _queue_text(
+    jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None, no_server: str
+) -> str:
+    workers = no_server if summary["workers"] is None else plural(summary["workers"], "worker")
     serving = summary["serving"].values()
     oldest = summary["oldest_s"]
     age = "" if oldest is None else f", oldest {oldest:.1f} s"

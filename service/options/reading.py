@@ -117,11 +117,19 @@ def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Fou
     for number, part in enumerate(lines, 1):
         place = f", line {number}" if len(lines) > 1 else ""
         of = game or claimed_game(part)
-        # Messages hold the file's own name: a whole path would be cut short in them.
-        found = reader(of or DEFAULT_GAME).read_puzzles(part, f"{Path(name).name}{place}")
+        found = reader(of or DEFAULT_GAME).read_puzzles(part, f"{_short(name)}{place}")
         for item in _chosen(found, levels, f"{name}{place}"):
             told = of or ("" if isinstance(item, Fault) else DEFAULT_GAME)
             yield Found(source=f"{name}{place}", game=told, item=item)
+
+
+def _short(name: str) -> str:
+    """Name a file in messages by its own name, since a whole path would be cut short there.
+
+    Sub-folders named after games hold files of the same names, and stand before them.
+    """
+    path = Path(name)
+    return f"{path.parent.name}/{path.name}" if path.parent.name in GAMES else path.name
 
 
 def _payload_lines(data: bytes) -> list[bytes]:

@@ -107,6 +107,10 @@ def test_submit_without_a_server_is_one_line(
     code, out, _ = invoke("status")
     assert code == 0
     assert out == "0 queued, 0 working, 0 as runs; no server\n"
+    monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://user:secret@127.0.0.1:9/0")
+    code, out, _ = invoke("status")
+    told = "the Redis server at 127.0.0.1:9 does not answer"
+    assert (code, out) == (0, f"0 queued, 0 working, 0 as runs; {told}\n")
 
 
 def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:

@@ -144,6 +144,10 @@ def test_folders_are_solved_in_order_whatever_games_they_hold(
     rows = [json.loads(line) for line in out.splitlines()]
     assert [row["game"] for row in rows] == ["pips", "strands", "pips"]
     assert code == 2, "over several puzzles the largest counts"
+    (tmp_path / "both" / "pips").mkdir(parents=True)
+    (tmp_path / "both" / "pips" / "2026-01-01.json").write_text("what")
+    code, _, err = invoke("solve", "both")
+    assert (code, err.split(", got ")[-1]) == (3, "'what' (in pips/2026-01-01.json)\n")
     (tmp_path / "empty").mkdir()
     code, _, err = invoke("solve", "empty")
     assert code == 3
