@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import suppress
+from typing import Any
 
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
@@ -42,12 +45,13 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     """
     now = now or dt.datetime.now(dt.UTC)
     there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
-    told = read_json(lake, KEPT_PATH) or {}
+    told = read_hint(lake, KEPT_PATH, _ends) or {}
     ended = {run_id: when for run_id, when in told.items() if run_id in there}
     for run_id in sorted(there.difference(ended)):
-        done = read_done(lake, run_id)
-        if done is not None:
-            ended[run_id] = str(done["finished_at"])
+        with suppress(DamagedFileError):
+            done = read_done(lake, run_id)
+            if done is not None:
+                ended[run_id] = _end(done)
     before = now - dt.timedelta(days=kept_days)
     old = sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
     for run_id in old:
@@ -57,3 +61,11 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     if ended != told:
         write_json(lake, KEPT_PATH, ended, durable=False)
     return len(old)
+
+
+def _end(done: dict[str, Any]) -> str:
+    return dt.datetime.fromisoformat(done["finished_at"]).isoformat(timespec="seconds")
+
+
+def _ends(told: dict[str, Any]) -> dict[str, str]:
+    return {run_id: _end({"finished_at": when}) for run_id, when in told.items()}

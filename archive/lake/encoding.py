@@ -136,7 +136,7 @@ def check_file(file: pq.ParquetFile, file_bytes: int, path: str) -> None:
     text = (metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
     if text.isdigit() and int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(
-            f"{path} has schema version {text}; this program reads up to {SCHEMA_VERSION}: "
+            f"{path} has schema version {text}, this program reads up to {SCHEMA_VERSION}: "
             "expected the nightgrid that wrote it, or a later one"
         )
 

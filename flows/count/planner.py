@@ -16,6 +16,7 @@ from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
+from nightgrid.workers.runs.ended import see_to_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
@@ -169,9 +170,15 @@ def _load() -> None:
 
 
 def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | None:
-    """Look for the run of this very count; None unless it has ended."""
+    """Look for the run of this very count; None unless it has ended.
+
+    Results that are lost are made again first.
+    """
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
-    if not has_run(lake, run_id) or not remains_of(lake, run_id).finished:
+    if not has_run(lake, run_id):
+        return None
+    see_to_results(lake, run_id)
+    if not remains_of(lake, run_id).finished:
         return None
     return PlannedCount(run_id=run_id, resumed=True, finished=True)
 

@@ -18,6 +18,7 @@ from nightgrid.flows.attention import QUARANTINE, Item, told_of
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
+from nightgrid.workers.runs.ended import results_of_run
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
@@ -95,7 +96,7 @@ def figures_of_run(lake: Lake, done: Mapping[str, Any] | None) -> Figures:
     """Add up the results of a run, given how it ended; memory does not grow with it."""
     figures = Figures()
     if done is not None and done["results"]:
-        for rows in lake.iter_row_groups(done["results"], _COLUMNS):
+        for rows in results_of_run(lake, done["run_id"], _COLUMNS):
             figures.add(rows)
     return figures
 

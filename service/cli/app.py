@@ -122,6 +122,13 @@ COMMANDS = (
         "worker --lake lake --processes 4",
     ),
     Command("worker", "warmup", "Compile the kernels.", "warmup"),
+    Command(
+        "lake",
+        "lake",
+        "Check every file of a lake, or repair it.",
+        "lake check --lake lake",
+        function="care_for_lake",
+    ),
     Command("doctor", "doctor", "Check that everything needed is here.", "doctor --lake lake"),
 )
 """Every command, in the order of the list of commands."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.cli.count_tables import say_count, say_estimate, write_spread
+from nightgrid.service.cli.tables.count_tables import say_count, say_estimate, write_spread
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (

@@ -37,11 +37,7 @@ _AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be writ
 _AGAINST_NO_LAKE = (
     "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker makes a new one"
 )
-_AGAINST_DAMAGE = (
-    "restore it from a backup, or delete it: what is derived from other tables is made again",
-    "delete it, or do nothing: the next night makes it again",
-)
-"""What to do about a damaged table, and about one of gold."""
+_AGAINST_DAMAGE = "nightgrid lake check says what is damaged, nightgrid lake repair mends it"
 
 
 class Finding(NamedTuple):
@@ -300,7 +296,7 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
-    from nightgrid.archive.lake.faults import DamagedFileError
+    from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
     from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
 
     tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
@@ -309,8 +305,12 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
     for path in paths:
         try:
             about = lake.schema(path).metadata or {}
+        except NewerSchemaError as error:
+            advice = f"use the nightgrid that wrote {url}, or move the file away"
+            yield Finding("lake", "failure", str(error), advice)
+            continue
         except DamagedFileError as error:
-            yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE[path.startswith("gold/")])
+            yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE)
             continue
         version = about.get(b"nightgrid.schema_version", b"none").decode()
         if version not in map(str, READABLE_VERSIONS):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.demo_tables import counts_by_date, say_result
+from nightgrid.service.cli.tables.demo_tables import counts_by_date, say_result
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules

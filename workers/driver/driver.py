@@ -25,11 +25,11 @@ from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconci
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import alone
 from nightgrid.workers.runs.chunk_results import DamagedResultError
+from nightgrid.workers.runs.ended import see_to_results
 from nightgrid.workers.runs.manifest import (
     Run,
     SegmentTakenError,
     done_places,
-    read_done,
     read_segments,
 )
 from nightgrid.workers.runs.notes import is_cancelled
@@ -86,7 +86,7 @@ def drive(
     settings = settings or load_settings()
     sizes, reconcile_s = settings.stage_sizes, settings.reconcile_seconds
     begun, look_at, cancelled = time.monotonic(), 0.0, False
-    done = read_done(lake, run_id)
+    done = see_to_results(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
         alone(settings.side_dir, f"driver-{run_id}", refusal),

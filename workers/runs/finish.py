@@ -39,17 +39,20 @@ SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
 
-def finish_run(lake: Lake, run_id: str, gathered: Gathering | None = None) -> dict[str, Any]:
+def finish_run(
+    lake: Lake, run_id: str, gathered: Gathering | None = None, *, again: bool = False
+) -> dict[str, Any]:
     """Write the results and solutions of a run whose every chunk is done, then DONE.json.
 
     `gathered` is what has been taken in while the run was worked; it is used up. Returns what
-    DONE.json says. A finished run is left as it is; a job that another run has
+    DONE.json says. A finished run is left as it is, unless its results shall be written `again`; a
+    job that another run has
     answered meanwhile keeps that answer. Memory is that of some ten thousand rows, whatever the
     length of the run; beyond a row group's they are sorted on the disk. Raises PermanentError
     while chunks are missing.
     """
     done = read_done(lake, run_id)
-    if done is not None:
+    if done is not None and not again:
         return done
     run = open_run(lake, run_id)
     if not run.planned:

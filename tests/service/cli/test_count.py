@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.count_tables import say_spread
+from nightgrid.service.cli.tables.count_tables import say_spread
 from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.notes import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload

@@ -1,0 +1,162 @@
+"""Check a lake: read every file, compare what they say of one another, change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.normalise import lost_dates, quarantine_path
+from nightgrid.archive.ingest.raw import RawArchive, raw_folder
+from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.faults import MissingFileError, NewerSchemaError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RESULTS
+from nightgrid.flows.care.files import UNCHECKED, Mend, kind_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.runs.manifest import folder, read_done
+
+Fault = Literal["damaged", "foreign", "newer", "lost"]
+FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
+_RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
+NEWER = "use the nightgrid that wrote it, or a later one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is wrong with one file."""
+
+    path: str
+    fault: Fault
+    """`damaged`: it does not hold what was written. `foreign`: it is none of the lake's files.
+    `newer`: a later version wrote it. `lost`: other files say that there should be more."""
+    what: str
+    """One sentence."""
+    mend: Mend | None = None
+    """What `repair` does about it; None: nothing."""
+    advice: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it for programs."""
+        mend = None if self.mend is None else self.mend.name.lower()
+        advice = {"what": self.what, "advice": self.advice}
+        return {"path": self.path, "fault": self.fault, **advice, "mend": mend}
+
+
+OnFile = Callable[[int, int], None]
+"""Told how many files were read, of how many."""
+
+
+def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Finding]:
+    """Read every file of a lake; yield what is wrong with it, file by file, then across files.
+
+    Nothing is written. A lake that is worked meanwhile may lack files that were listed; those are
+    passed over.
+    """
+    paths = lake.list("")
+    faults: set[Fault] = set()
+    for number, path in enumerate(paths):
+        on_file(number, len(paths))
+        found = check_file(lake, path)
+        if found is not None:
+            faults.add(found.fault)
+            yield found
+    on_file(len(paths), len(paths))
+    # What is lost is not told apart from what cannot be read.
+    if not faults & {"damaged", "newer"}:
+        yield from lost_rows(lake)
+    if "newer" not in faults:
+        yield from lost_results(lake, paths)
+
+
+def check_file(lake: Lake, path: str) -> Finding | None:
+    """Read one file; None: nothing is wrong with it, or it is gone."""
+    known = kind_of(path)
+    if known is None:
+        if UNCHECKED.match(path):
+            return None
+        what = f"{path} is none of the lake's files"
+        return Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
+    kind, match = known
+    try:
+        kind.check(lake, path, match)
+    except NewerSchemaError as error:
+        return Finding(path=path, fault="newer", what=str(error), advice=NEWER)
+    except MissingFileError:
+        return None
+    except PermanentError as error:
+        return Finding(
+            path=path, fault="damaged", what=str(error), mend=kind.mend, advice=kind.mend.value
+        )
+    return None
+
+
+def lost_rows(lake: Lake) -> Iterator[Finding]:
+    """Compare editions, puzzles and quarantine with what was received."""
+    for game in GAMES:
+        if not lake.exists(raw_folder(game)):
+            continue
+        editions = lake.read_table(editions_path(game), EDITIONS)
+        quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
+        dates = sorted(lost_dates(lake, RawArchive(lake, game), editions, quarantine))
+        if dates:
+            more = f" and {len(dates) - 1} more" if len(dates) > 1 else ""
+            yield Finding(
+                path=editions_path(game),
+                fault="lost",
+                what=f"{game} of {dates[0]}{more}: tables lack what its payload holds",
+                mend=Mend.RAW,
+                advice="the rows of these dates are made again from the raw payloads",
+            )
+
+
+def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
+    """Compare the results with what the runs that have ended say that they wrote."""
+    there = rows_by_run(lake, paths)
+    for run_id, wanted in ended_runs(lake, paths).items():
+        rows = there.get(run_id, 0)
+        if rows < wanted:
+            yield Finding(
+                path=folder(run_id),
+                fault="lost",
+                what=f"results hold {rows:,} of the {wanted:,} rows of run {run_id}",
+                mend=Mend.RESULTS,
+                advice="they are made again from the chunk results of the run",
+            )
+
+
+def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:
+    """Read how many result rows each run that has ended says to have written."""
+    found = {}
+    for path in paths:
+        if not path.startswith("runs/run=") or not path.endswith("/DONE.json"):
+            continue
+        run_id = path.split("/")[1].removeprefix("run=")
+        try:
+            done = read_done(lake, run_id)
+        except PermanentError:
+            continue
+        if done is not None and done.get("results"):
+            found[run_id] = int(done["result_count"])
+    return found
+
+
+def rows_by_run(lake: Lake, paths: list[str]) -> dict[str, int]:
+    """Count the jobs of every run that have a result row in a file that can be read.
+
+    A row may stand in two files while these are merged.
+    """
+    found = [_RUN_ROWS.empty_table()]
+    for path in paths:
+        if not path.startswith("results/") or not path.endswith(".parquet"):
+            continue
+        with suppress(PermanentError, NewerSchemaError):
+            found += lake.scan(path, RESULTS, _RUN_ROWS.names)
+    rows = pa.concat_tables(found).group_by(_RUN_ROWS.names).aggregate([])
+    counts = rows.column("run_id").value_counts().to_pylist()
+    return {row["values"]: row["counts"] for row in counts}

@@ -1,0 +1,169 @@
+"""What each file of a lake is: how it is checked, and what is done when it is damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+
+from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.lake import tables
+from nightgrid.archive.lake.encoding import RowSums, check_sums
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError
+
+
+class Mend(StrEnum):
+    """What is done about a damaged file; each is a sentence for people."""
+
+    FORGET = "it counts as absent and is moved away: it costs time only"
+    WORK = "it is moved away, and its chunk is worked again when its run is"
+    RAW = "it is moved away and made again from the raw payloads"
+    RUN = "its run is moved away: the next night or the same count plans and works it anew"
+    RESULTS = "it is moved away and made again from the chunk results of its runs"
+    CORPUS = "it is moved away: the same count makes its slice of the corpus again"
+    NIGHT = "it is moved away: the next night makes it again"
+    WORDS = "it is moved away: the next run that uses these words writes them again"
+    PERSON = "restore it from a backup; nothing else in the lake tells what it held"
+
+
+Check = Callable[[Lake, str, "re.Match[str]"], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of file."""
+
+    pattern: re.Pattern[str]
+    check: Check
+    mend: Mend
+
+
+def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
+    """Read a whole Parquet file, batch by batch, and compare every checksum that it has.
+
+    Raises DamagedFileError, and MissingFileError when it does not exist.
+    """
+    sums = RowSums(schema)
+    for rows in lake.scan(path, schema, schema.names):
+        sums.add(rows)
+    check_sums(sums, lake.schema(path).metadata, path)
+
+
+def _table(schema: pa.Schema) -> Check:
+    return lambda lake, path, _: check_table(lake, path, schema)
+
+
+def _puzzles(lake: Lake, path: str, match: re.Match[str]) -> None:
+    if not has_plug(match["game"]):
+        raise PermanentError(f"{path}: {match['game']!r:.40} is no game")
+    check_table(lake, path, archive_plug(match["game"]).puzzles())
+
+
+def _corpus_puzzles(lake: Lake, path: str, match: re.Match[str]) -> None:
+    about = read_json(lake, f"corpora/{match['id']}/plan.json")
+    if about is not None and has_plug(about["game"]):
+        check_table(lake, path, archive_plug(about["game"]).puzzles())
+
+
+def _rows(lake: Lake, path: str, _: re.Match[str]) -> None:
+    """Read every row group as it was written."""
+    with lake.open_parquet(path) as file:
+        for _batch in file.iter_batches():
+            pass
+
+
+def _manifest(lake: Lake, path: str, match: re.Match[str]) -> None:
+    _rows(lake, path, match)
+    text = (lake.schema(path).metadata or {}).get(b"nightgrid.segment")
+    beside = f"{path.removesuffix('.parquet')}.json"
+    if text is None and not lake.exists(beside):
+        raise DamagedFileError(f"{path} does not say why it exists")
+
+
+def _json(lake: Lake, path: str, _: re.Match[str]) -> None:
+    if read_json(lake, path) is None:
+        raise DamagedFileError(f"{path} is gone")
+
+
+def _body(lake: Lake, path: str, match: re.Match[str]) -> None:
+    if hashlib.sha256(lake.read_bytes(path)).hexdigest() != match["sha"]:
+        raise DamagedFileError(f"{path} is damaged: it has changed since it was received")
+
+
+def _lexicon(lake: Lake, path: str, match: re.Match[str]) -> None:
+    # Imported here: reading words takes longer than all else.
+    from nightgrid.solvers.lexicon.compile import digest_of
+
+    found = digest_of(lake.read_bytes(path))
+    if found != match["id"]:
+        raise DamagedFileError(f"{path} is damaged: its text has the id {found}")
+
+
+def _kind(pattern: str, check: Check, mend: Mend) -> Kind:
+    return Kind(pattern=re.compile(pattern + "$"), check=check, mend=mend)
+
+
+_RUN = r"runs/run=(?P<run>[0-9a-f]{32})"
+_CORPUS = r"corpora/(?P<id>[0-9a-f]+)"
+KINDS: tuple[Kind, ...] = (
+    _kind(r"lake\.json", _json, Mend.PERSON),
+    _kind(r"raw/game=\w+/date=[0-9-]+/(?P<sha>[0-9a-f]{64})\.body", _body, Mend.PERSON),
+    _kind(r"raw/game=\w+/date=[0-9-]+/[\w.]+\.json", _json, Mend.PERSON),
+    _kind(r"raw/(?P<game>\w+)\.parquet", _table(tables.RAW), Mend.RAW),
+    _kind(r"puzzles/game=(?P<game>\w+)/[^/]+\.parquet", _puzzles, Mend.RAW),
+    _kind(r"editions/(?P<game>\w+)\.parquet", _table(tables.EDITIONS), Mend.RAW),
+    _kind(r"quarantine/(?P<game>\w+)\.parquet", _table(tables.QUARANTINE), Mend.RAW),
+    _kind(r"observations/(?P<game>\w+)\.parquet", _table(tables.OBSERVATIONS), Mend.RAW),
+    _kind(r"dictionaries/archive\.parquet", _table(tables.DICTIONARIES), Mend.RAW),
+    _kind(r"dictionaries/single/\w+\.parquet", _table(tables.DICTIONARIES), Mend.WORDS),
+    _kind(r"lexicons/(?P<id>\w+)\.txt", _lexicon, Mend.WORDS),
+    _kind(_CORPUS + r"/(plan|corpus)\.json", _json, Mend.CORPUS),
+    _kind(_CORPUS + r"/inputs\.parquet", _table(tables.CORPUS_INPUTS), Mend.CORPUS),
+    _kind(_CORPUS + r"/puzzles/(?P<part>[^/]+)\.parquet", _corpus_puzzles, Mend.CORPUS),
+    _kind(_CORPUS + r"/rows/(?P<part>[^/]+)\.parquet", _table(tables.CORPUS_ROWS), Mend.CORPUS),
+    _kind(
+        _CORPUS + r"/quarantine/(?P<part>[^/]+)\.parquet",
+        _table(tables.CORPUS_QUARANTINE),
+        Mend.CORPUS,
+    ),
+    _kind(_RUN + r"/(asked|plan)\.json", _json, Mend.RUN),
+    _kind(_RUN + r"/manifest/seg-\d{5}\.parquet", _manifest, Mend.RUN),
+    _kind(_RUN + r"/manifest/seg-\d{5}\.json", _json, Mend.RUN),
+    _kind(_RUN + r"/DONE\.json", _json, Mend.WORK),
+    _kind(_RUN + r"/CANCELLED\.json", _json, Mend.PERSON),
+    _kind(_RUN + r"/(sample|attempts/[\w-]+|started/[\w-]+)\.json", _json, Mend.FORGET),
+    _kind(_RUN + r"/parts/seg-\d{5}-chunk-\d{5}\.parquet", _table(tables.PARTS), Mend.WORK),
+    _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
+    _kind(r"runs/kept\.json", _json, Mend.FORGET),
+    _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
+    _kind(r"results/[^/]+\.parquet", _table(tables.RESULTS), Mend.RESULTS),
+    _kind(r"solutions/[^/]+\.parquet", _table(tables.SOLUTIONS), Mend.RESULTS),
+    _kind(
+        r"listings/(?P<run>[0-9a-f]{32})/[0-9a-f]{32}/\d+-\d+\.parquet",
+        _table(tables.SOLUTIONS),
+        Mend.RESULTS,
+    ),
+    _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
+    _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
+    _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
+    _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),
+)
+"""Every kind of file, but those of `UNCHECKED`."""
+UNCHECKED = re.compile(r"(damaged|doctor|runs/ondemand|runs/ended|runs/set-aside)/|runs/run=\w+/")
+"""Files that are no part of this: set aside, records of jobs, others of runs."""
+
+
+def kind_of(path: str) -> tuple[Kind, re.Match[str]] | None:
+    """Tell what a file is by its path; None: it is none of the lake's."""
+    for kind in KINDS:
+        match = kind.pattern.match(path)
+        if match is not None:
+            return kind, match
+    return None

@@ -1,0 +1,225 @@
+"""What a check finds in a harmed lake, and what a repair makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.harm import HARMS, change_count, harm
+from nightgrid.archive.lake.faults import NewerSchemaError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
+from nightgrid.flows.care.check import Finding, check_lake_files
+from nightgrid.flows.care.files import KINDS, Mend, kind_of
+from nightgrid.flows.care.repair import repair_lake
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.start import run_count
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.lease import holding
+from nightgrid.workers.settings import Settings
+from tests.flows.conftest import SAMPLE
+
+SPEC = "pips:n=4,seed=2"
+
+
+def night_of(lake: Lake, source: Path) -> NightSettings:
+    asks = (Ask(kind="count"), Ask(kind="all", limit=5))
+    games = (NightGame(game="pips", source=str(source), asks=asks),)
+    return NightSettings(games=games, executor="inline", workers=settings_of(lake))
+
+
+def count_of(lake: Lake) -> CountSettings:
+    return CountSettings(corpus=SPEC, executor="inline", workers=settings_of(lake))
+
+
+def settings_of(lake: Lake) -> Settings:
+    return Settings(lake=lake.url, games="pips", reconcile_seconds=0.01)
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A lake after a night and a count, and the night's source."""
+    base = tmp_path_factory.mktemp("worked")
+    source = base / "payloads"
+    source.mkdir()
+    for path in sorted(SAMPLE.glob("*.json"))[:2]:
+        shutil.copyfile(path, source / path.name)
+    (source / "2030-01-01.json").write_bytes(b"{")
+    lake = Lake.open(str(base / "lake"))
+    work_night(night_of(lake, source))
+    run_count(count_of(lake), prefect=False)
+    return base / "lake", source
+
+
+@pytest.fixture
+def lake(worked: tuple[Path, Path], tmp_path: Path) -> Lake:
+    shutil.copytree(worked[0], tmp_path / "lake")
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def answers(lake: Lake) -> list[dict[str, Any]]:
+    columns = [name for name in RESULTS.names if name not in ("kernel_ns", "run_id")]
+    table = lake.read_table("results", RESULTS, columns)
+    # A row may stand in two files until these are merged.
+    return table.group_by(columns).aggregate([]).sort_by("job_id").to_pylist()
+
+
+def findings(lake: Lake) -> list[Finding]:
+    return list(check_lake_files(lake))
+
+
+def one_of_each(lake: Lake) -> dict[str, str]:
+    """A file of each kind that the lake has."""
+    found: dict[str, str] = {}
+    for path in lake.list(""):
+        known = kind_of(path)
+        assert known is not None, path
+        found.setdefault(known[0].pattern.pattern, path)
+    return found
+
+
+def test_nothing_is_wrong_with_a_sound_lake(lake: Lake) -> None:
+    before = {path: lake.read_bytes(path) for path in lake.list("")}
+    assert findings(lake) == []
+    assert list(repair_lake(lake)) == []
+    after = {path: lake.read_bytes(path) for path in lake.list("") if "leases" not in path}
+    assert after == {path: data for path, data in before.items() if "leases" not in path}
+
+
+@pytest.mark.parametrize("kind", ["truncate", "blank", "empty", "foreign"])
+def test_harm_to_a_file_of_each_kind_is_found(lake: Lake, kind: str) -> None:
+    """Given one harmed file of each kind, Then a check names each of them and changes nothing."""
+    harmed = {path for path in one_of_each(lake).values() if "/frontier/" not in path}
+    assert len(harmed) > 20
+    for path in harmed:
+        harm(lake, path, kind)
+    named = {found.path: found for found in findings(lake)}
+    # A foreign Parquet file is one, and no JSON; gold is read whatever its columns are.
+    assert harmed - named.keys() <= {path for path in harmed if path.startswith("gold/")}
+    assert all(found.what and found.advice for found in named.values())
+
+
+MENDED = [
+    kind.pattern.pattern
+    for kind in KINDS
+    # A lease that cannot be read is one without signs of life: tests/workers/test_lease.py.
+    if kind.mend is not Mend.PERSON and not kind.pattern.pattern.startswith("leases")
+]
+
+
+@pytest.mark.parametrize("pattern", MENDED)
+def test_a_harmed_file_is_mended_and_no_answer_is_another(
+    lake: Lake, worked: tuple[Path, Path], pattern: str
+) -> None:
+    """Given a truncated file, When it is repaired and worked again, Then answers are the same."""
+    before = answers(lake)
+    path = one_of_each(lake).get(pattern)
+    if path is None:
+        return
+    harm(lake, path, "truncate")
+    assert [found.path for found in findings(lake)][:1] == [path]
+    told = list(repair_lake(lake))
+    assert told
+    assert all(one.mended for one in told)
+    assert list(repair_lake(lake)) == []
+    work_night(night_of(lake, worked[1]))
+    run_count(count_of(lake), prefect=False)
+    assert answers(lake) == before
+    assert findings(lake) == []
+
+
+@pytest.mark.parametrize("kind", [*HARMS, "another count"])
+def test_harmed_results_are_made_again_from_their_chunk_results(lake: Lake, kind: str) -> None:
+    before = answers(lake)
+    (path, *_) = lake.list("results")
+    if kind == "another count":
+        path = next(name for name in lake.list("results") if _counts(lake, name))
+        change_count(lake, path)
+    else:
+        harm(lake, path, kind)
+    told = list(repair_lake(lake))
+    assert all(one.mended for one in told)
+    assert answers(lake) == before
+    assert findings(lake) == []
+
+
+def _counts(lake: Lake, path: str) -> bool:
+    return bool(lake.read_table(path, RESULTS).column("count").drop_null())
+
+
+@pytest.mark.parametrize("survived", range(0, 16, 3))
+def test_a_repair_that_was_killed_is_ended_by_the_next(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, survived: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    # What held the lease is this very process, which lives.
+    monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 0.05)
+    before = answers(lake)
+    for folder in ("results", "puzzles", "editions", "costs"):
+        harm(lake, lake.list(folder)[0], "truncate")
+    left = [survived]
+
+    def dying(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*arguments: Any, **more: Any) -> Any:
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            return change(*arguments, **more)
+
+        return changed
+
+    with monkeypatch.context() as patch:
+        for name in ("_commit", "delete"):
+            patch.setattr(Lake, name, dying(getattr(Lake, name)))
+        with pytest.raises(Killed):
+            list(repair_lake(lake))
+    list(repair_lake(lake))
+    assert answers(lake) == before
+    assert findings(lake) == []
+
+
+def test_foreign_files_are_named_and_left_alone(lake: Lake) -> None:
+    for path in ("results/notes.txt", "notes.md", "puzzles/game=pips/readme"):
+        lake.write_bytes(path, b"mine")
+    assert {(found.path, found.fault) for found in findings(lake)} == {
+        ("results/notes.txt", "foreign"),
+        ("notes.md", "foreign"),
+        ("puzzles/game=pips/readme", "foreign"),
+    }
+    told = list(repair_lake(lake))
+    assert [one.mended for one in told] == [False] * 3
+    assert lake.read_bytes("notes.md") == b"mine"
+
+
+def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None:
+    (path, *_) = lake.list("results")
+    rows = lake.read_table(path, RESULTS)
+    later = {**RESULTS.metadata, b"nightgrid.schema_version": str(SCHEMA_VERSION + 1).encode()}
+    lake.write_table(path, rows.replace_schema_metadata(later))
+    harm(lake, lake.list("costs")[0], "empty")
+    assert {found.fault for found in findings(lake)} == {"newer", "damaged"}
+    before = lake.list("")
+    with pytest.raises(NewerSchemaError):
+        list(repair_lake(lake))
+    assert [path for path in lake.list("") if "leases" not in path] == [
+        path for path in before if "leases" not in path
+    ]
+
+
+def test_a_repair_waits_for_no_night(lake: Lake) -> None:
+    harm(lake, lake.list("costs")[0], "empty")
+    with (
+        holding(lake, "night", ""),
+        pytest.raises(TransientError, match="a night or a repair is at work"),
+    ):
+        list(repair_lake(lake))
+    assert findings(lake)[0].mend is Mend.FORGET

@@ -1,0 +1,57 @@
+"""`nightgrid lake check` and `nightgrid lake repair`: what they say, and how they end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes("costs/pips-0.json", b"{")
+    return lake
+
+
+def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
+    code, out, _ = invoke("lake", "check", "--lake", lake.url)
+    assert code == 5
+    assert "costs/pips-0.json" in out
+    assert "1 fault" in out
+    code, out, _ = invoke("lake", "check", "--lake", lake.url, "--json")
+    (found,) = map(json.loads, out.splitlines())
+    assert code == 5
+    assert (found["path"], found["fault"], found["mend"]) == (
+        "costs/pips-0.json",
+        "damaged",
+        "forget",
+    )
+    code, out, _ = invoke("lake", "repair", "--lake", lake.url, "--json")
+    (mended,) = map(json.loads, out.splitlines())
+    assert (code, mended["path"], mended["mended"]) == (0, "costs/pips-0.json", True)
+    assert lake.read_bytes("damaged/costs/pips-0.json") == b"{"
+    for action in ("check", "repair"):
+        code, out, _ = invoke("lake", action, "--lake", lake.url)
+        assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
+
+
+def test_a_foreign_file_is_left_to_a_person(invoke: Invoke, lake: Lake) -> None:
+    lake.write_bytes("notes.md", b"mine")
+    code, out, _ = invoke("lake", "repair", "--lake", lake.url)
+    assert code == 5
+    assert "notes.md" in out
+    assert lake.read_bytes("notes.md") == b"mine"
+
+
+def test_a_lake_that_is_not_there_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, err = invoke("lake", "check", "--lake", str(tmp_path / "none"))
+    assert code == 3
+    assert "there is no lake at" in err
+    assert not (tmp_path / "none").exists()
