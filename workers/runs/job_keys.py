@@ -31,7 +31,8 @@ _DIGITS = b"0123456789abcdef"
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""
-_COLUMNS = ("job_id", "game", "ask", "status", "run_id")
+_LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
+_COLUMNS = ("job_id", "game", "ask", "status", "run_id", "total_seconds", "total_bytes", *_LIMITS)
 
 
 def name_jobs(question: Question, puzzle_ids: pa.Array) -> Keys:
@@ -199,7 +200,8 @@ def read_answers(
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
     Over budget and poison count only if the run that said so had at least this budget of nodes,
-    table bytes and seconds each; a run whose budget the lake does not know does not count.
+    table bytes and seconds each, as its rows say; a run whose budget the lake does not know does
+    not count, and no task for a job on demand.
     """
     answers = Answers(final=KeySet(), covered=KeySet())
     enough: dict[str, bool] = {}
@@ -212,16 +214,29 @@ def read_answers(
         final = pc.is_in(rows.column("status"), value_set=FINAL)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
         others = rows.filter(pc.invert(final))
-        for run_id in pc.unique(others.column("run_id")).to_pylist():
+        answers.covered.add(keys_of(others.column("job_id").filter(_had(others, budget))))
+        silent = others.filter(pc.is_null(others.column(_LIMITS[0])))
+        for run_id in pc.unique(silent.column("run_id")).to_pylist():
             if run_id not in enough:
-                enough[run_id] = _had(lake, run_id, budget)
+                enough[run_id] = _had_by_plan(lake, run_id, budget)
         runs = pa.array([run_id for run_id, had in enough.items() if had], pa.string())
-        covered = pc.is_in(others.column("run_id"), value_set=runs)
-        answers.covered.add(keys_of(others.column("job_id").filter(covered)))
+        covered = pc.is_in(silent.column("run_id"), value_set=runs)
+        answers.covered.add(keys_of(silent.column("job_id").filter(covered)))
     return answers
 
 
-def _had(lake: Lake, run_id: str, budget: Budget) -> bool:
+def _had(rows: pa.Table, budget: Budget) -> pa.ChunkedArray:
+    """Tell of rows whether they say that they had a budget, and no total besides."""
+    limits = (budget.nodes, budget.table_bytes, budget.seconds)
+    had = pc.and_(pc.is_null(rows.column("total_seconds")), pc.is_null(rows.column("total_bytes")))
+    for name, least in zip(_LIMITS, limits, strict=True):
+        enough = pc.greater_equal(rows.column(name), least)
+        had = pc.and_(had, pc.fill_null(enough, False))
+    return had
+
+
+def _had_by_plan(lake: Lake, run_id: str, budget: Budget) -> bool:
+    """Tell whether the plan of a run of an earlier version says so of it."""
     plan = read_json(lake, f"{folder(run_id)}/plan.json")
     if plan is None:
         return False
