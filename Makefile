@@ -86,6 +86,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.night --write
 	$(BIN)/python -m benchmarks.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
+	$(BIN)/python -m benchmarks.chaos_ondemand --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
 	$(BIN)/python -m benchmarks.capacity --measure --write
@@ -98,6 +99,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
+	$(BIN)/python -m benchmarks.chaos_ondemand
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.

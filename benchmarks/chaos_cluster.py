@@ -126,11 +126,12 @@ class Cluster:
         self,
         *,
         wait: bool = True,
+        roles: str = "batch",
         inside: Sequence[str] = (),
         url: str | None = None,
         **environment: str,
     ) -> Host:
-        """Let one more host join.
+        """Let one more host join, which runs `roles`, separated by commas.
 
         `inside` is a command that runs it in a place of its own, `url` the server as seen there.
         """
@@ -142,7 +143,7 @@ class Cluster:
             }
         )
         self.joined += 1
-        host = self._supervise(settings, "batch", inside, **environment)
+        host = self._supervise(settings, roles, inside, **environment)
         self.hosts.append(host)
         if wait:
             wait_for(lambda: set(self.workers()) - before, "a worker that joins")

@@ -7,6 +7,7 @@ NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
 NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
 NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos_defects.py`
+NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of a worker that tells of no refusal
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
 
@@ -30,6 +31,15 @@ def install_double() -> None:
     name = os.environ.get("NIGHTGRID_CHAOS_DOUBLE")
     if name:
         importlib.import_module(name).install()
+
+
+def _install_older_version(version: str) -> None:
+    """Make this a worker of an earlier version: another solver, and no word of what it refuses."""
+    from nightgrid.solvers.pips.game import PipsGame
+    from nightgrid.workers import tasks
+
+    PipsGame.solver_version = version
+    tasks._refuse_job = lambda *_: None  # noqa: SLF001 - what an earlier version has not got
 
 
 def _install_faults() -> None:
@@ -87,6 +97,8 @@ def _ids(name: str) -> set[str]:
 install_double()
 if "NIGHTGRID_CHAOS_DIR" in os.environ:
     _install_faults()
+if "NIGHTGRID_CHAOS_OLDER" in os.environ:
+    _install_older_version(os.environ["NIGHTGRID_CHAOS_OLDER"])
 if "NIGHTGRID_CHAOS_BUG" in os.environ:
     chaos_defects.install(os.environ["NIGHTGRID_CHAOS_BUG"])
 

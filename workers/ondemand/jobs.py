@@ -126,6 +126,12 @@ def submit(
     return record.job_id
 
 
+def is_answered(lake: Lake, job_id: str, settings: Settings) -> bool:
+    """Tell whether the lake has the answer that a submitter with these settings would get."""
+    row = find_row(lake, job_id)
+    return row is not None and _answers(row, JobBudget.of(settings))
+
+
 def _is_taken_care_of(lake: Lake, record: Record) -> bool:
     """Tell whether the lake answers what a submitter wants, or it is under way."""
     row = find_row(lake, record.job_id)

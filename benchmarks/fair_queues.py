@@ -1,0 +1,115 @@
+"""Large boards on demand beside a batch: what each gets done while all of them want every worker.
+
+`python -m benchmarks.fair_queues` submits four loose boards of 26 dominoes, which become runs of
+staged counts. When each of them is at work it begins a batch and submits a fifth, and counts after
+a while how many chunks of each are done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from unittest import mock
+
+import pyarrow as pa
+
+from benchmarks.boards import loose_board
+from benchmarks.processes import wait_for
+from benchmarks.report import Section, add_write, command_line, finish
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.registry import game
+from nightgrid.workers.cluster.local import local_cluster
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.ondemand.jobs import status, submit
+from nightgrid.workers.runs.manifest import done_places, open_run
+from nightgrid.workers.runs.plan import plan_pass
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.settings import Settings
+
+DOMINOES, JOBS = 26, 5
+BATCH_DOMINOES, BATCH_BOARDS = 12, 17
+SECONDS = 120.0
+PROCESSES = 2
+START_S = 300.0
+COUNT = Ask(kind="count")
+
+
+def chunks(lake: Lake, run_id: str | None) -> tuple[int, int]:
+    """Count the chunks of a run: done, in all as far as they are known."""
+    if run_id is None:
+        return 0, 0
+    return len(done_places(lake, run_id)), len(open_run(lake, run_id).chunks())
+
+
+def measure(lake: Lake, settings: Settings, seconds: float) -> list[tuple[str, int, int, int]]:
+    """Let jobs and a batch compete; return what each had done when it began and gets done."""
+    pips = game("pips")
+    boards = [loose_board(DOMINOES, seed) for seed in range(JOBS)]
+    ids = [submit(lake, board, COUNT, settings=settings) for board in boards[:-1]]
+
+    def done(job: str) -> int:
+        return chunks(lake, status(lake, job).run_id)[0]
+
+    wait_for(lambda: all(done(job) for job in ids), "four jobs at work", START_S)
+    batch = puzzles_table(pips, [loose_board(BATCH_DOMINOES, n) for n in range(BATCH_BOARDS)])
+    with mock.patch.object(plan_pass, "CHUNK_MAX_ROWS", 1):
+        run_id = plan_run(lake, pips, batch, COUNT, settings.budget)
+    before = [done(job) for job in ids]
+    driver = threading.Thread(target=_drive, args=(lake, run_id, settings), daemon=True)
+    driver.start()
+    ids.append(submit(lake, boards[-1], COUNT, settings=settings))
+    time.sleep(seconds)
+    rows = [
+        (f"job {number}", at, *chunks(lake, status(lake, job).run_id))
+        for number, (job, at) in enumerate(zip(ids, [*before, 0], strict=True), 1)
+    ]
+    return [*rows, ("batch", 0, *chunks(lake, run_id))]
+
+
+def _drive(lake: Lake, run_id: str, settings: Settings) -> None:
+    try:
+        with closing(CeleryExecutor(settings)) as executor:
+            drive(lake, run_id, executor, settings=settings)
+    except (NightgridError, pa.ArrowException) as error:
+        print(f"batch: {error}", flush=True)
+
+
+def main() -> int:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fair_queues")
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    add_write(parser)
+    options = parser.parse_args()
+    game("pips").warm()
+    with tempfile.TemporaryDirectory(prefix="nightgrid-fair-") as folder:
+        settings = Settings(lake=f"{folder}/lake", batch_processes=PROCESSES, games="pips")
+        with local_cluster(settings):
+            rows = measure(Lake.open(settings.lake), settings, options.seconds)
+    section = Section(
+        name="fair-queues",
+        title="Large boards on demand beside a batch",
+        command=command_line("fair_queues"),
+    )
+    section.table(("who", "done before", "done after", "chunks known"), rows)
+    section.say(
+        f"{PROCESSES} worker processes; four loose boards of {DOMINOES} dominoes on demand at "
+        f"work, then a batch of {BATCH_BOARDS} loose boards of {BATCH_DOMINOES} dominoes, a chunk "
+        f"each, and a fifth board on demand: chunks that are done {options.seconds:g} s later."
+    )
+    finish(section, to_results=options.write)
+    left = [name for name, before, after, _ in rows[-2:] if after == before]
+    if left:
+        print(f"FAILED: nothing got done of {', '.join(left)}")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
