@@ -168,8 +168,9 @@ class Supervisor:
             state = supervisor_state(self._settings)
             who = "" if state is None else f", process {state['supervisor_pid']},"
             refusal = (
-                f"another supervisor{who} works in {self._settings.side_dir}; expected a "
-                "NIGHTGRID_VAR_DIR of its own for each on one machine"
+                f"another supervisor{who} works in {self._settings.side_dir}; expected one "
+                "for each folder: more processes are --processes N of that one, or "
+                "NIGHTGRID_VAR_DIR names another folder"
             )
             try:
                 held.enter_context(alone(self._settings.side_dir, LOCK, refusal))

@@ -98,8 +98,9 @@ def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
         assert supervisor_state(settings)["supervisor_pid"] == owner
     assert done.returncode == 1
     assert done.stderr == (
-        f"another supervisor, process {owner}, works in {settings.side_dir}; expected a "
-        "NIGHTGRID_VAR_DIR of its own for each on one machine\n"
+        f"another supervisor, process {owner}, works in {settings.side_dir}; expected one "
+        "for each folder: more processes are --processes N of that one, or NIGHTGRID_VAR_DIR "
+        "names another folder\n"
     )
 
 
