@@ -19,17 +19,19 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.manifest import Run
 
 
-def attention_of(lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int]) -> list[Item]:
+def attention_of(
+    lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int], *, across: bool
+) -> list[Item]:
     """Name the puzzles of a corpus without an answer, and its rows in quarantine.
 
     A board without a solution is named where people made the corpus: of a generator it is an answer
-    like any other.
+    like any other. `across` looks at the results of all runs, not of this one alone.
     """
     wanted = Wanted(games=(corpus.game,), question=run.question)
     figures = dict(statuses)
     if is_generator_spec(corpus.name):
         figures.pop(Status.UNSOLVABLE, None)
-    if run.answered_count:
+    if across:
         ids: list[pa.ChunkedArray] = []
 
         def within(table: pa.Table) -> pa.Table:

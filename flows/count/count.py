@@ -7,8 +7,9 @@ same call.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.results.solution_files import files_folder
@@ -30,6 +31,7 @@ from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, remains_of, take_up_run
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
+from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.upkeep import tidy
 
 
@@ -228,6 +230,11 @@ def solve_count(
     )
 
 
+def _gave_up(done: Mapping[str, Any] | None) -> bool:
+    """Tell whether a run has ended with jobs that another one may have answered since."""
+    return done is not None and not Retry.ALL.statuses.isdisjoint(done["statuses"])
+
+
 def report_count(
     settings: CountSettings,
     corpus: Corpus,
@@ -241,11 +248,12 @@ def report_count(
     """
     lake = settings.lake
     run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
-    if run.answered_count:
+    across = bool(run.answered_count) or (planned.finished and _gave_up(done))
+    if across:
         figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     else:
         figures = figures_of_run(lake, done)
-    results = None if run.answered_count or done is None else done["results"]
+    results = None if across or done is None else done["results"]
     # Globs that DuckDB reads.
     paths = {
         "results": results or "results/*.parquet",
@@ -268,6 +276,6 @@ def report_count(
         wall_seconds=time.monotonic() - begun_s,
         figures=figures,
         lake=settings.workers.lake,
-        attention=tuple(attention_of(lake, corpus, run, figures.statuses)),
+        attention=tuple(attention_of(lake, corpus, run, figures.statuses, across=across)),
         paths={name: lake.place(path) for name, path in paths.items()},
     )

@@ -172,6 +172,12 @@ class CountReport:
 
     def sentence(self) -> str:
         """Say in one sentence what the count came to."""
+        if self.finished_before and self.poisoned:
+            return (
+                f"Nothing new to do: {self.figures.statuses[Status.POISON]:,} of "
+                f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus} are "
+                "poison, which --retry poison works again."
+            )
         if self.finished_before:
             return (
                 f"Nothing to do: all {self.planned + self.already_known:,} {self.game} puzzles "
@@ -209,8 +215,9 @@ class CountReport:
         different = self.planned + self.already_known
         statuses = self.figures.statuses
         rate = self.jobs_per_second
-        some = (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+        some = (Status.OVER_BUDGET, Status.INVALID)
         parts = [
+            *([f"{statuses[Status.POISON]:,} POISON"] if self.poisoned else []),
             f"{self.rows:,} puzzle{'' if self.rows == 1 else 's'}"
             + (f", {different:,} different" if different != self.rows else "")
             + (f" ({self.already_known:,} known already)" if self.already_known else ""),

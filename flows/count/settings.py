@@ -13,6 +13,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
+from nightgrid.workers.runs.notes import is_finished, next_name
+from nightgrid.workers.runs.retry import Retry
 
 if TYPE_CHECKING:
     # Settings are read before there is anything to plan.
@@ -34,6 +36,8 @@ class CountSettings(RunSettings):
     """A word list for a game of words; None: the default lexicon, or a board's own words."""
     resume: bool = False
     """Go on with a run that is cancelled."""
+    retry: Retry | None = None
+    """Which puzzles are worked again that an earlier run gave up within this budget."""
 
     def __post_init__(self) -> None:
         RunSettings.__post_init__(self)
@@ -78,12 +82,22 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
         words = default_lexicon()
     game = bind_game(corpus.game, settings.rules, words, settings.lake)
     workers = settings.workers
-    return Asking(settings.lake, game, settings.ask, workers.budget, workers.batch_processes)
+    return Asking(
+        settings.lake, game, settings.ask, workers.budget, workers.batch_processes, settings.retry
+    )
 
 
 def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
-    The same command finds it again, however far it is, without planning a million jobs anew.
+    The same command finds it again, however far it is, without planning a million jobs anew. Once
+    it has ended, what is to be worked again has a run of its own.
     """
-    return asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
+    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
+    name = next_name(asking.lake, run_id, more=False)
+    if asking.retry is None or not is_finished(asking.lake, name):
+        return name
+    from nightgrid.workers.runs.plan.planner import has_retries
+
+    more = has_retries(asking, corpus.puzzle_ids())
+    return next_name(asking.lake, run_id, more=True) if more else name

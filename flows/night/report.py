@@ -58,7 +58,9 @@ class GameReport:
     planned: int = 0
     """Jobs that the lake had no answer for."""
     already_known: int = 0
-    """Jobs left out because the lake has their answer."""
+    """Jobs left out because the lake has their answer, or has given them up."""
+    known_poison: int = 0
+    """Jobs among those that earlier nights have left as poison: `--retry poison` works them."""
     resumed: bool = False
     """Whether the run had been begun by a job that did not live to end it."""
     chunks_found: int = 0
@@ -90,6 +92,11 @@ class GameReport:
         return self.source_failed or bool(self.failure)
 
     @property
+    def poisoned_jobs(self) -> int:
+        """Jobs that are poison, of this night and of earlier ones."""
+        return self.poison + self.known_poison
+
+    @property
     def wants_look(self) -> bool:
         """Tell whether the night is done and found something that deserves a look.
 
@@ -104,23 +111,25 @@ class GameReport:
         """Say in one line what the night did."""
         if self.failure:
             return f"{self.game}: failed: {self.failure}"
+        poison = f"{self.poisoned_jobs:,} POISON, " if self.poisoned_jobs else ""
         several = ", " in self.ask
         noun = "job" if several else "puzzle"
         new = "" if self.planned else "new "
-        known = f" ({self.already_known:,} known already)" if self.already_known else ""
+        given_up = f", {self.known_poison:,} of them as poison" if self.known_poison else ""
+        known = f" ({self.already_known:,} known already{given_up})" if self.already_known else ""
         fetched = [f"{self.fetched:,} fetched"]
         if self.fetch_failures:
             fetched.append(f"{len(self.fetch_failures):,} not fetched")
         worked = [f"{self.solved:,} solved", f"{self.unsolvable:,} unsolvable"]
         worked += [
             f"{getattr(self, status):,} {status.replace('_', ' ')}"
-            for status in (Status.OVER_BUDGET, Status.INVALID, Status.POISON)
+            for status in (Status.OVER_BUDGET, Status.INVALID)
             if getattr(self, status)
         ]
         earlier = self.in_quarantine - self.quarantined
         return ", ".join(
             [
-                f"{self.game}: {fetched[0]}",
+                f"{self.game}: {poison}{fetched[0]}",
                 *fetched[1:],
                 f"{self.planned:,} {new}{noun}{'' if self.planned == 1 else 's'}{known}",
                 *(worked if self.planned else ()),
@@ -133,6 +142,7 @@ class GameReport:
     def looks(self) -> list[tuple[str, list[str]]]:
         """Write what deserves a look: headings with their lines."""
         figures = {status.value: getattr(self, status.value) for status in Status}
+        figures[Status.POISON.value] = self.poisoned_jobs
         return told_of(
             self.attention,
             figures | {QUARANTINE: self.quarantined, SKIPPED: self.skipped},
@@ -147,6 +157,11 @@ class GameReport:
         if not self.planned and not self.already_known:
             why = f" ({self.source_trouble})" if self.source_trouble else ""
             return f"Nothing to solve: the lake has no {self.game} puzzle{why}."
+        if not self.planned and self.known_poison:
+            return (
+                f"Nothing new to solve: {self.known_poison:,} of {self.already_known:,} "
+                f"{self.game} jobs are poison, which --retry poison works again."
+            )
         if not self.planned:
             return (
                 f"Nothing to solve: the lake had the answer to all {self.already_known} "
@@ -203,8 +218,8 @@ class NightReport:
 
     @property
     def poisoned(self) -> bool:
-        """Tell whether a puzzle of any game was given up after its workers had died of it."""
-        return any(report.poison for report in self.games)
+        """Tell whether a puzzle of any game is given up after its workers had died of it."""
+        return any(report.poisoned_jobs for report in self.games)
 
     @property
     def wants_look(self) -> bool:

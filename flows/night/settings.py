@@ -15,6 +15,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.workers.runs.notes import cancelled_path
+from nightgrid.workers.runs.retry import Retry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,8 @@ class NightSettings(RunSettings):
 
     games: tuple[NightGame, ...]
     """In the order in which they are worked."""
+    retry: Retry | None = None
+    """Which puzzles are worked again that an earlier night gave up within this budget."""
 
     def __post_init__(self) -> None:
         RunSettings.__post_init__(self)

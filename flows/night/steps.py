@@ -6,7 +6,7 @@ Each reads from the lake what is left to do, and adds what it finds to the game'
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
@@ -22,6 +23,7 @@ from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.attention import (
     SKIPPED,
+    Item,
     in_quarantine,
     passed_over,
     quarantine_of,
@@ -40,6 +42,7 @@ from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.retry import Retry
 
 NIGHT = "night"
 """The lease that a night holds while it works on a lake."""
@@ -141,7 +144,7 @@ def plan(
     Returns the report with a run for each ask.
     """
     bound = _bound(night, game)
-    planned = [_plan(night, bound, ask) for ask in game.asks]
+    planned = [_plan(night, bound, ask, night.retry) for ask in game.asks]
     question = planned[0].run.question
     report = replace(
         report,
@@ -149,12 +152,13 @@ def plan(
         lexicon_id=question.lexicon_id,
         planned=sum(found.run.job_count for found in planned),
         already_known=sum(found.run.answered_count for found in planned),
+        known_poison=sum(found.run.poison_count for found in planned),
         resumed=any(found.resumed for found in planned),
     )
     return report, planned
 
 
-def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
+def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | None) -> PlannedRun:
     lake = night.lake
     begun = _begun_run(night, question_of(game, ask))
     if begun is not None:
@@ -166,6 +170,7 @@ def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask) -> PlannedRun:
         ask,
         night.workers.budget,
         worker_count=night.workers.batch_processes,
+        retry=retry,
     )
     run = open_run(lake, run_id)
     if run.job_count:
@@ -194,13 +199,16 @@ def solve(
             night.lake.delete(open_run_path(game.game, ask))
             if not found.resumed:
                 break
-            found = _plan(night, _bound(night, game), ask)  # noqa: PLW2901
+            # What the run that was taken up has worked again is not worked a third time.
+            retry = None if found.run.retry is night.retry else night.retry
+            found = _plan(night, _bound(night, game), ask, retry)  # noqa: PLW2901
     statuses: Counter[str] = Counter()
     for summary in summaries:
         statuses.update(summary.statuses)
     endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
     runs = frozenset(summary.run_id for summary in summaries)
     open_jobs = unanswered(night.lake, Wanted(games=(game.game,), runs=runs), endings)
+    open_jobs = (*open_jobs, *_known_poison(night.lake, planned, open_jobs))
     return replace(
         report,
         **endings,
@@ -210,6 +218,17 @@ def solve(
         chunks_found=sum(s.chunks_resumed for s in summaries),
         run_id=summaries[-1].run_id if summaries else None,
     )
+
+
+def _known_poison(lake: Lake, planned: list[PlannedRun], told: Sequence[Item]) -> Iterator[Item]:
+    """Name the puzzles that earlier nights have left as poison, and that this one left so."""
+    names = {(item.puzzle_id, item.ask) for item in told}
+    for run in (found.run for found in planned if found.run.poison_count):
+        wanted = Wanted(games=(run.question.game,), question=run.question)
+        for item in unanswered(lake, wanted, {Status.POISON.value: run.poison_count}):
+            if (item.puzzle_id, item.ask) not in names:
+                names.add((item.puzzle_id, item.ask))
+                yield item
 
 
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:

@@ -46,6 +46,7 @@ from nightgrid.flows.runs import (
 )
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.settings import load_settings
 
 RETRIES = 2
@@ -95,7 +96,10 @@ def as_task(name: str, step: Callable[P, R]) -> Callable[P, R]:
 
 @flow(name="nightly", persist_result=False)
 def nightly_flow(
-    lake: str, games: list[dict[str, Any]], executor: ExecutorKind = "celery"
+    lake: str,
+    games: list[dict[str, Any]],
+    executor: ExecutorKind = "celery",
+    retry: str | None = None,
 ) -> NightReport | State[Any]:
     """Fetch, normalise, plan, solve, aggregate and report each game of a night.
 
@@ -105,7 +109,10 @@ def nightly_flow(
     `Cancelled`.
     """
     night = NightSettings(
-        games=tuple(map(_read_game, games)), executor=executor, workers=load_settings(lake=lake)
+        games=tuple(map(_read_game, games)),
+        executor=executor,
+        retry=Retry(retry) if retry else None,
+        workers=load_settings(lake=lake),
     )
     with night_alone(night):
         return _ended(_night(StepsAhead()), night, SILENT, [])
@@ -122,6 +129,7 @@ def count_flow(
     executor: ExecutorKind = "celery",
     *,
     resume: bool = False,
+    retry: str | None = None,
 ) -> CountReport | State[Any]:
     """Bring a corpus into the lake, plan, solve, report; a count that is stopped is `Cancelled`.
 
@@ -134,6 +142,7 @@ def count_flow(
         rules=rules,
         lexicon=lexicon,
         resume=resume,
+        retry=Retry(retry) if retry else None,
         executor=executor,
         workers=load_settings(lake=lake),
     )
@@ -166,7 +175,8 @@ def night_parameters(night: NightSettings) -> dict[str, Any]:
         }
         for game in night.games
     ]
-    return {"lake": night.workers.lake, "games": games, "executor": night.executor}
+    same = {"executor": night.executor, "retry": night.retry and night.retry.value}
+    return {"lake": night.workers.lake, "games": games, **same}
 
 
 def _read_game(given: dict[str, Any]) -> NightGame:
@@ -183,7 +193,8 @@ def count_parameters(settings: CountSettings) -> dict[str, Any]:
     """Write the parameters of the flow of a count, as JSON values."""
     same = ("corpus", "game", "rules", "lexicon", "executor", "resume")
     found = {name: getattr(settings, name) for name in same}
-    return found | {"lake": settings.workers.lake, "ask": str(settings.ask)}
+    retry = settings.retry and settings.retry.value
+    return found | {"lake": settings.workers.lake, "ask": str(settings.ask), "retry": retry}
 
 
 def _night(ahead: StepsAhead) -> Callable[[NightSettings, Watch], NightReport]:

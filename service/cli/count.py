@@ -24,6 +24,7 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     OutputFile,
     Plain,
+    RetryOption,
     Verbose,
     check_game,
     hands,
@@ -31,7 +32,15 @@ from nightgrid.service.options.shared_options import (
     read_settings,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, emit, exit_for_many, note, same_command, say
+from nightgrid.service.terminal.console import (
+    Exit,
+    emit,
+    exit_for_many,
+    note,
+    same_command,
+    say,
+    warn_of_poison,
+)
 from nightgrid.service.terminal.formats import Format, chosen_format
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
@@ -118,6 +127,7 @@ def count(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
     ] = False,
+    retry: RetryOption = None,
     verbose: Verbose = False,
     format_: FormatName = None,
     output: OutputFile = None,
@@ -130,8 +140,9 @@ def count(
 
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command; once it has ended, the same command does
-    nothing and says so. Rows that break a rule go to the corpus's quarantine. A generator spec is
-    GAME:n=BOARDS,seed=SEED with the game's options, named below, between commas as well.
+    nothing and says so; --retry works again what it gave up. Rows that break a rule go to the
+    corpus's quarantine. A generator spec is GAME:n=BOARDS,seed=SEED with the game's options, named
+    below, between commas as well.
     Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
     budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
     is poison, 3 bad input, 130 stopped or cancelled.
@@ -143,8 +154,10 @@ def count(
     if (dry_run or cancel is not None) and form not in (None, Format.JSON):
         raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
     if cancel is not None:
-        if corpus is not None or dry_run or resume:
-            raise PermanentError("--cancel names a run and takes no CORPUS, --dry-run or --resume")
+        if corpus is not None or dry_run or resume or retry:
+            raise PermanentError(
+                "--cancel names a run and takes no CORPUS, --dry-run, --resume or --retry"
+            )
         return _cancel(cancel, lake, json=json)
     if corpus is None:
         from nightgrid.archive.games.generator_spec import EXAMPLE
@@ -171,6 +184,7 @@ def count(
         rules=rules.rules(of),
         lexicon=rules.lexicon,
         resume=resume,
+        retry=retry,
         **run_options(lake, workers, inline=inline),
     )
     with _signals_as_interrupt():
@@ -263,6 +277,8 @@ def _count(
         if getattr(error, "cancelled", False):
             note(f"it goes on with: {same_command('--resume')}")
         return Exit.INTERRUPTED
+    if report.poisoned:
+        warn_of_poison(report.game, report.figures.statuses["poison"])
     if form is Format.JSON:
         emit(report.to_json())
     elif form is None:

@@ -20,6 +20,7 @@ from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
     Plain,
+    RetryOption,
     Verbose,
     check_game,
     date_range,
@@ -37,6 +38,7 @@ from nightgrid.service.terminal.console import (
     say_end,
     say_figures,
     say_looks,
+    warn_of_poison,
 )
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
@@ -116,6 +118,7 @@ def nightly(
     workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
+    retry: RetryOption = None,
     verbose: Verbose = False,
     json: Json = False,
 ) -> int:
@@ -132,7 +135,7 @@ def nightly(
     something deserves a look (a payload that is new in quarantine, a puzzle that is unsolvable,
     over budget or invalid), 1 a source or something else outside failed, the lake has nothing but
     quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
-    does not tell again.
+    does not tell again, but for poison: such a puzzle has no answer until --retry poison finds one.
     """
     from nightgrid.flows.night.settings import (
         NightGame,
@@ -162,7 +165,9 @@ def nightly(
         )
         for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
     ]
-    night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
+    night = NightSettings(
+        games=tuple(games), retry=retry, **run_options(lake, workers, inline=inline)
+    )
 
     for text in source:
         if beside := beside_games(text):
@@ -281,6 +286,8 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     def tell(report: GameReport) -> None:
         progress.close()
         _note_failures(report, told)
+        if report.poisoned_jobs:
+            warn_of_poison(report.game, report.poisoned_jobs)
         show(report)
 
     watch = Watch(

@@ -17,6 +17,7 @@ from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, titles
+from nightgrid.workers.runs.retry import Retry
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
@@ -114,6 +115,15 @@ Plain = Annotated[
 ]
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Show every figure, and where the tables lie.")
+]
+RetryOption = Annotated[
+    Retry | None,
+    typer.Option(
+        "--retry",
+        metavar="poison|over_budget|all",
+        help="Work again, within the same budget, puzzles that earlier runs have given up: as "
+        "poison, over budget, or both.",
+    ),
 ]
 LakeOption = Annotated[
     str | None,

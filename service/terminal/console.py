@@ -22,7 +22,7 @@ class Exit(enum.IntEnum):
     OK, LOOK, or FAILED where not all of it is done. It does not say why, which may be several
     things at once; the report does. So LOOK is none of the codes that say how one puzzle ended.
     A poison puzzle, one that its workers failed at or died of as often as they may, is FAILED
-    everywhere: it has no answer, and the same command may give one.
+    everywhere, of whichever run it is: it has no answer, and `--retry poison` may give one.
     """
 
     meaning: str
@@ -198,6 +198,15 @@ def complain(text: str) -> None:
     sys.stdout.flush()
     line = Text.assemble(("nightgrid:", "bold red"), " ", said)
     console(sys.stderr).print(line, soft_wrap=True)
+
+
+def warn_of_poison(game: str, number: int) -> None:
+    """Say before a report, on standard error, that puzzles have no answer, and what to do."""
+    puzzles = "1 puzzle has" if number == 1 else f"{number:,} puzzles have"
+    complain(
+        f"{game}: {puzzles} NO ANSWER (poison): the workers that took them died or failed. Once "
+        f"what it was is mended: {same_command('--retry', 'poison')}"
+    )
 
 
 def say_table(

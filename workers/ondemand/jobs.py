@@ -50,6 +50,7 @@ from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, take_up_run
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.settings import Settings, load_settings
 
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -376,7 +377,9 @@ def with_words(lake: Lake, value: Any) -> Any:
 
 def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
     """Plan a run of one job, or take up the one that was cancelled; return its id."""
-    run_id = plan_run(lake, game, puzzles_table(game, [puzzle]), ask, budget)
+    table = puzzles_table(game, [puzzle])
+    # What a run has called poison is asked again.
+    run_id = plan_run(lake, game, table, ask, budget, retry=Retry.POISON)
     take_up_run(lake, run_id)
     return run_id
 

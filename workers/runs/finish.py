@@ -31,6 +31,7 @@ from nightgrid.workers.runs.listed_files import settle_files
 from nightgrid.workers.runs.manifest import Run, done_path, open_run, read_done, segment_path
 from nightgrid.workers.runs.plan.costs import Lesson
 from nightgrid.workers.runs.prefetch import ahead
+from nightgrid.workers.runs.retry import statuses_of
 from nightgrid.workers.runs.stages import CARRIED
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
@@ -67,7 +68,8 @@ def finish_run(
         divided = gathered.finish(run)
         if divided:
             answers.add(_merged(lake, run, divided))
-        others = read_answers(lake, run.question, run.budget, but_of=run_id)
+        retried = statuses_of(run.retry)
+        others = read_answers(lake, run.question, run.budget, but_of=run_id, again=retried)
         if run.question.ask.kind == "all":
             kept = (_unanswered(table, others) for table in answers.tables())
             files = settle_files(lake, run, kept)
@@ -106,7 +108,7 @@ def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
     final = pc.is_in(table.column("status"), value_set=FINAL).to_numpy()
-    taken = others.final.holds(keys) | (others.covered.holds(keys) & ~final)
+    taken = others.final.holds(keys) | (others.cover(keys) & ~final)
     return table.filter(pa.array(~taken)) if taken.any() else table
 
 

@@ -7,6 +7,7 @@ every job of a large run, and every job that has been answered, in a bounded sha
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -31,6 +32,8 @@ _DIGITS = b"0123456789abcdef"
 
 FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
 """Statuses that no budget changes."""
+_GIVEN_UP = {str(Status.OVER_BUDGET): "over_budget", str(Status.POISON): "poison"}
+"""The statuses that a larger budget or another try may change, and where `Answers` has them."""
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
 _COLUMNS = ("job_id", "game", "ask", "status", "run_id", "total_seconds", "total_bytes", *_LIMITS)
 
@@ -186,24 +189,48 @@ class Answers:
 
     final: KeySet
     """With a result that no budget changes."""
-    covered: KeySet
-    """Over budget or poison in a run that had at least the budget in question."""
+    over_budget: KeySet
+    """Over budget in a run that had at least the budget in question."""
+    poison: KeySet
+    """Poison in such a run."""
+    again: KeySet
+    """Those of the two above that are to be worked again all the same."""
+
+    @classmethod
+    def none(cls) -> Answers:
+        """Begin with no answers."""
+        return cls(final=KeySet(), over_budget=KeySet(), poison=KeySet(), again=KeySet())
 
     def hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Tell of each job whether it needs no work."""
-        return self.final.holds(keys) | self.covered.holds(keys)
+        return self.final.holds(keys) | self.cover(keys)
+
+    def cover(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """Tell of each job whether a run of this budget has given it up."""
+        return self.over_budget.holds(keys) | self.poison.holds(keys)
+
+    def call_poison(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """Tell of each job whether it needs no work for being poison, and nothing else."""
+        return self.poison.holds(keys) & ~(self.final.holds(keys) | self.over_budget.holds(keys))
 
 
 def read_answers(
-    lake: Lake, question: Question, budget: Budget, *, but_of: str | None = None
+    lake: Lake,
+    question: Question,
+    budget: Budget,
+    *,
+    but_of: str | None = None,
+    again: Collection[str] = (),
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
+
+    Over budget or poison are no answers if they are among the statuses `again`.
 
     Over budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each, as its rows say; a run whose budget the lake does not know does
     not count, and no task for a job on demand.
     """
-    answers = Answers(final=KeySet(), covered=KeySet())
+    answers = Answers.none()
     enough: dict[str, bool] = {}
     for found in scan_results(lake, _COLUMNS):
         asked = pc.and_(
@@ -214,15 +241,22 @@ def read_answers(
         final = pc.is_in(rows.column("status"), value_set=FINAL)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
         others = rows.filter(pc.invert(final))
-        answers.covered.add(keys_of(others.column("job_id").filter(_had(others, budget))))
+        _give_up(answers, others.filter(_had(others, budget)), again)
         silent = others.filter(pc.is_null(others.column(_LIMITS[0])))
         for run_id in pc.unique(silent.column("run_id")).to_pylist():
             if run_id not in enough:
                 enough[run_id] = _had_by_plan(lake, run_id, budget)
         runs = pa.array([run_id for run_id, had in enough.items() if had], pa.string())
-        covered = pc.is_in(silent.column("run_id"), value_set=runs)
-        answers.covered.add(keys_of(silent.column("job_id").filter(covered)))
+        _give_up(answers, silent.filter(pc.is_in(silent.column("run_id"), value_set=runs)), again)
     return answers
+
+
+def _give_up(answers: Answers, rows: pa.Table, again: Collection[str]) -> None:
+    """Add jobs that ended without an answer within the budget in question."""
+    for status, known in _GIVEN_UP.items():
+        ended = pc.equal(rows.column("status"), status)
+        keys = keys_of(rows.column("job_id").filter(ended))
+        (answers.again if status in again else getattr(answers, known)).add(keys)
 
 
 def _had(rows: pa.Table, budget: Budget) -> pa.ChunkedArray:

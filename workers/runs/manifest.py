@@ -32,6 +32,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
+from nightgrid.workers.runs.retry import Retry
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
@@ -130,7 +131,7 @@ class Run:
     budget: Budget
     job_count: int
     answered_count: int
-    """Jobs that the lake had already answered when the run was planned."""
+    """Jobs that the lake had already answered when the run was planned, or given up."""
     divided_count: int
     """Jobs that were divided when the run was planned."""
     segments: tuple[Segment, ...]
@@ -139,6 +140,10 @@ class Run:
     is what the planner has seen to."""
     puzzle_count: int = 0
     """Puzzles that it is planned from, where the planner knew how many."""
+    poison_count: int = 0
+    """Jobs among those answered that the lake has only as poison."""
+    retry: Retry | None = None
+    """Which jobs it works although an earlier run gave them up within this budget."""
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: broken ones are replaced by their rows."""
@@ -190,6 +195,9 @@ def open_run(lake: Lake, run_id: str) -> Run:
         segments=segments,
         planned=planned,
         puzzle_count=plan.get("puzzle_count", 0),
+        # Plans of earlier versions say neither.
+        poison_count=plan.get("poison_count", 0),
+        retry=Retry(plan["retry"]) if plan.get("retry") else None,
     )
 
 

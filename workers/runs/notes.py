@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.files import result_path
+from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.manifest import (
@@ -16,6 +19,7 @@ from nightgrid.workers.runs.manifest import (
     Place,
     done_places,
     folder,
+    has_run,
     open_run,
     places,
     read_done,
@@ -187,3 +191,24 @@ def remains_of(lake: Lake, run_id: str) -> Remains:
         chunks_left=0 if finished else len(chunks) - done,
         planned=run.planned,
     )
+
+
+def is_finished(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is begun and nothing of it is left to work."""
+    return has_run(lake, run_id) and remains_of(lake, run_id).finished
+
+
+def next_name(lake: Lake, run_id: str, *, more: bool) -> str:
+    """Name the run that goes on with what a run was to answer: it, or one of those after it.
+
+    That is the first that is not begun or not at its end; unless there is `more` to work, one that
+    is at its end will do. A run whose folder is gone has left results: no other may have its name.
+    """
+    names = chain([run_id], (digest("retry", run_id, str(number)) for number in count(1)))
+    for name in names:
+        if has_run(lake, name):
+            if not more or not is_finished(lake, name):
+                break
+        elif not lake.exists(result_path(name)):
+            break
+    return name

@@ -66,8 +66,8 @@ def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():
     )  # fmt: skip
 
     assert report.line() == (
-        "pips: 1,203 fetched, 1,203 puzzles (7 known already), 1,200 solved, 0 unsolvable, "
-        "2 over budget, 1 poison, 2 in quarantine (3 of earlier nights), 4.0 s"
+        "pips: 1 POISON, 1,203 fetched, 1,203 puzzles (7 known already), 1,200 solved, "
+        "0 unsolvable, 2 over budget, 2 in quarantine (3 of earlier nights), 4.0 s"
     )
     assert night(failure="gone").line() == "pips: failed: gone"
     assert " 1 puzzle, " in night(planned=1, solved=1).line()
@@ -103,6 +103,7 @@ def test_every_kind_has_a_heading_and_a_page_that_names_its_items():
         ({"source_trouble": "no YYYY-MM-DD.json in e"}, Exit.LOOK),
         ({"planned": 3, "solved": 2, "poison": 1}, Exit.FAILED),
         ({"planned": 3, "unsolvable": 2, "poison": 1}, Exit.FAILED),
+        ({"already_known": 3, "known_poison": 1}, Exit.FAILED),
         ({"source_failed": True}, Exit.FAILED),
         ({"failure": "gone"}, Exit.FAILED),
     ],

@@ -40,6 +40,7 @@ from nightgrid.workers.runs.job_keys import (
 )
 from nightgrid.workers.runs.manifest import Segment, manifest_row, segment_path
 from nightgrid.workers.runs.plan.costs import Estimator
+from nightgrid.workers.runs.retry import Retry, statuses_of
 from nightgrid.workers.runs.stages import first_stage
 
 CHUNK_MAX_S = 4.0
@@ -110,11 +111,18 @@ class Asking:
     budget: Budget
     worker_count: int = 2
     """Processes that chunks are cut for."""
+    retry: Retry | None = None
+    """Which jobs are worked again that a run gave up within this budget."""
 
     @property
     def question(self) -> Question:
         """What the answers depend on."""
         return question_of(self.game, self.ask)
+
+    def read_answers(self) -> Answers:
+        """Read which jobs need no work."""
+        again = statuses_of(self.retry)
+        return read_answers(self.lake, self.question, self.budget, again=again)
 
 
 class OpenJobs:
@@ -125,6 +133,8 @@ class OpenJobs:
         self.seen = KeySet()
         """Jobs that were met: each is found open once at most."""
         self.open_count = self.answered_count = self.repeated_count = 0
+        self.poison_count = self.again_count = 0
+        """Jobs among those answered that are poison; open ones that a run has given up before."""
         self.job_count = self.divided_count = self.chunk_count = 0
         self.cost_s = 0.0
         """Seconds that one core is expected to take for all chunks."""
@@ -140,6 +150,8 @@ class OpenJobs:
         keys = name_jobs(self.question, puzzles.column("puzzle_id"))
         fresh = self.seen.add(keys)
         is_open = fresh & ~self._answers.hold(keys)
+        self.poison_count += int((fresh & self._answers.call_poison(keys)).sum())
+        self.again_count += int((is_open & self._answers.again.holds(keys)).sum())
         self.repeated_count += int((~fresh).sum())
         self.answered_count += int((fresh & ~is_open).sum())
         self.open_count += int(is_open.sum())
@@ -166,8 +178,7 @@ class PlanPass(OpenJobs):
 
         `answers` is what the lake has answered, if it was read before.
         """
-        question, budget = asking.question, asking.budget
-        super().__init__(question, answers or read_answers(asking.lake, question, budget))
+        super().__init__(asking.question, answers or asking.read_answers())
         self._asking = asking
         self._tables = batches(tables, first_rows)
         self.estimator = Estimator(asking.lake, asking.game, asking.ask)

@@ -17,7 +17,7 @@ from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game
-from nightgrid.workers.runs.job_keys import Answers, read_answers
+from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     asked_path,
@@ -28,8 +28,10 @@ from nightgrid.workers.runs.manifest import (
     segment_metadata,
     segment_path,
 )
+from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
+from nightgrid.workers.runs.retry import Retry
 
 SEGMENT_ROWS = 2_048
 """Rows of the first segment of a run that is worked while it is planned, about, and of the first
@@ -67,20 +69,24 @@ def plan_run(
     budget: Budget,
     *,
     worker_count: int = 2,
+    retry: Retry | None = None,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
     Rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
     The run is named after its question, its budget and its jobs, for which the puzzles are passed
     over once more: the same jobs are the same run, planned once and found again, with all the work
-    done for it. Expensive jobs come first, as far as they are held together.
+    done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
+    planned, too, that earlier runs have given up within this budget.
     """
-    asking = Asking(lake, game, ask, budget, worker_count)
-    answers = read_answers(lake, asking.question, budget)
+    asking = Asking(lake, game, ask, budget, worker_count, retry)
+    answers = asking.read_answers()
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
     run_id = jobs.run_id(budget)
+    if jobs.again_count:
+        run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
         begin_run(asking, run_id, puzzle_count=jobs.open_count)
         extend_run(asking, puzzles, run_id, answers)
@@ -88,6 +94,15 @@ def plan_run(
         # All runs without jobs have one name: what is answered may be other puzzles each time.
         _write_plan(asking, run_id, 0, jobs)
     return run_id
+
+
+def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
+    """Tell whether any of these puzzles has a job that is to be worked again."""
+    answers = asking.read_answers()
+    if not len(answers.again):
+        return False
+    named = (name_jobs(asking.question, ids) for ids in puzzle_ids.chunks)
+    return any((answers.again.holds(keys) & ~answers.hold(keys)).any() for keys in named)
 
 
 def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
@@ -200,6 +215,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
         "run_id": run_id,
         **asking.question.to_json(),
         "budget": asdict(asking.budget),
+        "retry": asking.retry,
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -209,6 +225,7 @@ def _write_plan(asking: Asking, run_id: str, puzzle_count: int, plan: OpenJobs) 
     planned = {
         "job_count": plan.job_count,
         "answered_count": plan.answered_count,
+        "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
         "cost_s": round(plan.cost_s, 3),
     }

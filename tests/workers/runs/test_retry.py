@@ -1,0 +1,145 @@
+"""What a run has given up is worked again when a person asks for it, and is a row a run."""
+
+from __future__ import annotations
+
+import pytest
+import toy_game as toy
+
+from nightgrid.archive.results.results import find_results
+from nightgrid.solvers.algebra import Budget
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.runs.manifest import done_path, folder, open_run
+from nightgrid.workers.runs.notes import next_name
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.retry import Retry
+from tests.workers.conftest import BUDGET, COUNT, KilledError, result_rows
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+KINDS = {3: toy.RAISE, 4: toy.RAISE, 7: toy.LAYERED, 9: toy.UNSOLVABLE}
+BOARDS = toy.boards(12, KINDS)
+
+
+@pytest.fixture
+def work(lake, settings):
+    """Plan and work a run of the boards; return it with its statuses."""
+
+    def work(retry=None, boards=BOARDS, budget=BUDGET):
+        run_id = plan_run(lake, toy.TOY, boards, COUNT, budget, retry=retry)
+        run = open_run(lake, run_id)
+        if not run.job_count:
+            return run, {}
+        summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        assert summary.finished
+        assert len(result_rows(lake, run_id)) == run.job_count, "each planned job has one row"
+        return run, summary.statuses
+
+    return work
+
+
+@pytest.fixture
+def over_budget(monkeypatch):
+    """Let boards of layers be over budget for good."""
+    monkeypatch.setattr(toy.ToyGame, "layered", lambda *_: None)
+
+
+def mend(monkeypatch):
+    monkeypatch.setattr(toy, "misbehave", lambda *_: None)
+
+
+FIRST = {"solved": 8, "unsolvable": 1, "over_budget": 1, "poison": 2}
+
+
+@pytest.mark.parametrize(
+    ("retry", "worked"),
+    [
+        (None, {}),
+        (Retry.POISON, {"solved": 2}),
+        (Retry.OVER_BUDGET, {"over_budget": 1}),
+        (Retry.ALL, {"solved": 2, "over_budget": 1}),
+    ],
+)
+def test_what_is_asked_for_is_worked_again_and_nothing_else(
+    work, lake, monkeypatch, over_budget, retry, worked
+):
+    first, statuses = work()
+    assert (statuses, first.poison_count) == (FIRST, 0)
+    known, nothing = work()
+    assert (nothing, known.answered_count, known.poison_count) == ({}, 12, 2)
+    mend(monkeypatch)
+    again, statuses = work(retry)
+    assert statuses == worked
+    assert again.answered_count == 12 - sum(worked.values())
+    ids = [row["job_id"] for row in result_rows(lake, first.run_id)]
+    rows = find_results(lake, ids)
+    assert rows.num_rows == 12, "a job that several runs ended has one row"
+    assert rows.column("status").to_pylist().count("poison") == (0 if "solved" in worked else 2)
+
+
+def test_what_fails_again_can_be_asked_for_again_and_again(work, lake, monkeypatch, over_budget):
+    names = {work()[0].run_id}
+    for _ in range(3):
+        run, statuses = work(Retry.POISON)
+        assert statuses == {"poison": 2}
+        names.add(run.run_id)
+    assert len(names) == 4
+    mend(monkeypatch)
+    assert work(Retry.POISON)[1] == {"solved": 2}
+    run, statuses = work(Retry.POISON)
+    assert (run.job_count, run.poison_count, statuses) == (0, 0, {})
+
+
+def test_a_retry_that_was_killed_is_taken_up_by_the_same_command(
+    work, lake, settings, monkeypatch, over_budget
+):
+    work()
+    mend(monkeypatch)
+    run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET, retry=Retry.POISON)
+
+    class Dies(InlineExecutor):
+        def poll(self, *arguments):
+            super().poll(*arguments)
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        drive(lake, run_id, Dies(lake, settings), settings=settings)
+    again, statuses = work(Retry.POISON)
+    assert (again.run_id, statuses) == (run_id, {"solved": 2})
+
+
+def test_new_puzzles_and_what_is_retried_are_one_run(work, monkeypatch, over_budget):
+    work()
+    mend(monkeypatch)
+    run, statuses = work(Retry.POISON, boards=toy.boards(20, KINDS))
+    assert statuses == {"solved": 8 + 2}
+    assert run.retry is Retry.POISON
+
+
+def test_a_larger_budget_works_all_of_it_without_being_asked(work, monkeypatch, over_budget):
+    work()
+    mend(monkeypatch)
+    assert work(budget=Budget(seconds=BUDGET.seconds + 1))[1] == {"solved": 2, "over_budget": 1}
+
+
+def test_a_job_that_another_run_has_answered_is_not_worked_again(
+    work, lake, monkeypatch, over_budget
+):
+    work()
+    mend(monkeypatch)
+    work(budget=Budget(seconds=BUDGET.seconds + 1))
+    run, statuses = work(Retry.POISON)
+    assert (run.job_count, run.poison_count, statuses) == (0, 0, {})
+
+
+def test_a_run_whose_folder_was_deleted_does_not_lend_its_name(lake, work, over_budget):
+    """Given results that stand under the name of a run, Then no other run writes over them."""
+    run_id, results = work()[0].run_id, result_rows
+    rows = results(lake, run_id)
+    assert next_name(lake, run_id, more=False) == run_id
+    lake.delete_folder(folder(run_id), last=done_path(run_id))
+    other = next_name(lake, run_id, more=False)
+    assert other != run_id
+    assert next_name(lake, "f" * 32, more=False) == "f" * 32
+    work()
+    assert results(lake, run_id) == rows

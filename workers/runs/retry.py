@@ -1,0 +1,29 @@
+"""What a person asks to be worked once more although a run within the same budget gave it up."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from nightgrid.solvers.algebra import Status
+
+
+class Retry(StrEnum):
+    """Which jobs without an answer are worked again."""
+
+    POISON = "poison"
+    OVER_BUDGET = "over_budget"
+    ALL = "all"
+
+    @property
+    def statuses(self) -> frozenset[str]:
+        """The statuses of these jobs."""
+        both = frozenset(map(str, (Status.POISON, Status.OVER_BUDGET)))
+        return both if self is Retry.ALL else frozenset({self.value})
+
+
+NOTHING: frozenset[str] = frozenset()
+
+
+def statuses_of(retry: Retry | None) -> frozenset[str]:
+    """Name the statuses that count as no answer; none where nothing is worked again."""
+    return NOTHING if retry is None else retry.statuses
