@@ -6,8 +6,8 @@ Counts by date, runtimes, and ranks: where official solutions stand among the be
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Collection, Sequence
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -27,13 +27,14 @@ from nightgrid.archive.lake.tables import (
     RUNTIMES,
     ranks_schema,
 )
+from nightgrid.archive.results.checked import Check, Checked
 from nightgrid.archive.results.results import (
     RANKED_STATUSES,
     find_results,
     scan_results,
     solutions_of,
 )
-from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.question import Question, question_of
 
@@ -76,7 +77,7 @@ def counts_by_date(
 
     A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
     """
-    rows = editions.to_pylist()
+    rows = editions.select(_OF_EDITION).to_pylist()
     counting = [COUNT, *(ask for ask in asks if ask.kind == "best")]
     questions = [question_of(game, ask) for ask in counting]
     jobs = {
@@ -84,15 +85,19 @@ def counts_by_date(
         for row in rows
     }
     wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
-    results = {row["job_id"]: row for row in find_results(lake, wanted).to_pylist()}
-    boards = _Boards(lake, game, list(jobs))
+    results = _by_job(lake, wanted, ("status", "count", "value", "states", "kernel_ns"))
+    boards = _Boards(lake, game)
+    checked = Checked(lake, game, "official")
     found = []
     for edition in rows:
         answers = [results[job] for job in jobs[edition["puzzle_id"]] if job in results]
         told = [row for row in answers if row["count"] is not None] or answers
         result: dict[str, Any] = told[0] if told else {}
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
-        valid = boards.is_solution(edition)
+        check = Check(None)
+        if edition["official_solution"] is not None:
+            names = edition["puzzle_id"], edition["official_solution"]
+            check = checked.find(*names, look=partial(boards.check, *names))
         row |= {
             "size": boards.size(edition["puzzle_id"]),
             "status": result.get("status", PENDING),
@@ -100,11 +105,25 @@ def counts_by_date(
             "value": result.get("value"),
             "states": result.get("states", 0),
             "kernel_ns": result.get("kernel_ns", 0),
-            "official_solution_valid": valid,
-            "official_solution_best": _is_best(game, edition, valid, result.get("value")),
+            "official_solution_valid": check.valid,
+            "official_solution_best": _is_best(check, result.get("value")),
         }
         found.append(row)
+    checked.keep()
     return pa.Table.from_pylist(found, schema=COUNTS_BY_DATE)
+
+
+_OF_EDITION = [
+    *("game", "date", "level", "revision", "puzzle_id"),
+    "official_solution",
+]
+
+
+def _by_job(
+    lake: Lake, job_ids: Collection[str], columns: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    rows = find_results(lake, job_ids).select(["job_id", *columns]).to_pylist()
+    return {row["job_id"]: row for row in rows}
 
 
 def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
@@ -167,40 +186,43 @@ _RUNTIMES = """
 
 
 class _Boards:
-    def __init__(self, lake: Lake, game: Game[Any, Any], puzzle_ids: list[str]) -> None:
-        self._game = game
-        table = read_puzzle_table(lake, game.name)
-        wanted = pc.is_in(table.column("puzzle_id"), value_set=pa.array(puzzle_ids, pa.string()))
-        table = table.filter(wanted)
-        self._arrays = arrays_of(table)
-        self._rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
+    """The boards of a game, which are read as wholes only where one is to be checked."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
+        self._lake, self._game = lake, game
+        columns = read_puzzle_table(lake, game.name, ["puzzle_id", "size"]).to_pydict()
+        self._sizes = dict(zip(columns["puzzle_id"], columns["size"], strict=True))
 
     def size(self, puzzle_id: str) -> int:
-        return int(self._arrays["size"][self._rows[puzzle_id]])
+        return int(self._sizes[puzzle_id])
 
-    def is_solution(self, edition: dict[str, Any]) -> bool | None:
-        """Check an edition's official solution against the board as the lake has it.
+    @cached_property
+    def _boards(self) -> tuple[Arrays, dict[str, int]]:
+        table = read_puzzle_table(self._lake, self._game.name)
+        rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
+        return arrays_of(table), rows
 
-        None without one, and for a board that breaks a rule which is newer than its row.
+    def check(self, puzzle_id: str, official: str) -> Check:
+        """Check an official solution, as JSON, against the board as the lake has it.
+
+        None for a board that breaks a rule which is newer than its row.
         """
-        if edition["official_solution"] is None:
-            return None
+        arrays, rows = self._boards
         try:
-            puzzle = self._game.from_arrays(self._arrays, self._rows[edition["puzzle_id"]])
+            puzzle = self._game.from_arrays(arrays, rows[puzzle_id])
         except InvalidPuzzleError:
-            return None
-        solution = self._game.solution_from_json(json.loads(edition["official_solution"]))
-        return archive_plug(self._game.name).is_official(self._game, puzzle, solution)
+            return Check(None)
+        plug = archive_plug(self._game.name)
+        solution = self._game.solution_from_json(json.loads(official))
+        valid = plug.is_official(self._game, puzzle, solution)
+        return Check(valid, plug.worth(self._game, solution) if valid else None)
 
 
-def _is_best(
-    game: Game[Any, Any], edition: dict[str, Any], valid: bool | None, value: int | None
-) -> bool | None:
+def _is_best(check: Check, value: int | None) -> bool | None:
     """Tell whether a solution is worth as much as the best; None where nothing is compared."""
-    if valid is None or value is None:
+    if check.valid is None or value is None:
         return None
-    solution = game.solution_from_json(json.loads(edition["official_solution"]))
-    return valid and archive_plug(game.name).worth(game, solution) == value
+    return check.valid and check.number == value
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
@@ -231,25 +253,41 @@ def official_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: As
     The game tells which solutions are the same. An edition whose board was not solved has no rank
     and its status says why.
     """
-    rows = [row for row in editions.to_pylist() if row["official_solution"] is not None]
+    rows = editions.select(_OF_EDITION).to_pylist()
+    rows = [row for row in rows if row["official_solution"] is not None]
     question = question_of(game, ask)
     jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
-    results = {row["job_id"]: row for row in find_results(lake, jobs.values()).to_pylist()}
-    solutions = solutions_of(lake, {job: row["run_id"] for job, row in results.items()})
+    results = _by_job(lake, jobs.values(), ("status", "count", "run_id"))
+    checked = Checked(lake, game, "ranks")
+
+    def names(edition: dict[str, Any]) -> tuple[str, ...]:
+        run_id = results.get(jobs[edition["puzzle_id"]], {}).get("run_id", "")
+        return jobs[edition["puzzle_id"]], run_id, edition["official_solution"]
+
+    new = {jobs[row["puzzle_id"]] for row in rows if not checked.knows(*names(row))}
+    runs = {job: row["run_id"] for job, row in results.items() if job in new}
+    solutions = solutions_of(lake, runs)
     found = []
     for edition in rows:
         job = jobs[edition["puzzle_id"]]
         status = results[job]["status"] if job in results else PENDING
         best = solutions.get(job, [])
+        official = edition["official_solution"]
+        rank = checked.find(*names(edition), look=partial(_look, game, official, best))
         row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
         row |= {
             "ask": str(ask),
             "status": status,
-            "best_count": len(best) if status in (Status.SOLVED, Status.UNSOLVABLE) else None,
-            "official_rank": _rank(game, json.loads(edition["official_solution"]), best),
+            "best_count": rank.best if status in (Status.SOLVED, Status.UNSOLVABLE) else None,
+            "official_rank": rank.number,
         }
         found.append(row)
+    checked.keep()
     return pa.Table.from_pylist(found, schema=ranks_schema(game.name))
+
+
+def _look(game: Game[Any, Any], official: str, best: list[str]) -> Check:
+    return Check(None, _rank(game, json.loads(official), best), len(best))
 
 
 def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:

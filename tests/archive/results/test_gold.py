@@ -145,6 +145,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
+    monkeypatch.setattr("nightgrid.archive.results.checked.program_version", lambda: "later")
     assert write_gold(filled, strands, ASKS) == ()
     after = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert after == [
@@ -152,6 +153,31 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         for row in before
     ]
     assert [row["official_solution_valid"] for row in after].count(None) == 1
+
+
+def test_official_solutions_are_looked_at_once(
+    filled: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editions = current_editions(filled, "strands").to_pylist()
+    official = json.loads(editions[0]["official_solution"])
+    put(filled, editions[0], "solved", [official], "r0")
+    write_gold(filled, STRANDS, ASKS)
+    before = {path: filled.read_bytes(path) for path in filled.list("gold")}
+    with monkeypatch.context() as patch:
+        patch.setattr("nightgrid.archive.results.gold._rank", None)
+        patch.setattr(type(STRANDS), "from_arrays", None)
+        write_gold(filled, STRANDS, ASKS)
+    assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
+    # What is found out before is a cache: damaged, it is made anew.
+    for path in filled.list("checked"):
+        filled.write_bytes(path, b"damaged")
+    write_gold(filled, STRANDS, ASKS)
+    assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
+    # An answer of another run is looked at.
+    put(filled, editions[1], "solved", [official], "r1")
+    write_gold(filled, STRANDS, ASKS)
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
+    assert [row["best_count"] for row in ranks[:2]] == [1, 1]
 
 
 def parquet_of(table: pa.Table) -> bytes:
