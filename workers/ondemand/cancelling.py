@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.ondemand.jobs import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.records import (
     end_record,
+    ended_path,
     list_ended,
     read_record,
     record_path,
     set_aside,
 )
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
-from nightgrid.workers.runs.manifest import has_run
-from nightgrid.workers.runs.notes import cancel_run, drops_states
+from nightgrid.workers.runs.manifest import folder, has_run
+from nightgrid.workers.runs.notes import cancel_run, cancelled_path, drops_states
+
+DAY_SECONDS = 24 * 3600.0
 
 
 def cancel_job(lake: Lake, job_id: str) -> tuple[JobStatus, bool]:
@@ -41,6 +46,18 @@ def end_cancelled(lake: Lake, record: Record, how: str) -> None:
     if record.run_id is not None and has_run(lake, record.run_id):
         cancel_run(lake, record.run_id, drop_states=True)
     end_record(lake, record, "cancelled", how)
+
+
+def drop_old_ends(lake: Lake, kept_days: float) -> None:
+    """Forget ends without an answer that are older, and delete the runs that were cancelled."""
+    before = time.time() - kept_days * DAY_SECONDS
+    for ended in list_ended(lake):
+        if ended.ended_at >= before or lake.exists(record_path(ended.job_id)):
+            continue
+        if ended.run_id is not None and drops_states(lake, ended.run_id):
+            # Until nothing else is left of it, the run is cancelled.
+            lake.delete_folder(folder(ended.run_id), last=cancelled_path(ended.run_id))
+        lake.delete(ended_path(ended.job_id))
 
 
 def drop_left_states(lake: Lake) -> None:

@@ -25,7 +25,7 @@ from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.cancelling import drop_left_states, end_cancelled
+from nightgrid.workers.ondemand.cancelling import drop_left_states, drop_old_ends, end_cancelled
 from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
@@ -102,6 +102,7 @@ class Keeper:
             self._sweep_at = now + SWEEP_SECONDS
             self._lake.sweep_staging()
             drop_left_states(self._lake)
+            drop_old_ends(self._lake, self._settings.runs_kept_days)
             prune_runs(self._lake, self._settings.runs_kept_days)
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS

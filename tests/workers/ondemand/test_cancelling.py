@@ -8,7 +8,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand.cancelling import cancel_job
+from nightgrid.workers.ondemand.cancelling import cancel_job, drop_old_ends
 from nightgrid.workers.ondemand.jobs import result, status, submit
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
@@ -125,3 +125,22 @@ def test_a_worker_that_ends_after_the_cancel_leaves_no_states(
     assert solve_chunk(lake, ref, settings, "w").state == "stale"
     assert lake.list(frontier_folder(run_id)) == []
     keeper.sweep()
+
+
+def test_an_old_end_is_forgotten_with_its_run_and_a_young_one_is_not(lake, settings, mailbox):
+    job, run_id = large_job(lake, settings, mailbox)
+    cancel_job(lake, job)
+    drop_old_ends(lake, kept_days=1.0)
+    assert status(lake, job).state == "cancelled"
+    submit(lake, LAYERED, COUNT, settings=settings)
+    cancel_job(lake, job)
+
+    drop_old_ends(lake, kept_days=0.0)
+    assert status(lake, job).state == "unknown"
+    assert lake.list(f"runs/run={run_id}") != [], "no end names it: the job was not a run yet"
+
+    mailbox.clear()
+    job, run_id = large_job(lake, settings, mailbox)
+    cancel_job(lake, job)
+    drop_old_ends(lake, kept_days=0.0)
+    assert lake.list("runs") == []
