@@ -28,8 +28,6 @@ def bounded(batch: pa.Table) -> Iterator[pa.Table | Fault]:
     sizes = np.ones(batch.num_rows, np.int64)
     for name in batch.column_names:
         column = batch.column(name).combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
         if pa.types.is_dictionary(column.type):
             lengths, most, what = _text_bytes(column), TEXT_BYTES_MAX, "a text of {:,} bytes"
         elif _is_list(column.type):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,6 +22,9 @@ ASIDE = "damaged"
 _UNRECOVERABLE_ERRNOS = frozenset(
     {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
 )
+_FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FULL = ("StorageFull", "QuotaExceeded", "InsufficientStorage", "HTTP 507")
+"""What object stores say where there is no room: MinIO, Google Cloud Storage, WebDAV's status."""
 _UNRECOVERABLE = "is a directory"
 """What the message of an OSError without an errno says when trying again cannot help."""
 DAMAGE = (
@@ -58,15 +63,35 @@ def set_aside(lake: Lake, path: str) -> str:
     return aside
 
 
+class NoRoomError(TransientError, OSError):
+    """A disk or a storage is full; the text says which, and what was to be written."""
+
+
 @contextmanager
-def storage_errors(path: str, *, writing: bool = False) -> Iterator[None]:
-    """Turn the storage's errors into ours."""
+def room_on(folder: Path, what: str) -> Iterator[None]:
+    """Raise NoRoomError where the disk of a folder outside of the lake is full."""
     try:
         yield
+    except OSError as error:
+        if isinstance(error, NoRoomError) or not _is_full(error, str(error)):
+            raise
+        raise NoRoomError(f"{what} cannot be written: {_no_room(str(folder))}") from error
+
+
+@contextmanager
+def storage_errors(path: str, *, writing: bool = False, place: str = "") -> Iterator[None]:
+    """Turn the storage's errors into ours; `place` is where the lake lies that is written."""
+    try:
+        yield
+    except NoRoomError:
+        # Of another disk, which was read or written meanwhile.
+        raise
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not writing:
             raise MissingFileError(f"{path} does not exist in the lake") from error
         text = str(error)
+        if writing and _is_full(error, text):
+            raise NoRoomError(f"{path} cannot be written: {_no_room(place)}") from error
         if error.errno is None and any(mark in text for mark in DAMAGE):
             raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
         if error.errno in _UNRECOVERABLE_ERRNOS or _UNRECOVERABLE in text:
@@ -76,6 +101,21 @@ def storage_errors(path: str, *, writing: bool = False) -> Iterator[None]:
         if writing:
             raise PermanentError(f"{path} does not fit its schema: {error}") from error
         raise DamagedFileError(f"{path} is damaged: {_first(str(error))}") from error
+
+
+def _is_full(error: OSError, text: str) -> bool:
+    return error.errno in _FULL_ERRNOS or any(mark in text for mark in _FULL)
+
+
+def _no_room(place: str) -> str:
+    """Say what is full, and of a disk how much is free there: its reserve, or too little."""
+    folder = place.removeprefix("file://")
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        where = place.partition("?")[0]
+        return f"the storage of {where} is full, or the quota is used up"
+    return f"the disk of {folder} is full, or its quota is used up; {free:,} bytes are free there"
 
 
 def _first(text: str) -> str:

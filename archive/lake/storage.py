@@ -403,7 +403,8 @@ class Lake:
     ) -> bool:
         if isinstance(path, str):
             check_path(path)
-        with storage_errors(path if isinstance(path, str) else "a streamed file", writing=True):
+        name = path if isinstance(path, str) else "a streamed file"
+        with storage_errors(name, writing=True, place=self.url):
             return self._storage.commit(path, fill, new=new, durable=durable)
 
     def _type(self, path: str) -> pafs.FileType:

@@ -130,7 +130,7 @@ class _Decoder:
             seen: set[str] = set()
             for key, _ in pairs:
                 if key in seen:
-                    value[key] = self._flaw("duplicate-key", f"key {shown(key)!r} stands twice")
+                    value[key] = self._flaw("duplicate-key", f"key '{shown(key)}' stands twice")
                 seen.add(key)
         return value
 

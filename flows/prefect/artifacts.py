@@ -103,8 +103,8 @@ def shown_night(watch: Watch) -> Watch:
 
 
 def shown_count(watch: Watch, slices: tuple[int, int] | None = None) -> Watch:
-    """Show what a watch of a count is told, and the slices that were made ahead of the flow run."""
-    bar = ShareBar(CORPUS_KEY, "slices of the corpus")
+    """Show what a watch of a count is told, and the parts of the corpus that were made before."""
+    bar = ShareBar(CORPUS_KEY, "parts of the corpus")
     if slices is not None:
         bar(*slices)
     return replace(

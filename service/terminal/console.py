@@ -7,7 +7,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from nightgrid.service.drawing import LINE_CHARS, Drawing, plain, text_of
@@ -216,25 +216,51 @@ def say_table(
     title: str | None = None,
     numbers: Sequence[str] = (),
     whole: int = 0,
-) -> None:
-    """Write a table to standard output.
+) -> bool:
+    """Write a table to standard output, or records where the terminal is too narrow for a table.
 
-    Columns named in `numbers` are right-aligned, and cells of the first `whole` ones stay in one
-    line however narrow the terminal is.
+    Columns named in `numbers` are right-aligned, cells of the first `whole` ones stay in one line,
+    and no word of the others is broken: rich would break them, and leave out whole columns. Tells
+    whether it was a table.
     """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title, title_justify="left")
+    widths = []
     for i, heading in enumerate(headings):
-        widest = max((len(row[i]) for row in rows), default=0) if i < whole else None
+        cells = [heading, *(row[i] for row in rows)]
+        parts = cells if i < whole else [word for cell in cells for word in cell.split()]
+        widths.append(max(map(len, parts), default=0))
         right = heading in numbers
         table.add_column(
-            heading, justify="right" if right else "left", overflow="fold", min_width=widest
+            heading, justify="right" if right else "left", overflow="fold", min_width=widths[-1]
         )
+    if len(rows) and sum(widths) + 3 * len(widths) + 1 > console().width:
+        if title is not None:
+            say(title)
+        say_records(headings, rows)
+        return False
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console().print(table)
+    return True
+
+
+def say_records(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write rows one below the other, each cell that says something behind its heading."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for row in rows:
+        record = Table.grid(padding=(0, 2))
+        record.add_column(no_wrap=True)
+        record.add_column(overflow="fold")
+        for heading, cell in zip(headings, row, strict=True):
+            if cell:
+                record.add_row(heading, Text(cell))
+        console().print(record)
+        say()
 
 
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:

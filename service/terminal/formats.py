@@ -19,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import duration, json_line, say, say_table
+from nightgrid.service.terminal.console import duration, json_line, say, say_records, say_table
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -123,12 +123,15 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
     first = list(itertools.islice(cells, TABLE_ROWS))
     if not first:
         return 0
-    say_table(list(headings.values()), first, numbers=numbers, whole=1)
+    drawn = say_table(list(headings.values()), first, numbers=numbers, whole=1)
     widths = [max(map(len, column)) for column in zip(*first, strict=True)]
     right = [heading in numbers for heading in headings.values()]
     rows = len(first)
     for row in cells:
         rows += 1
+        if not drawn:
+            say_records(list(headings.values()), [row])
+            continue
         places = zip(row, widths, right, strict=True)
         line = "  ".join(
             f"{cell:>{width}}" if r else f"{cell:<{width}}" for cell, width, r in places

@@ -121,14 +121,14 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
                 run = open_run(self._lake, self._run_id)
                 self._gathering = Gathering(self._lake, run, self._folder)
             self._gathering.take(refs, parts)
-        except NightgridError:
-            # The lake fails, or a result is gone: the end reads them once more, and tells.
-            return
         except OSError as error:
             # Room on this disk has run out: what the end needs of it is told then.
             log.warning("answers not taken in", run=self._run_id, error=str(error))
             self._given_up = True
             self._drop()
+        except NightgridError:
+            # The lake fails, or a result is gone: the end reads them once more, and tells.
+            return
 
     def _drop(self) -> None:
         self._held.clear()

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.faults import room_on
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
 from nightgrid.solvers.errors import PermanentError
@@ -261,8 +262,9 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         self._files: list[pa.NativeFile] = []
         self._writers: list[pa.RecordBatchStreamWriter] = []
         if self._count > 1:
-            self._files = [pa.OSFile(self._path(i), "wb") for i in range(self._count)]
-            self._writers = [pa.ipc.new_stream(file, schema) for file in self._files]
+            with self._room():
+                self._files = [pa.OSFile(self._path(i), "wb") for i in range(self._count)]
+                self._writers = [pa.ipc.new_stream(file, schema) for file in self._files]
 
     def __exit__(self, *_: object) -> None:
         # The rows are given up: whether the disk takes the ends of their files does not matter.
@@ -276,6 +278,9 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             self._writers.pop().close()
         while self._files:
             self._files.pop().close()
+
+    def _room(self) -> contextlib.AbstractContextManager[None]:
+        return room_on(self._folder, f"{self._folder.name}, the answers of a run,")
 
     def _path(self, bucket: int) -> str:
         return str(self._folder / f"bucket-{bucket}.arrow")
@@ -298,9 +303,10 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(self._count + 1, dtype=np.uint64))
         rows = rows.take(pa.array(order))
-        for i, writer in enumerate(self._writers):
-            if bounds[i] < bounds[i + 1]:
-                writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
+        with self._room():
+            for i, writer in enumerate(self._writers):
+                if bounds[i] < bounds[i + 1]:
+                    writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
         # What streams through a driver for minutes would add up in it.
         trim()
 
@@ -311,7 +317,8 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             return
         if self._writers:
             self._spread()
-            self._close()
+            with self._room():
+                self._close()
         for i in range(self._count):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()

@@ -131,7 +131,7 @@ def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
         i, why = wrong[0]
         more = f"; {len(wrong) - 1} more words cannot be played" if wrong[1:] else ""
         raise InvalidPuzzleError(
-            "word-not-playable", f"dictionary[{i}]", f"{shown(words[i])!r} {why}{more}"
+            "word-not-playable", f"dictionary[{i}]", f"'{shown(words[i])}' {why}{more}"
         )
 
 
@@ -161,7 +161,7 @@ def _official(puzzle: Puzzle, value: Any) -> Chain | None:
             raise InvalidPuzzleError(
                 "solution-word",
                 f"{_OFFICIAL}[{i}]",
-                f"{shown(word)!r} is not in the dictionary of the board",
+                f"'{shown(word)}' is not in the dictionary of the board",
             )
     try:
         check_chain(puzzle, ANY_CHAIN, chain)

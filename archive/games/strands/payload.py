@@ -169,7 +169,7 @@ class _Official:
             raise InvalidPuzzleError(
                 "theme-words-differ",
                 "themeCoords",
-                f"expected the words of themeWords, but {shown(odd)!r} is in {where} alone",
+                f"expected the words of themeWords, but '{shown(odd)}' is in {where} alone",
             )
         return theme_words
 
@@ -178,7 +178,7 @@ class _Official:
         for word in words:
             if word in seen:
                 raise InvalidPuzzleError(
-                    "word-twice", place, f"{shown(word)!r} stands twice; no word may"
+                    "word-twice", place, f"'{shown(word)}' stands twice; no word may"
                 )
             seen.add(word)
         return words
@@ -224,7 +224,7 @@ class _Official:
                 )
             if cell in self._used:
                 raise InvalidPuzzleError(
-                    "cell-twice", at, f"{list(cell)} belongs to {shown(self._used[cell])!r} already"
+                    "cell-twice", at, f"{list(cell)} belongs to '{shown(self._used[cell])}' already"
                 )
             self._used[cell] = word
             path.append(cell)
@@ -298,6 +298,6 @@ def _word(value: Any, place: str) -> str | None:
     if not word or word != upper(word) or any(c.isspace() for c in word):
         got = shown(word) if word else ""
         raise InvalidPuzzleError(
-            "not-a-word", place, f"expected a word in capitals without spaces, got {got!r}"
+            "not-a-word", place, f"expected a word in capitals without spaces, got '{got}'"
         )
     return word

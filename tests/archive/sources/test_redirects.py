@@ -28,6 +28,7 @@ from nightgrid.archive.sources.redirects import (
     pinned,
     place_of,
     reach_of,
+    reach_of_peer,
 )
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
@@ -314,3 +315,32 @@ def test_behind_a_proxy_addresses_are_those_that_are_spelled_out(
     monkeypatch.setattr(under_test.urllib.request, "getproxies", lambda: {"http": "http://proxy"})
     monkeypatch.setattr(under_test.urllib.request, "proxy_bypass", lambda _host: False)
     assert list(map(str, addresses_of(httpx.URL(url)))) == addresses
+
+
+class _Peer:
+    def get_extra_info(self, _name: str) -> tuple[str, int]:
+        return ("10.0.0.1", 80)
+
+
+@pytest.mark.parametrize(
+    ("stream", "proxies", "bypassed", "reach"),
+    [
+        (None, {}, False, Reach.PUBLIC),
+        (_Peer(), {}, False, Reach.PRIVATE),
+        (_Peer(), {"http": "http://proxy"}, False, Reach.PUBLIC),
+        (_Peer(), {"http": "http://proxy"}, True, Reach.PRIVATE),
+    ],
+)
+def test_the_peer_tells_where_a_redirect_came_from_unless_it_is_a_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+    stream: object,
+    proxies: dict[str, str],
+    bypassed: bool,
+    reach: Reach,
+) -> None:
+    monkeypatch.setattr(under_test.urllib.request, "getproxies", lambda: proxies)
+    monkeypatch.setattr(
+        under_test.urllib.request, "proxy_bypass", lambda host: bypassed and host == "10.0.0.1"
+    )
+    response = httpx.Response(200, extensions={"network_stream": stream})
+    assert reach_of_peer(response) is reach

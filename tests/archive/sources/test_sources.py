@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
+import errno
 import os
 import subprocess
 import sys
@@ -408,7 +409,23 @@ def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
     assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, None)
     assert answer.url == source.url(DATE) == (tmp_path / "2026-01-02.json").as_uri()
     assert source.fetch(dt.date(2026, 1, 9), None).kind is AnswerKind.ABSENT
+    (tmp_path / ".hidden").write_bytes(BODY)
+    assert source.skipped() == ["2026-02-30.json", "README.md", "x.json"]
     source.close()
+
+
+def test_a_file_that_the_system_does_not_give_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "2026-01-02.json").write_bytes(BODY)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    answer = FolderSource(tmp_path).fetch(DATE, None)
+    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "unreadable")
+    assert answer.message == "2026-01-02.json cannot be read: Permission denied"
 
 
 def test_a_file_beyond_the_bound_is_cut_and_reported(tmp_path: Path) -> None:
