@@ -98,14 +98,14 @@ class _Listing:
 
     def uncounted(self, part: Any) -> Row:
         """List what fits into a file; cut what does not."""
-        settings, game = self.settings, self.game
-        rows, text_bytes = settings.listing_rows, settings.listing_file_bytes
+        settings, is_part = self.settings, bool(self.head["part_path"])
+        # A driver joins the rows of parts.
+        text_bytes = settings.listing_chunk_bytes if is_part else settings.listing_file_bytes
         taken = take(
-            game, self.puzzle, part, self._left(), limit=self._limit,
-            rows=rows, text_bytes=text_bytes,
+            self.game, self.puzzle, part, self._left(), limit=self._limit,
+            rows=settings.listing_rows, text_bytes=text_bytes,
         )  # fmt: skip
         self.statistics += taken.outcome.statistics
-        is_part = bool(self.head["part_path"])
         is_small = taken.is_whole and taken.text_bytes <= settings.listing_row_bytes
         if taken.outcome.reason_code is not None or is_small or is_part:
             # The ranks of a part are not known: it is of a board that cannot be counted whole.

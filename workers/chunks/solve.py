@@ -48,6 +48,7 @@ from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.listed import listed_part
+from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import ChunkRef, Run, open_run, read_done
 from nightgrid.workers.runs.notes import (
     drops_states,
@@ -120,9 +121,12 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
         return ChunkReport(ref=ref, rows=0, state="done")
     with _refusing():
         created = lake.create_table(ref.result_path, part)
-        if not created and stage is not None and read_done(lake, ref.run_id) is not None:
-            # Too late for any process to take these states on, or to delete them.
-            drop_frontiers(lake, ref.run_id, [ref.place])
+        if not created and read_done(lake, ref.run_id) is not None:
+            # Too late for any process to take on what this one has left, or to delete it.
+            if stage is not None:
+                drop_frontiers(lake, ref.run_id, [ref.place])
+            if run.question.ask.kind == "all" and rows.num_rows == 1:
+                tidy_files(lake, ref.run_id, part.column("job_id")[0].as_py())
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
 
@@ -308,8 +312,10 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     depth = len(path_key(row["part_path"]))
     if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
         return solved
-    # A count too large for a result or a board too large for a solver stays so in every part.
-    if row["reason_code"] is None or not ReasonCode(row["reason_code"]).is_budget:
+    # A count too large for a result or a board too large for a solver stays so in every part. Of
+    # solutions too many to list each part has fewer, and all of them together have as many.
+    code = row["reason_code"] and ReasonCode(row["reason_code"])
+    if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved
     game, run, children = chunk.game, chunk.run, None
     if run.question.ask.kind == "count" and not row["part_path"]:

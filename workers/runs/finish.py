@@ -20,13 +20,14 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
-from nightgrid.workers.runs.listed import merged_ranks
+from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
 from nightgrid.workers.runs.manifest import Run, done_path, open_run, read_done, segment_path
 from nightgrid.workers.runs.plan.costs import Lesson
@@ -36,6 +37,8 @@ from nightgrid.workers.runs.stages import CARRIED
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
+JOINED_BYTES = 2**26
+"""Solutions of one job's parts that are joined at the end of a run, as JSON."""
 SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
@@ -216,6 +219,10 @@ def merge_outcomes(
     listed = merged_ranks(run.run_id, rows)
     if listed is not None:
         return listed
+    if sum(len(row["solutions"] or "") for row in rows) > JOINED_BYTES:
+        sentence = f"parts of a board that was not counted have more than {JOINED_BYTES:,} bytes"
+        reason = Reason(code=ReasonCode.SOLUTION_BYTES, sentence=sentence)
+        return over_budget(reason, statistics_of(rows))
     outcome = game.merge(
         puzzle,
         run.question.ask,

@@ -152,7 +152,11 @@ def merged_ranks(run_id: str, rows: Sequence[Mapping[str, Any]]) -> Outcome[Any]
         count=at,
         truncated=any(row["truncated"] for row in rows),
         value=min((row["value"] for row in rows if row["value"] is not None), default=None),
-        statistics=sum(
-            (Statistics(**{name: row[name] for name in COST_COLUMNS}) for row in rows), Statistics()
-        ),
+        statistics=statistics_of(rows),
     )
+
+
+def statistics_of(rows: Iterable[Mapping[str, Any]]) -> Statistics:
+    """Add up what PARTS rows have cost."""
+    costs = (Statistics(**{name: row[name] for name in COST_COLUMNS}) for row in rows)
+    return sum(costs, Statistics())

@@ -46,6 +46,17 @@ def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
     return kept
 
 
+def tidy_files(lake: Lake, run_id: str, job_id: str) -> None:
+    """Delete what a worker that was too late has left of a job of a run that has ended.
+
+    The files of the job are all there, so that those of other cuts can go.
+    """
+    there = list_files(lake, f"{files_folder(run_id)}/{job_id}")
+    chosen = in_a_row(there, max((file.stop for file in there), default=0))
+    if chosen is not None:
+        _drop(lake, set(there).difference(chosen))
+
+
 def _lacking(lake: Lake, run: Run, job_id: str, there: Sequence[SolutionFile]) -> Exception:
     """Name a chunk that has listed solutions of a job which are not in its files."""
     for ref in run.chunks():

@@ -20,7 +20,7 @@ from nightgrid.service.drawing import text_of
 from nightgrid.service.games.pips.view import draw_dominoes
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster import server
@@ -32,6 +32,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
 TILES = {"tiles": [["A1", "B1"], ["A1", "B2"], ["A2", "B1"], ["A2", "B2"]]}
+PIPS = game("pips")
 READY_S = 120
 """Kernels may have to be compiled first."""
 
@@ -53,6 +54,13 @@ def nightgrid(tmp_path: Path, warm_python: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def small_files(tmp_path: Path) -> None:
+    """Let workers and commands write solution files of 500 solutions."""
+    text = "listing_rows = 500\nlisting_row_bytes = 10000\n"
+    (tmp_path / "nightgrid.toml").write_text(text)
 
 
 @pytest.fixture
@@ -263,3 +271,23 @@ def test_queued_solves_from_submit_to_result(
     assert worker.wait(60) == 0
     code, out, _ = invoke("submit", file, "--level", "easy")
     assert (code, out.split()[0]) == (0, pair), "known: no server needed"
+
+
+@pytest.mark.usefixtures("small_files", "worker")
+def test_a_board_with_thousands_of_solutions_is_listed_by_workers(
+    tmp_path: Path, nightgrid: Run, write: Write
+) -> None:
+    """The short form of `python -m benchmarks.listing`."""
+    boards = (puzzle for puzzle, _ in generate_many(4, 40, [HARD]))
+    board = next(p for p in boards if 4000 < (PIPS.solve(p, Ask(kind="count")).count or 0) < 9000)
+    expected = [PIPS.solution_to_json(found) for found in PIPS.stream(board, Ask(kind="all"))]
+    path = write(PIPS.puzzle_to_json(board))
+    job = json.loads(nightgrid("submit", path, "--ask", "all", "--json").stdout)["job_id"]
+    waited = nightgrid("result", job, "--wait", "100", "--json")
+    answer = json.loads(waited.stdout)
+    assert (waited.returncode, answer["status"], answer["count"]) == (0, "solved", len(expected))
+    assert answer["solutions"] == expected
+    files = list((tmp_path / "lake" / "listings").glob("*/*/*.parquet"))
+    assert len(expected) / 500 <= len(files) < len(expected) / 100
+    shown = nightgrid("result", job).stdout
+    assert f"They lie in {len(files)} files, " in shown

@@ -1,6 +1,7 @@
 """Runs that list solutions: in ranges and files of bounded size, joined what the game lists."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from nightgrid.archive.results.results import solution_tables
 from nightgrid.archive.results.solution_files import file_path, files_folder, list_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.algebra import Ask, Budget, Statistics
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.pips.game import PipsGame
@@ -34,7 +36,7 @@ from tests.workers.conftest import KilledError, quick_settings
 
 ALL = Ask(kind="all")
 PIPS = PipsGame()
-SMALL = {"listing_rows": 40, "listing_file_bytes": 4_000, "listing_row_bytes": 600}
+SMALL = {"listing_rows": 40, "listing_file_bytes": 6_000, "listing_row_bytes": 600}
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +51,7 @@ def real_games(toy_in_place_of_pips, monkeypatch):
 def pips_board():
     """A board with some hundred solutions."""
     boards = (puzzle for puzzle, _ in generate_many(3, 40, [PRESETS["hard"]]))
-    return next(p for p in boards if 300 < PIPS.solve(p, Ask(kind="count")).count < 3000)
+    return next(p for p in boards if 200 < PIPS.solve(p, Ask(kind="count")).count < 600)
 
 
 @pytest.fixture
@@ -307,3 +309,44 @@ def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, m
     monkeypatch.setattr(solution_texts.SolutionWriter, "add", noting)
     worked(lake, planned(lake, PIPS, [pips_board]), small)
     assert 1 < most <= small.listing_rows
+
+
+def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
+    tmp_path, pips_board, monkeypatch
+):
+    sizes = {"listing_rows": 250, "listing_row_bytes": 600, "split_parts_max": 16**9}
+    settings = quick_settings(tmp_path, **sizes, split_into=16, split_depth_max=8)
+    lake = Lake.open(settings.lake)
+    solve_counted = PipsGame.solve_counted
+
+    def uncountable(game, puzzle, ask, part, budget):
+        if part is None:
+            return over_budget(Reason(code=ReasonCode.SECONDS), Statistics())
+        return solve_counted(game, puzzle, ask, part, budget)
+
+    expected = whole(PIPS, pips_board)
+    monkeypatch.setattr(PipsGame, "solve_counted", uncountable)
+    run_id = planned(lake, PIPS, [pips_board])
+    assert worked(lake, run_id, settings).statuses == {"solved": 1}
+    assert texts_of(lake, row_of(lake, run_id)) == expected
+    monkeypatch.setattr(finish, "JOINED_BYTES", 1000)
+    lake.delete(f"runs/run={run_id}/DONE.json")
+    lake.delete(f"results/{run_id}.parquet")
+    assert worked(lake, run_id, settings).statuses == {"over_budget": 1}
+    assert row_of(lake, run_id)["reason_code"] == "solution_bytes"
+
+
+def test_a_worker_that_is_too_late_leaves_no_files_of_another_cut(small, pips_board, monkeypatch):
+    lake = Lake.open(small.lake)
+    run_id = planned(lake, PIPS, [pips_board])
+    worked(lake, run_id, small)
+    before = lake.list(files_folder(run_id))
+    ref = next(ref for ref in open_run(lake, run_id).chunks() if ref.segment == 1)
+    monkeypatch.setattr("nightgrid.workers.chunks.solve._superseded", lambda *_: None)
+    other = quick_settings(tmp_path_of(small), **SMALL | {"listing_rows": 3})
+    assert solve_chunk(lake, ref, other, "late").state == "done"
+    assert lake.list(files_folder(run_id)) == before
+
+
+def tmp_path_of(settings):
+    return Path(settings.lake).parent
