@@ -87,6 +87,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos_ondemand --write
+	$(BIN)/python -m benchmarks.fair_queues --seconds 240 --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
 	$(BIN)/python -m benchmarks.capacity --measure --write
