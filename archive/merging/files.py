@@ -16,8 +16,9 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.passed_over import pass_over
 
 T = TypeVar("T")
 
@@ -99,6 +100,9 @@ def read_each(
     least once, whatever is merged meanwhile, and perhaps twice: a file that is gone when it is to
     be read was merged, and a listing that was made during a merge may lack both the merged file
     and what it was made of. Therefore the folder is listed until there is nothing new.
+
+    A file that is damaged or foreign is passed over, and named at the end: its answers are made
+    again, or asked again.
     """
     for names in listings(lake, folder, wanted):
         for name in names:
@@ -106,6 +110,8 @@ def read_each(
                 yield from read(name)
             except MissingFileError:
                 continue
+            except DamagedFileError as error:
+                pass_over(name, error)
 
 
 def listings(

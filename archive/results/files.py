@@ -109,6 +109,8 @@ def rows_of_jobs(
 
     def rows(path: str) -> Iterator[pa.Table]:
         with lake.open_parquet(path) as file:
+            if folder.key not in file.schema_arrow.names:
+                raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
             for number in groups_with(file.metadata, folder.key, may_have):
                 keys = file.read_row_group(number, columns=[folder.key]).column(0)
                 is_one = pc.is_in(keys, value_set=wanted)

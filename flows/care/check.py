@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import pyarrow as pa
 
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.normalise import lost_dates, quarantine_path
 from nightgrid.archive.ingest.raw import RawArchive, raw_folder
-from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import MissingFileError, NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RESULTS
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.flows.care.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.manifest import folder, read_done
+from nightgrid.workers.runs.ended import ended_runs, is_foreign, rows_by_run
+from nightgrid.workers.runs.manifest import folder
 
 Fault = Literal["damaged", "foreign", "newer", "lost"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
-_RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 NEWER = "use the nightgrid that wrote it, or a later one"
 
 
@@ -90,6 +86,9 @@ def check_file(lake: Lake, path: str) -> Finding | None:
     except MissingFileError:
         return None
     except PermanentError as error:
+        if kind.mend is Mend.RESULTS and is_foreign(lake, path):
+            what = f"{path} was written by another program"
+            return Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
         return Finding(
             path=path, fault="damaged", what=str(error), mend=kind.mend, advice=kind.mend.value
         )
@@ -128,35 +127,3 @@ def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
                 mend=Mend.RESULTS,
                 advice="they are made again from the chunk results of the run",
             )
-
-
-def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:
-    """Read how many result rows each run that has ended says to have written."""
-    found = {}
-    for path in paths:
-        if not path.startswith("runs/run=") or not path.endswith("/DONE.json"):
-            continue
-        run_id = path.split("/")[1].removeprefix("run=")
-        try:
-            done = read_done(lake, run_id)
-        except PermanentError:
-            continue
-        if done is not None and done.get("results"):
-            found[run_id] = int(done["result_count"])
-    return found
-
-
-def rows_by_run(lake: Lake, paths: list[str]) -> dict[str, int]:
-    """Count the jobs of every run that have a result row in a file that can be read.
-
-    A row may stand in two files while these are merged.
-    """
-    found = [_RUN_ROWS.empty_table()]
-    for path in paths:
-        if not path.startswith("results/") or not path.endswith(".parquet"):
-            continue
-        with suppress(PermanentError, NewerSchemaError):
-            found += lake.scan(path, RESULTS, _RUN_ROWS.names)
-    rows = pa.concat_tables(found).group_by(_RUN_ROWS.names).aggregate([])
-    counts = rows.column("run_id").value_counts().to_pylist()
-    return {row["values"]: row["counts"] for row in counts}

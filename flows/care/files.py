@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.lake import tables
-from nightgrid.archive.lake.encoding import RowSums, check_sums
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.ended import check_table
 
 
 class Mend(StrEnum):
@@ -43,17 +43,6 @@ class Kind:
     pattern: re.Pattern[str]
     check: Check
     mend: Mend
-
-
-def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
-    """Read a whole Parquet file, batch by batch, and compare every checksum that it has.
-
-    Raises DamagedFileError, and MissingFileError when it does not exist.
-    """
-    sums = RowSums(schema)
-    for rows in lake.scan(path, schema, schema.names):
-        sums.add(rows)
-    check_sums(sums, lake.schema(path).metadata, path)
 
 
 def _table(schema: pa.Schema) -> Check:
@@ -151,6 +140,7 @@ KINDS: tuple[Kind, ...] = (
         Mend.RESULTS,
     ),
     _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
+    _kind(r"checked/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),

@@ -18,13 +18,12 @@ from nightgrid.flows.care.check import (
     Finding,
     OnFile,
     check_lake_files,
-    ended_runs,
     lost_results,
 )
 from nightgrid.flows.care.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
-from nightgrid.workers.runs.ended import write_again
+from nightgrid.workers.runs.ended import ended_runs, write_again
 from nightgrid.workers.runs.manifest import folder
 
 LEASE = "night"

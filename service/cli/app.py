@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, cast, get_type_hints
 import typer
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.service.terminal.colour import When, choose
 from nightgrid.service.terminal.console import (
     Exit,
@@ -303,7 +304,18 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _unexpected(error)
     if result == Exit.INTERRUPTED:
         note("interrupted")
+    if _name_passed_over() and not result and _command_of(words) in ("nightly", "count"):
+        result = Exit.LOOK
     return int(result or Exit.OK)
+
+
+def _name_passed_over() -> bool:
+    """Name the files that were left out because they are damaged or foreign; tell if any was."""
+    files = passed_over()
+    for why in files.values():
+        note(f"passed over: {why}; nightgrid lake check says more")
+    forget(*files)
+    return bool(files)
 
 
 def _command_of(words: Sequence[str]) -> str | None:

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
+from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.encoding import RowSums, check_sums
+from nightgrid.archive.lake.faults import (
+    DamagedFileError,
+    MissingFileError,
+    NewerSchemaError,
+    set_aside,
+)
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.passed_over import pass_over
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import done_path, read_done
+
+_OURS = re.compile(r"/([0-9a-f]{32}|ondemand-[^/]+|merged-[^/]+)\.parquet$")
+"""Names that this program gives to files of answers."""
+_RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
 def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -56,3 +72,83 @@ def _are_there(lake: Lake, run_id: str, wanted: int) -> bool:
         return sum(map(len, results_of_run(lake, run_id, ["job_id"]))) >= wanted
     except DamagedFileError:
         return False
+
+
+def mend_results(lake: Lake) -> list[str]:
+    """Set damaged files of results aside, and write the results of their runs again.
+
+    A foreign file, which another program wrote, is left alone. Returns what was set aside.
+    """
+    aside = []
+    for path in lake.list(RESULT_FILES.path):
+        if not path.endswith(".parquet"):
+            continue
+        try:
+            check_table(lake, path, RESULTS)
+        except MissingFileError:
+            continue
+        except DamagedFileError as error:
+            if not is_foreign(lake, path):
+                moved = set_aside(lake, path)
+                pass_over(path, f"{error}; moved to {moved}, and what its runs tell written again")
+                aside.append(path)
+    if aside:
+        paths = lake.list("")
+        there = rows_by_run(lake, paths)
+        for run_id, wanted in ended_runs(lake, paths).items():
+            if there.get(run_id, 0) < wanted:
+                write_again(lake, run_id)
+    return aside
+
+
+def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
+    """Read a whole Parquet file, batch by batch, and compare every checksum that it has.
+
+    Raises DamagedFileError, and MissingFileError when it does not exist.
+    """
+    sums = RowSums(schema)
+    for rows in lake.scan_file(path, schema, schema.names):
+        sums.add(rows)
+    check_sums(sums, lake.schema(path).metadata, path)
+
+
+def is_foreign(lake: Lake, path: str) -> bool:
+    """Tell whether a sound Parquet file is of another program, by its name and its metadata."""
+    if _OURS.search(path):
+        return False
+    try:
+        return b"nightgrid.table" not in (lake.schema(path).metadata or {})
+    except DamagedFileError:
+        return False
+
+
+def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:
+    """Read how many result rows each run that has ended says to have written."""
+    found = {}
+    for path in paths:
+        if not path.startswith("runs/run=") or not path.endswith("/DONE.json"):
+            continue
+        run_id = path.split("/")[1].removeprefix("run=")
+        try:
+            done = read_done(lake, run_id)
+        except PermanentError:
+            continue
+        if done is not None and done.get("results"):
+            found[run_id] = int(done["result_count"])
+    return found
+
+
+def rows_by_run(lake: Lake, paths: list[str]) -> dict[str, int]:
+    """Count the jobs of every run that have a result row in a file that can be read.
+
+    A row may stand in two files while these are merged.
+    """
+    found = [_RUN_ROWS.empty_table()]
+    for path in paths:
+        if not path.startswith("results/") or not path.endswith(".parquet"):
+            continue
+        with suppress(PermanentError, NewerSchemaError):
+            found += lake.scan(path, RESULTS, _RUN_ROWS.names)
+    rows = pa.concat_tables(found).group_by(_RUN_ROWS.names).aggregate([])
+    counts = rows.column("run_id").value_counts().to_pylist()
+    return {row["values"]: row["counts"] for row in counts}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import scan_results
 from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
@@ -271,11 +271,8 @@ def _had(rows: pa.Table, budget: Budget) -> pa.ChunkedArray:
 
 def _had_by_plan(lake: Lake, run_id: str, budget: Budget) -> bool:
     """Tell whether the plan of a run of an earlier version says so of it."""
-    plan = read_json(lake, f"{folder(run_id)}/plan.json")
-    if plan is None:
-        return False
-    had = Budget(**plan["budget"])
-    return (
+    had = read_hint(lake, f"{folder(run_id)}/plan.json", lambda plan: Budget(**plan["budget"]))
+    return had is not None and (
         had.nodes >= budget.nodes
         and had.table_bytes >= budget.table_bytes
         and had.seconds >= budget.seconds

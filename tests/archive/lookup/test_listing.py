@@ -15,6 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import LISTS, Wanted
+from nightgrid.archive.passed_over import forget, passed_over
 from tests.archive.lookup.conftest import DAYS
 
 
@@ -109,7 +110,6 @@ def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("what", "path"),
     [
-        ("results", "results/many.parquet"),
         ("results", "editions/pips.parquet"),
         ("puzzles", "editions/pips.parquet"),
         ("puzzles", "puzzles/game=pips/seg-00000.parquet"),
@@ -133,6 +133,18 @@ def test_a_damaged_file_is_named_in_one_sentence(what, path, data, filled, tmp_p
     assert path in said
     assert "is damaged" in said
     assert not re.search(r"Arrow|Could not open|\n|\. ", said)
+
+
+@pytest.mark.parametrize("data", [b"", b"no Parquet", b"PAR1 cut off PAR1"])
+def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    results_of(lake, "many", result("a", "p"))
+    lake.write_bytes("results/bad.parquet", data)
+
+    assert len(rows(lake, "results")) == 1
+    (said,) = passed_over().values()
+    assert "results/bad.parquet is damaged" in said
+    forget(*passed_over())
 
 
 def test_a_column_of_another_type_is_damage(filled, tmp_path):

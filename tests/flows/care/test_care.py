@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from benchmarks.harm import HARMS, change_count, harm
 from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
+from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.flows.care.check import Finding, check_lake_files
 from nightgrid.flows.care.files import KINDS, Mend, kind_of
 from nightgrid.flows.care.repair import repair_lake
@@ -148,6 +150,43 @@ def test_harmed_results_are_made_again_from_their_chunk_results(lake: Lake, kind
     assert all(one.mended for one in told)
     assert answers(lake) == before
     assert findings(lake) == []
+
+
+@pytest.mark.parametrize("kind", ["unlink", "truncate", "foreign"])
+@pytest.mark.parametrize("job", ["night", "count"])
+def test_a_night_and_a_count_make_harmed_results_again(
+    lake: Lake, worked: tuple[Path, Path], kind: str, job: str
+) -> None:
+    """Given results that came to harm, When a night or count plans, Then it writes them again."""
+    before = answers(lake)
+    for path in lake.list("results"):
+        harm(lake, path, kind)
+    if job == "night":
+        report = work_night(night_of(lake, worked[1])).games[0]
+        assert report.poison == 0
+        run_count(count_of(lake), prefect=False)
+    else:
+        figures = run_count(count_of(lake), prefect=False).figures
+        assert figures.statuses == {"solved": 4}
+        work_night(night_of(lake, worked[1]))
+    assert answers(lake) == before
+    forget(*passed_over())
+
+
+def test_a_foreign_file_among_results_stops_nothing_and_is_named(
+    lake: Lake, worked: tuple[Path, Path]
+) -> None:
+    """Given a Parquet file of another program in results/, Then nights and counts go on."""
+    before = answers(lake)
+    lake.write_bytes("results/notes.parquet", HARMS["foreign"](b"") or b"")
+    other = replace(count_of(lake), corpus="pips:n=3,seed=9")
+    assert run_count(other, prefect=False).figures.statuses == {"solved": 3}
+    assert list(passed_over()) == ["results/notes.parquet"]
+    forget(*passed_over())
+    assert work_night(night_of(lake, worked[1])).games[0].already_known == 12
+    lake.delete("results/notes.parquet")
+    assert [row for row in answers(lake) if row in before] == before
+    forget(*passed_over())
 
 
 def _counts(lake: Lake, path: str) -> bool:

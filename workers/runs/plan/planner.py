@@ -15,8 +15,11 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.passed_over import passed_over
+from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game
+from nightgrid.workers.runs.ended import mend_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
@@ -80,7 +83,7 @@ def plan_run(
     planned, too, that earlier runs have given up within this budget.
     """
     asking = Asking(lake, game, ask, budget, worker_count, retry)
-    answers = asking.read_answers()
+    answers = _answers_of(asking)
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
@@ -128,7 +131,8 @@ def extend_run(
     """
     lake = asking.lake
     while not has_plan(lake, run_id):
-        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, answers)
+        known = answers or _answers_of(asking)
+        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, known)
         try:
             _add_missing(lake, plan, run_id)
         except SegmentTakenError:
@@ -136,6 +140,15 @@ def extend_run(
         plan.estimator.keep_sample(run_id)
         begun = read_json(lake, asked_path(run_id)) or {}
         _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan)
+
+
+def _answers_of(asking: Asking) -> Answers:
+    """Read which jobs need no work; damaged results are made again first, where that can be."""
+    answers = asking.read_answers()
+    if any(path.startswith(f"{RESULTS_FOLDER}/") for path in passed_over()):
+        mend_results(asking.lake)
+        answers = asking.read_answers()
+    return answers
 
 
 def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
