@@ -72,8 +72,9 @@ class RawArchive:
         """Dates for which a source said that there is no puzzle."""
         self.new: list[Sighting] = []
         """Sightings that are not in the index, by date and sequence."""
-        for row in self.index.to_pylist():
-            self._keep(Sighting(**row))
+        columns = (self.index.column(name).to_pylist() for name in RAW.names)
+        for values in zip(*columns, strict=True):
+            self._keep(Sighting(**dict(zip(RAW.names, values, strict=True))))
         indexed = frozenset(self._names)
         for path in lake.list(raw_folder(game)):
             folder, name = path.rsplit("/", 1)
@@ -87,7 +88,8 @@ class RawArchive:
 
     def of(self, date: dt.date) -> tuple[Sighting, ...]:
         """Return what was seen for a date, oldest first."""
-        return tuple(sorted(self._by_date.get(date, ()), key=_order))
+        seen = self._by_date.get(date, ())
+        return tuple(sorted(seen, key=_order) if len(seen) > 1 else seen)
 
     def dates(self) -> list[dt.date]:
         """List the dates for which a body was seen."""

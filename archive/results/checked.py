@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -69,8 +69,11 @@ class Checked:
         """Put what was asked for into the lake, and nothing else, if that is not there."""
         if self._used == self._known:
             return
-        rows = [{"key": key, **asdict(check)} for key, check in sorted(self._used.items())]
-        self._lake.write_table(self._path, pa.Table.from_pylist(rows, CHECKED))
+        keys = sorted(self._used)
+        checks = [self._used[key] for key in keys]
+        columns: list[list[Any]] = [keys, [check.valid for check in checks]]
+        columns += [[check.number for check in checks], [check.best for check in checks]]
+        self._lake.write_table(self._path, pa.table(columns, schema=CHECKED))
 
     def _key(self, parts: tuple[str, ...]) -> str:
         text = self._head + "\n".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,8 @@ class FolderSource:
         self._folder = Path(folder).expanduser().resolve()
         self._max_body_bytes = max_body_bytes
         self.name = str(folder)
+        # Nights ask for every date: to put paths together takes longer than to look at a file.
+        self._uri = self._folder.as_uri()
         if not self._folder.is_dir():
             raise PermanentError(
                 f"source {self.name!r} is not a folder; expected one with files YYYY-MM-DD.json, "
@@ -47,24 +50,24 @@ class FolderSource:
 
     def url(self, date: dt.date) -> str:
         """Name the file of a date."""
-        return (self._folder / f"{date}.json").as_uri()
+        return f"{self._uri}/{date}.json"
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:  # noqa: ARG002 - a file is simply read again
         """Read the file of a date."""
-        path = self._folder / f"{date}.json"
-        url = self.url(date)
+        name, url = f"{date}.json", self.url(date)
+        path = self._folder / name
         try:
             # A pipe or a device could be read for ever.
-            if path.is_symlink() and not path.exists():
-                return failed(url, "dangling-link", f"{path.name} is a link to a missing file")
-            if path.exists() and not path.is_file():
-                return failed(url, "not-a-file", f"{path.name} is not a file")
+            if not stat.S_ISREG(path.stat().st_mode):
+                return failed(url, "not-a-file", f"{name} is not a file")
             with path.open("rb") as file:
                 body = file.read(self._max_body_bytes + 1)
         except FileNotFoundError:
+            if path.is_symlink():
+                return failed(url, "dangling-link", f"{name} is a link to a missing file")
             return Answer(kind=AnswerKind.ABSENT, url=url)
         except OSError as error:
-            return failed(url, "unreadable", f"{path.name} cannot be read: {error.strerror}")
+            return failed(url, "unreadable", f"{name} cannot be read: {error.strerror}")
         if len(body) > self._max_body_bytes:
             most = self._max_body_bytes
             message = f"expected at most {most} bytes; the rest was not read"
