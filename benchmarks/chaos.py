@@ -27,6 +27,7 @@ from benchmarks.boards import published_mix
 from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
+from benchmarks.chaos_surroundings import INNOCENT, SURROUNDINGS
 from benchmarks.report import Section, add_write, finish
 from benchmarks.s3_server import s3_process
 from nightgrid.archive.ingest.puzzles import puzzles_table
@@ -44,7 +45,7 @@ CUT_S = 6.0
 SILENT_S = 4.0
 RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
-LENIENT = frozenset({"storm", "stages", "disk", "network", "replaced"})
+LENIENT = frozenset({"storm", "stages", "disk", "network", "replaced", "words"})
 """What is gone for a while, or struck again and again, is not held to it."""
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
@@ -262,6 +263,7 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
     "apart": ("a second driver with other splits, on a folder", _apart_on_a_folder),
     "apart-s3": ("a second driver with other splits, on S3", _apart_on_s3),
     "stages": (f"{BLOWS} of the above at random, in counts by stages", _staged),
+    **SURROUNDINGS,
 }
 
 
@@ -328,10 +330,16 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     # A blow that hits nothing proves nothing.
     idle = [what for what, found in worked if what in STRUCK and not found.in_hand]
     late = [what for what, found in worked if what in HELD and (found.recovery_s or 0) > RECOVERY_S]
-    for what, names in (("rows", bad), ("nothing in hand", idle), ("recovery", late)):
+    blamed = [what for what, found in worked if what in INNOCENT and found.failures]
+    for what, names in (
+        ("rows", bad),
+        ("failures counted", blamed),
+        ("nothing in hand", idle),
+        ("recovery", late),
+    ):
         if names:
             print(f"FAILED, {what}: {'; '.join(names)}")
-    return 1 if bad or idle or late else 0
+    return 1 if bad or blamed or idle or late else 0
 
 
 if __name__ == "__main__":

@@ -106,10 +106,11 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
-        if run.question.ask.kind == "all" and rows.num_rows == 1:
-            part = list_solutions(lake, game, run, rows, settings)
-        else:
-            part = solve_rows(game, run, rows, settings)
+        with _refusing_without_words():
+            if run.question.ask.kind == "all" and rows.num_rows == 1:
+                part = list_solutions(lake, game, run, rows, settings)
+            else:
+                part = solve_rows(game, run, rows, settings)
     else:
         with _refusing():
             part = carry(lake, ref, run, game, rows, stage)
@@ -136,6 +137,15 @@ def _refusing() -> Iterator[None]:
     try:
         yield
     except PermanentError as error:
+        raise RefusalError(str(error)) from error
+
+
+@contextmanager
+def _refusing_without_words() -> Iterator[None]:
+    """Say of words that the lake lacks that this process cannot work: it is no fault of a board."""
+    try:
+        yield
+    except MissingDictionaryError as error:
         raise RefusalError(str(error)) from error
 
 
@@ -333,6 +343,8 @@ def _subtrees(chunk: _Chunk, settings: Settings) -> list[Any] | None:
     try:
         puzzle, part = chunk.puzzle_and_part(0)
         children = chunk.game.split(puzzle, chunk.run.question.ask, part, settings.split_into)
+    except MissingDictionaryError:
+        raise
     except PermanentError:
         # A board that the game will not divide: what solving it said stands.
         return None

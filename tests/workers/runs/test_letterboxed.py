@@ -83,13 +83,14 @@ def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, in
             assert found == [game.solution_to_json(chain) for chain in whole.solutions]
 
 
-def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path):
+@pytest.mark.parametrize("ask", ["count", "best(2)", "first", "all"])
+def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path, ask):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     puzzles = days()
     game = bind_game("letterboxed", "", None, lake)
     add_dictionaries(lake, words_of(puzzles[:-1]))
-    run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse("best(2)"), Budget())
+    run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse(ask), Budget())
     with pytest.raises(RefusalError, match=f"dictionary '{puzzles[-1].dictionary_id}' is not in"):
         drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     add_dictionaries(lake, words_of(puzzles[-1:]))
