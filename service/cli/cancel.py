@@ -39,13 +39,10 @@ def cancel(
     named, code = named_jobs(store, jobs)
     for job, name in named.items():
         state, was_open = cancel_job(store, job)
-        if not was_open and name != job:
-            # One of all jobs about a puzzle, which has ended long ago.
-            continue
         if json:
             emit(asdict(state) | {"was_open": was_open})
-        elif was_open:
-            say(f"{job}  {state.state}; nightgrid submit asks it again")
-        else:
-            say(f"{job}  {state.state}: nothing to cancel")
+            continue
+        called = f"  {name}" if "/" in name else ""
+        what = "; nightgrid submit asks it again" if was_open else ": nothing to cancel"
+        say(f"{job}  {state.state}{what}{called}")
     return code

@@ -34,6 +34,10 @@ TRANSIENT_PAUSE_SECONDS = 0.2
 """Pause after a worker met a broker or a lake that failed, before the next is sent."""
 
 
+class AllRefuseError(TransientError):
+    """Every worker that lives refuses the chunks of a run, for reasons that are not the run's."""
+
+
 class Reconciler:
     """Makes the transitions of a run's chunks that the lake and the executor tell of."""
 
@@ -70,7 +74,7 @@ class Reconciler:
     def submit(self) -> None:
         """Send chunks until the window is full, or none may be sent now.
 
-        Raises TransientError while all workers refuse them, or work in another lake: one may be
+        Raises AllRefuseError while all workers refuse them, or work in another lake: one may be
         mended, or another come.
         """
         self._fill_window()
@@ -82,7 +86,7 @@ class Reconciler:
         workers = self._executor.workers
         if workers and workers <= self._refusals.keys():
             reasons = sorted({self._refusals[worker] for worker in workers})
-            raise TransientError(f"no worker can work here: {'; '.join(reasons)}")
+            raise AllRefuseError(f"no worker can work here: {'; '.join(reasons)}")
 
     def _fill_window(self) -> None:
         while self._table.in_flight < self._executor.window:

@@ -8,6 +8,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.ondemand.jobs import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.records import (
+    End,
     end_record,
     ended_path,
     list_ended,
@@ -37,15 +38,15 @@ def cancel_job(lake: Lake, job_id: str) -> tuple[JobStatus, bool]:
         return status(lake, job_id), True
     if record is None or before.state == "done":
         return before, False
-    end_cancelled(lake, record, "by nightgrid cancel")
+    end_with_run(lake, record, "cancelled", "by nightgrid cancel")
     return status(lake, job_id), True
 
 
-def end_cancelled(lake: Lake, record: Record, how: str) -> None:
-    """End a job as cancelled, its run first: a keeper ends the job of a cancelled run."""
+def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:
+    """End a job without an answer, its run first: a keeper ends the job of a cancelled run."""
     if record.run_id is not None and has_run(lake, record.run_id):
         cancel_run(lake, record.run_id, drop_states=True)
-    end_record(lake, record, "cancelled", how)
+    end_record(lake, record, end, reason)
 
 
 def drop_old_ends(lake: Lake, kept_days: float) -> None:

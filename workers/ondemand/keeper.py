@@ -25,7 +25,7 @@ from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.cancelling import drop_left_states, drop_old_ends, end_cancelled
+from nightgrid.workers.ondemand.cancelling import drop_left_states, drop_old_ends, end_with_run
 from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
@@ -81,6 +81,7 @@ class Keeper:
         self._patience_s = patience_s
         self._drivers = RunDrivers(lake, settings)
         self._spent: dict[str, Spent] = {}
+        self._refused: dict[str, str] = {}
         self._wanted: list[tuple[str, JobBudget]] = []
         """Runs that are to be driven, with what their jobs may cost."""
         self._sweep_at = 0.0
@@ -117,7 +118,7 @@ class Keeper:
         for record in found.over:
             drop_over(self._lake, record.job_id)
         records = found.open
-        self._spent = self._drivers.spent()
+        self._spent, self._refused = self._drivers.spent(), self._drivers.refused()
         if not records:
             self._drivers.give_turns([])
             return
@@ -166,10 +167,13 @@ class Keeper:
             elif not close_record(self._lake, record.job_id, row):
                 log.info("asked again under a larger budget", job=record.job_id, run=run_id)
         elif is_cancelled(self._lake, run_id):
-            end_cancelled(self._lake, record, f"its run {run_id} is cancelled")
+            end_with_run(self._lake, record, "cancelled", f"its run {run_id} is cancelled")
         elif (spent := self._spent.get(run_id)) is not None and spent.budget == record.budget:
             log.warning("over budget", job=record.job_id, run=run_id, reason=spent.reason.sentence)
             end_over_budget(self._lake, record, spent.reason, spent.kernel_ns)
+        elif (why := self._refused.get(run_id)) is not None:
+            log.warning("refused", job=record.job_id, run=run_id, reason=why)
+            end_with_run(self._lake, record, "refused", why)
         else:
             self._wanted.append((run_id, record.budget))
 

@@ -15,6 +15,7 @@ from nightgrid.workers.broker.queues import URGENT
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.driver.progress import Progress
+from nightgrid.workers.driver.reconciler import AllRefuseError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.frontier import frontier_folder
@@ -24,8 +25,9 @@ log = get_logger("nightgrid.keeper")
 
 RUNS_AT_ONCE = 8
 """Runs that are driven at once, each by a thread. Others wait for their turn."""
-TURN_SECONDS = 60.0
-"""How long a run is driven while others wait."""
+TURN_SECONDS = 90.0
+"""How long a run is driven while others wait: longer than a driver bears with a dead broker or with
+workers that refuse."""
 RUN_PAUSE_SECONDS = 30.0
 """Pause before a run that could not be driven to its end is taken up again."""
 SIZE_LOOK_SECONDS = 5.0
@@ -51,6 +53,8 @@ class _Turn:
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
     over: Spent | None = None
+    refused: str = ""
+    """Why no worker can work it, if none could for as long as a driver bears with that."""
     look_at: float = 0.0
 
 
@@ -76,6 +80,11 @@ class RunDrivers:
         """Tell which runs are over their jobs' budget, and are driven no more."""
         ended = {run: turn.over for run, turn in self._turns.items() if not _lives(turn)}
         return {run: over for run, over in ended.items() if over is not None}
+
+    def refused(self) -> dict[str, str]:
+        """Tell which runs no worker can work, and why; they are driven no more."""
+        turns = self._turns.items()
+        return {run: turn.refused for run, turn in turns if turn.refused and not _lives(turn)}
 
     def give_turns(self, wanted: Iterable[tuple[str, JobBudget]]) -> None:
         """Drive the runs that are wanted, each with what its job may cost, in turn."""
@@ -121,6 +130,8 @@ class RunDrivers:
                     settings=self._settings,
                     stopping=turn.stop,
                 )
+        except AllRefuseError as error:
+            turn.refused = str(error)
         except Exception as error:  # noqa: BLE001
             # Whatever it is, this thread is alone with it: pause, lest it fails every second.
             self._not_before[run_id] = time.monotonic() + RUN_PAUSE_SECONDS

@@ -12,7 +12,7 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.driver.growing_run import GrowingRun
-from nightgrid.workers.driver.reconciler import Reconciler
+from nightgrid.workers.driver.reconciler import AllRefuseError, Reconciler
 from nightgrid.workers.ondemand import run_drivers as driving
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs import result, status, submit
@@ -160,5 +160,31 @@ def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(
     submit(lake, LAYERED, COUNT, settings=settings)
     assert solve_message(lake, mailbox.pop(), settings, "w")["run_id"] == run_id
     assert lake.list(f"runs/run={run_id}/parts"), "it goes on from what was worked"
+    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert result(lake, job)["count"] == toy_layers.walks(21)
+
+
+def test_a_run_that_no_worker_can_work_ends_its_job_as_refused(
+    lake, settings, mailbox, keeper, monkeypatch
+):
+    """Given a large job that became a run, When all workers refuse it, Then it does not stay."""
+    job = submit(lake, LAYERED, COUNT, settings=settings)
+    run_id = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]
+
+    def refused(*_, **__):
+        raise AllRefuseError("no worker can work here: the words are missing")
+
+    def over():
+        time.sleep(0.01)
+        return not open_records(lake)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(driving, "drive", refused)
+        look_until(keeper, over, times=3000)
+    assert (status(lake, job).state, result(lake, job)) == ("refused", None)
+    assert "the words are missing" in status(lake, job).reason
+
+    submit(lake, LAYERED, COUNT, settings=settings)
+    assert solve_message(lake, mailbox.pop(), settings, "w")["run_id"] == run_id
     assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
     assert result(lake, job)["count"] == toy_layers.walks(21)
