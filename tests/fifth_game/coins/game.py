@@ -28,6 +28,7 @@ class CoinsGame(BaseGame[Puzzle, Choice]):
     solver_version = "coins-1"
     reasons = (None, *(Reason(code=code) for code in (ReasonCode.NODES, ReasonCode.SECONDS)))
     counts = ("count",)
+    parts_in_order = True
     puzzle_from_json = staticmethod(Puzzle.from_json)
 
     def solution_to_json(self, solution: Choice) -> list[int]:

@@ -141,6 +141,15 @@ def test_a_listing_in_files_joined_is_what_the_game_lists(
     assert row["parts"] == sum(part["status"] == "solved" for part in parts)
 
 
+def test_a_listing_lies_in_an_object_store_alike(tmp_path, s3_endpoint, pips_board):
+    url = f"s3://bucket/{tmp_path.name}?endpoint_override={s3_endpoint}"
+    settings = quick_settings(tmp_path, lake=url, var_dir=tmp_path / "var", **SMALL)
+    lake = Lake.open(url)
+    run_id = planned(lake, PIPS, [pips_board])
+    assert worked(lake, run_id, settings).statuses == {"solved": 1}
+    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
+
+
 @pytest.mark.parametrize("rows", [1, 7, 100, 10**6])
 def test_a_listing_does_not_depend_on_the_size_of_its_files(tmp_path, rows):
     sizes = SMALL | {"listing_rows": rows, "listing_file_bytes": 9**9}
