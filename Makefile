@@ -10,11 +10,12 @@ WORDS ?= ../shared/words/enable1.txt
 PYTEST_ARGS ?=
 TEST_PROCESSES ?= 3
 CHAOS_ARGS ?=
+MUTANTS_ARGS ?=
 
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format docs bench chaos lock clean
+.PHONY: help demo check test lint format docs bench chaos mutants lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
@@ -101,6 +102,10 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos_ondemand
+
+mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
+	$(call install,.[mutants])
+	$(BIN)/python -m benchmarks.mutants $(if $(SEED),--seed $(SEED)) $(MUTANTS_ARGS)
 
 # Markers are cut off: a constraint says nothing about what is installed, only in which version,
 # and every name stands here once.

@@ -45,7 +45,7 @@ CUT_S = 6.0
 SILENT_S = 4.0
 RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
-LENIENT = frozenset({"storm", "stages", "disk", "network", "replaced", "words"})
+LENIENT = frozenset({"storm", "stages", "disk", "driver-disk", "network", "replaced", "words"})
 """What is gone for a while, or struck again and again, is not held to it."""
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
@@ -66,6 +66,7 @@ PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
     "server": ("kill -9 of the server", faults.kill_server),
     "data": ("kill -9 of the server, its data lost", faults.lose_server),
     "wiped": ("FLUSHALL", faults.wipe_server),
+    "malformed": ("text that is no message in every list of Redis", faults.malform),
     "stopped": (
         "SIGSTOP of a worker and its child for visibility timeout + 1 s",
         faults.stop_worker,
@@ -194,6 +195,15 @@ def _full(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Afte
         return runs.run(made, boards, faults.full(disk), seed=seed, expected=expected)
 
 
+def _without_room(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Let a driver begin on a host whose own disk is full."""
+    with (
+        small_disk(folder / "disk", DISK_BYTES) as disk,
+        cluster(folder / "cluster", environment=PAUSE) as made,
+    ):
+        return runs.run(made, boards, faults.without_room(disk), seed=seed, expected=expected)
+
+
 def _cut_off(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
     """Cut the wire to a host in a network of its own, and heal it while the run goes on."""
     with (
@@ -258,6 +268,7 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
     "replaced": ("SIGSTOP of every worker, for ever", _replaced),
     "guilty": ("a board that segfaults and one that never ends", _guilty),
     "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
+    "driver-disk": ("disk full, of the driver alone", _without_room),
     "disk": ("disk full, of lake, server and logs", _full),
     "network": (f"a host cut off for {CUT_S:g} s, then healed", _cut_off),
     "apart": ("a second driver with other splits, on a folder", _apart_on_a_folder),

@@ -16,6 +16,7 @@ from benchmarks.chaos_files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos_places import Disk, Network
 from benchmarks.chaos_runs import Scene
 from benchmarks.processes import wait_for
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster import server
 
@@ -83,6 +84,22 @@ def wipe_server(scene: Scene) -> None:
         client.flushall()
 
 
+NO_MESSAGES = ("hello", "[" * 100_000, "7", "{}", '{"headers": null}', "x" * 1_000_000)
+"""What any other program may push into a list."""
+
+
+def malform(scene: Scene) -> None:
+    """Push what is no message into the lists that workers and drivers read."""
+    with (
+        scene.strike("text in every list"),
+        closing(connect(scene.cluster.settings)) as client,
+        contextlib.suppress(redis.RedisError),
+    ):
+        prefix = key_prefix(scene.cluster.settings)
+        for name in ("batch", "urgent", f"announced:{scene.run_id}"):
+            client.rpush(f"{prefix}{name}", *NO_MESSAGES)
+
+
 def stop_worker(scene: Scene) -> None:
     """Stop a worker for longer than the visibility timeout, then let it go on."""
     pids = scene.host().group()
@@ -139,6 +156,22 @@ def full(disk: Disk) -> Callable[[Scene], None]:
             disk.fill()
             time.sleep(DISK_FULL_S)
             disk.free()
+
+    return strike
+
+
+def without_room(disk: Disk) -> Callable[[Scene], None]:
+    """Make a fault of a driver that begins where its own disk, not the lake's, is full."""
+
+    def strike(scene: Scene) -> None:
+        with scene.strike("driver without room"):
+            scene.drivers[-1].kill()
+            disk.fill()
+            scene.drive(var_dir=disk.folder / "var")
+        time.sleep(DISK_FULL_S)
+        scene.drivers[-1].kill()
+        disk.free()
+        scene.drive(var_dir=disk.folder / "var")
 
     return strike
 

@@ -91,6 +91,24 @@ def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.Monke
     assert "or more" in text or "above 0" in text or " from " in text
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("#" * 65_537, r" is larger than 65,536 bytes$"),
+        ("lake = " + "[" * 50_000, r": lists or tables are nested too deeply$"),
+        ("batch_processes = " + "9" * 5_000, r" is not TOML: a number is too long$"),
+        ("lake =", r" is not TOML: Invalid value"),
+    ],
+    ids=["large", "deep", "number", "no value"],
+)
+def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) -> None:
+    (folder / "nightgrid.toml").write_text("#" * 65_536)
+    assert load_settings().lake == str(folder / "lake")
+    (folder / "nightgrid.toml").write_text(text)
+    with pytest.raises(PermanentError, match=rf"^{folder}/nightgrid.toml{says}"):
+        load_settings()
+
+
 PROGRAMS = (
     ("-m", "nightgrid.workers.ondemand.keeper"),
     ("-m", "nightgrid.workers.cluster.supervisor"),

@@ -207,6 +207,7 @@ def clock_time(seconds: float) -> str:
 def _short(number: float) -> str:
     """Write a large number with three digits: 950, 12.3 k, 1.75 M."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
+        # What rounds to 1,000 of a unit is 1 of the next.
+        if number >= 0.9995 * size:
             return f"{number / size:.3g} {unit}"
     return f"{number:.0f}"

@@ -7,7 +7,8 @@ import json
 import pyarrow as pa
 import pytest
 
-from nightgrid.archive.lake.conforming import DERIVED
+from nightgrid.archive.lake.conforming import DERIVED, shaped, with_codes
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.archive.results.results import find_results
@@ -144,3 +145,26 @@ def test_attempts_of_version_3_are_read_with_codes(lake: Lake) -> None:
         Reason(code=code, sentence=text) for code, text in zip(codes, failures, strict=True)
     )
     assert read_attempts(lake, ref) == Attempts(attempt=4, failures=expected)
+
+
+def test_codes_are_derived_where_they_are_null_and_kept_elsewhere() -> None:
+    table = pa.table(
+        {
+            "status": ["over_budget", "poison", "over_budget", "solved"],
+            "reason": ["the budget of nodes ran out", "x", "the budget of nodes ran out", ""],
+            "reason_code": pa.array([None, "worker_lost", "seconds", None], pa.string()),
+        }
+    )
+    codes = with_codes(table).column("reason_code").to_pylist()
+    assert codes == ["nodes", "worker_lost", "seconds", None]
+    assert with_codes(table.select(["status", "reason"])).column_names == ["status", "reason"]
+    # Nothing is derived where nothing lacks.
+    whole = table.slice(1, 2)
+    assert with_codes(whole) is whole
+
+
+def test_a_table_is_shaped_with_nulls_for_what_it_lacks() -> None:
+    schema = pa.schema([pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.string())])
+    assert shaped(pa.table({"a": [1]}), schema, "x").to_pylist() == [{"a": 1, "b": None}]
+    with pytest.raises(DamagedFileError, match=r"^x: column a is missing; expected int64$"):
+        shaped(pa.table({"b": ["1"]}), schema, "x")

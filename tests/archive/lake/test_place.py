@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -67,4 +68,16 @@ def test_a_lake_is_missing_until_its_folder_is_made(tmp_path: Path, url: str) ->
     assert is_missing(place)
     make_folder(place)
     assert not is_missing(place)
+    make_folder(place)  # Another process may have made it meanwhile.
     assert not is_missing("s3://bucket/prefix"), "of a bucket nothing is asked"
+
+
+def test_a_folder_that_the_system_does_not_show_is_told_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> bool:
+        raise OSError(errno.ENAMETOOLONG, "File name too long")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
+        check_lake(str(tmp_path))

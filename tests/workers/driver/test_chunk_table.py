@@ -645,3 +645,7 @@ class Runs(RuleBasedStateMachine):
 
 TestRuns = Runs.TestCase
 TestRuns.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+
+
+def test_a_new_table_has_counted_no_failure():
+    assert ChunkTable("r").failures == 0

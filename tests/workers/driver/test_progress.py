@@ -10,6 +10,7 @@ from nightgrid.workers.driver.progress import (
     FEW_CHUNKS,
     Begun,
     Progress,
+    _short,
     left_of,
     states_per_s,
     told_of,
@@ -106,3 +107,15 @@ def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
     assert left_of(early) is not None, "a dry run tells it"
     assert "left" not in told_of(early)
     assert "left" not in told_of(replace(AT, jobs_done=300, chunks_done=30))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"), (999.4, "999"), (999.5, "1 k"), (1_000, "1 k"), (1_234, "1.23 k"),
+        (999_400, "999 k"), (999_500, "1 M"), (1.75e6, "1.75 M"), (999.4e6, "999 M"),
+        (999.5e6, "1 G"), (2e9, "2 G"),
+    ],
+)  # fmt: skip
+def test_a_large_number_has_three_digits_and_a_unit(number, text):
+    assert _short(number) == text
