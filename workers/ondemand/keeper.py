@@ -18,7 +18,7 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
-from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
@@ -113,8 +113,12 @@ class Keeper:
         """Look once at every open job. What one of them fails on costs no other."""
         found = read_records(self._lake)
         for path, why in found.bad.items():
-            aside = set_aside(self._lake, path)
-            log.warning("record set aside", path=path, now=aside, reason=why)
+            try:
+                aside = set_aside(self._lake, path)
+            except PermanentError as error:
+                log.warning("record not set aside", path=path, reason=why, error=str(error))
+            else:
+                log.warning("record set aside", path=path, now=aside, reason=why)
         for record in found.over:
             drop_over(self._lake, record.job_id)
         records = found.open

@@ -106,6 +106,9 @@ def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
         value = json.loads(lake.read_bytes(path))
     except MissingFileError:
         return None
+    except PermanentError as error:
+        # A file that another user owns, for instance.
+        raise BadRecordError(str(error)) from error
     except (ValueError, RecursionError) as error:
         raise BadRecordError(f"{path} is not JSON: {error!s:.80}") from error
     if not isinstance(value, dict):

@@ -5,7 +5,8 @@ import json
 import pytest
 import toy_game as toy
 
-from nightgrid.solvers.errors import RefusalError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.workers.ondemand.jobs import result, status, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.records import (
@@ -72,6 +73,25 @@ def test_a_bad_record_costs_itself_and_no_other(lake, settings, mailbox, keeper,
     for message in list(mailbox):
         solve_message(lake, message, settings, "w")
     assert {result(lake, job)["status"] for job in (bad, good)} == {"solved"}
+
+
+def test_a_record_that_cannot_be_read_costs_itself_and_no_other(
+    lake, settings, mailbox, keeper, monkeypatch
+):
+    """Given a record that another user owns, When the keeper looks, Then the others go on."""
+    bad, good = (submit(lake, puzzle(number), COUNT, settings=settings) for number in (1, 2))
+    read_bytes = Lake.read_bytes
+
+    def refused(self, path):
+        if path == record_path(bad):
+            raise PermanentError(f"{path}: the lake refuses: Permission denied")
+        return read_bytes(self, path)
+
+    monkeypatch.setattr(Lake, "read_bytes", refused)
+    del mailbox[:]
+    look_until(keeper, lambda: mailbox)
+    assert mailbox[0]["job_id"] == good
+    assert "Permission denied" in status(lake, bad).reason
 
 
 def test_a_message_whose_record_is_damaged_is_worked_all_the_same(lake, settings, mailbox):
