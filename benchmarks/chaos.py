@@ -28,6 +28,7 @@ from benchmarks.chaos_cluster import QUICK, Cluster, cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on, small_disk
 from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.chaos_surroundings import INNOCENT, SURROUNDINGS
+from benchmarks.harm import HARMS
 from benchmarks.report import Section, add_write, finish
 from benchmarks.s3_server import s3_process
 from nightgrid.archive.ingest.puzzles import puzzles_table
@@ -74,6 +75,10 @@ PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
     "drivers": ("a second driver of the run, on another host", faults.drive_twice),
     "rename": ("crash between write and rename", faults.crash_before_rename),
     "elastic": ("a host leaves, another joins", faults.leave_and_join),
+    **{
+        kind: (f"chunk results, notes and sample: {kind}; another driver", faults.harmed(kind))
+        for kind in HARMS
+    },
 }
 
 

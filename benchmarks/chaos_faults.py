@@ -15,6 +15,7 @@ import redis
 from benchmarks.chaos_files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos_places import Disk, Network
 from benchmarks.chaos_runs import Scene
+from benchmarks.harm import harm
 from benchmarks.processes import wait_for
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect
@@ -22,6 +23,8 @@ from nightgrid.workers.cluster import server
 
 STORM_PAUSES_S = (0.1, 0.7)
 DISK_FULL_S = 2.0
+HARMED_RESULTS = 5
+"""Chunk results that come to harm at once."""
 
 
 def nothing(_: Scene) -> None:
@@ -146,6 +149,24 @@ def fill_disk(scene: Scene) -> None:
         path.touch()
         time.sleep(DISK_FULL_S)
         path.unlink()
+
+
+def harmed(kind: str) -> Callable[[Scene], None]:
+    """Make a fault of files of the run that come to harm while its driver is killed.
+
+    Another driver reads all of them again.
+    """
+
+    def strike(scene: Scene) -> None:
+        with scene.strike(f"files harmed: {kind}"):
+            scene.drivers[-1].kill()
+            base = f"runs/run={scene.run_id}"
+            results = scene.lake.list(f"{base}/parts")[:HARMED_RESULTS]
+            for path in (*results, *scene.lake.list(f"{base}/attempts"), f"{base}/sample.json"):
+                harm(scene.lake, path, kind)
+        scene.drive()
+
+    return strike
 
 
 def full(disk: Disk) -> Callable[[Scene], None]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.harm import HARMS, change_count, harm
@@ -23,8 +25,10 @@ from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.lease import holding
+from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 from tests.flows.conftest import SAMPLE
 
@@ -252,6 +256,47 @@ def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None
     assert [path for path in lake.list("") if "leases" not in path] == [
         path for path in before if "leases" not in path
     ]
+
+
+def make_newer(lake: Lake, path: str) -> None:
+    """Let a table be one that a later version has written."""
+    table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
+    metadata = {**table.schema.metadata, b"nightgrid.schema_version": b"99"}
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), sink)
+    lake.write_bytes(path, sink.getvalue())
+
+
+@pytest.mark.parametrize("folder", ["results", "puzzles", "editions", "raw/pips.parquet"])
+def test_no_night_and_no_count_writes_over_what_a_later_version_wrote(
+    lake: Lake, worked: tuple[Path, Path], folder: str
+) -> None:
+    """Given one table of a later version, Then every door refuses and the file stays."""
+    (path, *_) = lake.list(folder) or [folder]
+    make_newer(lake, path)
+    before = lake.read_bytes(path)
+    sentence = "has schema version 99, this program reads up to"
+    with pytest.raises(RefusalError, match=sentence):
+        work_night(night_of(lake, worked[1]))
+    if folder in ("results", "puzzles"):
+        corpus = "lake" if folder == "puzzles" else "pips:n=3,seed=9"
+        with pytest.raises(RefusalError, match=sentence):
+            run_count(replace(count_of(lake), corpus=corpus, game="pips"), prefect=False)
+    assert lake.read_bytes(path) == before
+
+
+def test_a_worker_refuses_a_manifest_of_a_later_version(lake: Lake) -> None:
+    """Given a run that a later version has planned, Then no worker records an answer of it."""
+    (manifest, *_) = [path for path in lake.list("runs") if "/manifest/" in path]
+    run_id = manifest.split("/")[1].removeprefix("run=")
+    for path in lake.list(f"runs/run={run_id}"):
+        if "/parts/" in path or path.endswith("DONE.json"):
+            lake.delete(path)
+    make_newer(lake, manifest)
+    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
+    with pytest.raises(RefusalError, match="has schema version 99"):
+        solve_chunk(lake, ref, settings_of(lake), "worker")
+    assert lake.list(f"runs/run={run_id}/parts") == []
 
 
 def test_a_repair_waits_for_no_night(lake: Lake) -> None:
