@@ -292,10 +292,17 @@ HELD = frozenset(
 
 
 def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argparse.Namespace) -> int:
+    only = options.only or ()
     section = Section(
-        name="chaos",
-        title=f"Faults in the middle of a run of {options.boards:,} boards",
-        command=f"python -m benchmarks.chaos --seed {seed} --storms {options.storms}",
+        name="-".join(["chaos", *only]),
+        title=f"{'Some faults' if only else 'Faults'} in the middle of a run of "
+        f"{options.boards:,} boards",
+        command=" ".join(
+            [
+                f"python -m benchmarks.chaos --seed {seed} --storms {options.storms}",
+                *(["--only", *only] if only else ()),
+            ]
+        ),
     )
     worked = [(what, found) for what, found in rows if not isinstance(found, str)]
     section.table(

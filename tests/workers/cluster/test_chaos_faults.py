@@ -5,6 +5,7 @@ the first two hosts are an hour slow and an hour fast all the while.
 """
 
 import os
+from contextlib import ExitStack, closing
 
 import pytest
 import toy_game as toy
@@ -13,7 +14,10 @@ from benchmarks import chaos_faults as faults
 from benchmarks import chaos_runs as runs
 from benchmarks.chaos_cluster import cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
+from benchmarks.chaos_surroundings import until_refused
+from benchmarks.processes import wait_for
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.redis_keys import connect, living, refusals
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
@@ -35,6 +39,7 @@ ENVIRONMENT = {
 def chaos(toy_in_place_of_pips, tmp_path_factory):
     folder = tmp_path_factory.mktemp("chaos")
     quick = {"environment": ENVIRONMENT, "split_into": 4, "attempts_max": ATTEMPTS}
+    quick |= {"refusal_pause_seconds": 0.5}
     with cluster(folder, hosts=0, **quick) as made:
         for skew_s in (-HOUR_S, HOUR_S):
             made.join(wait=False, NIGHTGRID_CHAOS_SKEW_S=str(skew_s))
@@ -104,6 +109,33 @@ def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_els
         why = Reason(code=code, sentence=reason)
         expected = runs.with_poison(expected, [puzzle.puzzle_id], why)
     check(runs.run(chaos, table, faults.nothing, expected=expected), expected)
+
+
+def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chaos, tmp_path):
+    """One has another solver version, one may not write the lake, one serves another lake."""
+    expected = runs.undisturbed(chaos.settings, boards(4_000, 240))
+    other = chaos.settings.model_copy(
+        update={"lake": str(tmp_path / "other"), "redis_url": chaos.settings.server_url}
+    )
+    odd = [
+        chaos.join(wait=False, NIGHTGRID_LAKE=other.lake),
+        chaos.join(wait=False, TOY_VERSION="toy-2"),
+        chaos.join(wait=False, NIGHTGRID_CHAOS_READ_ONLY="1"),
+    ]
+    with ExitStack() as leaving, closing(connect(chaos.settings)) as client:
+        for host in odd:
+            leaving.callback(host.close)
+            chaos.hosts.remove(host)
+        wait_for(lambda: living(client, other), "the worker of the other lake")
+        chaos.wait_for_workers(4)
+        aftermath = runs.run(chaos, boards(4_000, 240), until_refused(2), expected=expected)
+        told = refusals(client, chaos.settings)
+        assert refusals(client, other) == {}, "it has met no work of the first lake"
+    assert aftermath.failures == 0
+    reasons = " ".join(told.values())
+    assert "this worker has toy-2" in reasons
+    assert "Read-only file system" in reasons
+    check(aftermath, expected)
 
 
 def test_a_host_that_is_cut_off_and_healed_changes_no_byte_and_works_again(tmp_path):

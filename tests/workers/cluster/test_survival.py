@@ -12,8 +12,7 @@ import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker.redis_keys import connect, living, refusals
-from nightgrid.workers.cluster.local import local_cluster
+from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
@@ -97,37 +96,6 @@ def test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run(
     assert summary.finished
     assert bool(disturbed) == (disturb is not None)
     assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
-
-
-def test_a_worker_of_another_version_refuses_and_spoils_nothing(
-    cluster, cluster_lake, tmp_path, monkeypatch
-):
-    """It serves the same queues on the same server and lake, beside workers that can work."""
-    settings = quick_settings(
-        tmp_path,
-        lake=cluster.lake,
-        redis_url=cluster.server_url,
-        var_dir=tmp_path / "var",
-        refusal_pause_seconds=0.5,
-    )
-    boards = slow_boards(300, 7_000)
-    run_id = plan(cluster_lake, boards)
-    monkeypatch.setenv("TOY_VERSION", "toy-2")
-    told = []
-    with closing(connect(cluster)) as client:
-        before = living(client, cluster).keys()
-        with local_cluster(settings, roles=("batch",)):
-            while not living(client, cluster).keys() - before:
-                time.sleep(0.05)
-
-            def look(_progress):
-                told.extend(refusals(client, cluster).values())
-
-            summary = drive_celery(cluster, cluster_lake, run_id, look)
-    assert summary.failures == 0
-    assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
-    assert told, "it has taken messages, and is named while it refuses"
-    assert all("this worker has toy-2" in reason for reason in told)
 
 
 @pytest.mark.parametrize(
