@@ -186,7 +186,7 @@ class Field:
     def ask(self, first: int = 0) -> Night:
         """Submit jobs that the lake does not know, work them, and read their results."""
         lake = self._night.lake
-        boards = [generate(PRESETS["easy"], 10**6 + first + i) for i in range(JOBS)]
+        boards = [generate(PRESETS["easy"], 10**6 + first + i)[0] for i in range(JOBS)]
 
         def work() -> None:
             sent: list[Any] = []

@@ -85,38 +85,36 @@ def counts_by_date(
         for row in rows
     }
     wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
-    results = _by_job(lake, wanted, ("status", "count", "value", "states", "kernel_ns"))
+    results = find_results(lake, wanted)
+    at = {job: i for i, job in enumerate(results.column("job_id").to_pylist())}
+    counted = results.column("count").is_valid().to_pylist()
     boards = _Boards(lake, game)
     checked = Checked(lake, game, "official")
-    found = []
+    answered: list[int | None] = []
+    checks: list[Check] = []
     for edition in rows:
-        answers = [results[job] for job in jobs[edition["puzzle_id"]] if job in results]
-        told = [row for row in answers if row["count"] is not None] or answers
-        result: dict[str, Any] = told[0] if told else {}
-        row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
+        answers = [at[job] for job in jobs[edition["puzzle_id"]] if job in at]
+        answered.append(next((i for i in answers if counted[i]), answers[0] if answers else None))
         check = Check(None)
         if edition["official_solution"] is not None:
             names = edition["puzzle_id"], edition["official_solution"]
             check = checked.find(*names, look=partial(boards.check, *names))
-        row |= {
-            "size": boards.size(edition["puzzle_id"]),
-            "status": result.get("status", PENDING),
-            "count": result.get("count"),
-            "value": result.get("value"),
-            "states": result.get("states", 0),
-            "kernel_ns": result.get("kernel_ns", 0),
-            "official_solution_valid": check.valid,
-            "official_solution_best": _is_best(check, result.get("value")),
-        }
-        found.append(row)
+        checks.append(check)
     checked.keep()
-    return pa.Table.from_pylist(found, schema=COUNTS_BY_DATE)
+    told = results.take(pa.array(answered, pa.int64()))
+    columns: dict[str, Any] = {name: editions.column(name) for name in _EDITION}
+    columns |= {name: told.column(name) for name in ("status", "count", "value")}
+    columns |= {name: pc.fill_null(told.column(name), 0) for name in ("states", "kernel_ns")}
+    columns["status"] = pc.fill_null(columns["status"], PENDING)
+    columns["size"] = pa.array([boards.size(row["puzzle_id"]) for row in rows], pa.int32())
+    columns["official_solution_valid"] = pa.array([c.valid for c in checks], pa.bool_())
+    best = map(_is_best, checks, told.column("value").to_pylist())
+    columns["official_solution_best"] = pa.array(list(best), pa.bool_())
+    return pa.table([columns[name] for name in COUNTS_BY_DATE.names], schema=COUNTS_BY_DATE)
 
 
-_OF_EDITION = [
-    *("game", "date", "level", "revision", "puzzle_id"),
-    "official_solution",
-]
+_EDITION = ("game", "date", "level", "revision", "puzzle_id")
+_OF_EDITION = [*_EDITION, "official_solution"]
 
 
 def _by_job(
@@ -257,7 +255,7 @@ def official_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: As
     rows = [row for row in rows if row["official_solution"] is not None]
     question = question_of(game, ask)
     jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
-    results = _by_job(lake, jobs.values(), ("status", "count", "run_id"))
+    results = _by_job(lake, jobs.values(), ("status", "run_id"))
     checked = Checked(lake, game, "ranks")
 
     def names(edition: dict[str, Any]) -> tuple[str, ...]:

@@ -254,6 +254,8 @@ def report_count(
     else:
         figures = figures_of_run(lake, done)
     results = None if across or done is None else done["results"]
+    if results is not None and not lake.exists(results):
+        results = None  # merged with those of other runs
     # Globs that DuckDB reads.
     paths = {
         "results": results or "results/*.parquet",

@@ -15,9 +15,9 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS, SOLUTIONS, ranks_schema
+from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
@@ -122,12 +122,17 @@ def test_damaged_gold_is_made_anew_and_told(filled: Lake, data: bytes | str) -> 
     assert write_gold(filled, STRANDS, ASKS) == ()
 
 
-def test_other_damage_stays_an_error(filled: Lake) -> None:
+def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
     editions = current_editions(filled, "strands").to_pylist()
     put(filled, editions[0], "solved", [], "r0")
     filled.write_bytes("results/r0.parquet", b"PAR1 and nothing else")
-    with pytest.raises(DamagedFileError, match=r"^results/r0\.parquet is damaged: "):
+    try:
         write_gold(filled, STRANDS, ASKS)
+        assert passed_over()["results/r0.parquet"].startswith("results/r0.parquet is damaged: ")
+    finally:
+        forget("results/r0.parquet")
+    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
+    assert ranks[0]["status"] == "pending"
 
 
 def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
