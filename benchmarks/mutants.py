@@ -93,8 +93,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):",
     ): "no rows are cut out between a row and itself",
     ("workers/settings_sources.py", "near[ -1]"): "of close matches one alone is asked for",
-    ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), -1)"): (
-        "the bound of a piece is about; a null counts one value less"
+    ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), "): (
+        "the bound of a piece is about; a null counts one value more or less"
+    ),
+    ("archive/corpus/row_sizes.py", "sizes.sum() < PIECE_VALUES:"): (
+        "a batch of exactly the bound is one piece either way"
     ),
 }
 """Why a bug changes nothing that can be seen, by module and a piece of the line that it makes."""

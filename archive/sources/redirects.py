@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import PermanentError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_PORTS = {"http": 80, "https": 443}
+_SCHEMES = ("http", "https")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
 """Addresses between a provider and its customers, of which clouds have their own services."""
@@ -71,9 +71,8 @@ def named_host(text: str) -> str:
 
 
 def place_of(url: httpx.URL) -> str:
-    """Write host and port of a URL; of its scheme's own port the host alone."""
-    port = url.port or _PORTS.get(url.scheme)
-    return _bracketed(url.host) + ("" if port == _PORTS.get(url.scheme) else f":{port}")
+    """Write host and port of a URL; httpx leaves out the port that its scheme has anyway."""
+    return _bracketed(url.host) + (f":{url.port}" if url.port else "")
 
 
 def check_redirect(source: httpx.URL, target: httpx.URL, named: Sequence[str]) -> None:
@@ -82,7 +81,7 @@ def check_redirect(source: httpx.URL, target: httpx.URL, named: Sequence[str]) -
     Host and port stay what they are, or are one of `named` (see `named_host`). A host that leaves
     http for https leaves its port for that of https. https is never left.
     """
-    if target.scheme not in _PORTS:
+    if target.scheme not in _SCHEMES:
         raise RedirectError(f"a redirect leads to {target.scheme}:; expected http or https")
     if source.scheme == "https" != target.scheme:
         raise RedirectError("a redirect leaves https")
@@ -103,7 +102,7 @@ def addresses_of(url: httpx.URL) -> list[Address]:
     """
     if urllib.request.getproxies() and not urllib.request.proxy_bypass(url.host):
         return _spelled_out(url.host)
-    found = socket.getaddrinfo(url.host, url.port or _PORTS[url.scheme], type=socket.SOCK_STREAM)
+    found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
     return [ipaddress.ip_address(entry[4][0]) for entry in found]
 
 

@@ -405,6 +405,7 @@ def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
     assert source.dates(None, None) == [dt.date(2025, 12, 31), DATE]
     assert source.dates(DATE, None) == [DATE]
     assert source.dates(None, dt.date(2026, 1, 1)) == [dt.date(2025, 12, 31)]
+    assert source.dates(DATE, DATE) == [DATE]
     answer = source.fetch(DATE, None)
     assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, None)
     assert answer.url == source.url(DATE) == (tmp_path / "2026-01-02.json").as_uri()
