@@ -243,15 +243,19 @@ class CountReport:
             conditions += f" AND r.rules = '{self.rules}'"
         if self.lexicon_id:
             conditions += f" AND r.lexicon_id = '{self.lexicon_id}'"
-        if self.already_known:
-            # Results of all runs: others may have asked the same with another solver.
+        source = f"'{results}'"
+        if "*" in results:
+            # A row may stand in a merged file and in its first one, and others may have asked the
+            # same with another solver.
+            once = "SELECT DISTINCT * FROM"
+            source = f"({once} {source})"
             conditions += f" AND r.solver_version = '{self.solver_version}'"
         # Where nothing was counted, boards are told apart by what they cost.
         counted = self.ask != "first" and self.figures.largest_count is not None
         figure = "count" if counted else "kernel_ns"
         select = f"SELECT c.*, r.status, r.{figure}"
         return (
-            f"{select} FROM '{rows}' c JOIN '{results}' r USING (puzzle_id) "
+            f"{select} FROM '{rows}' c JOIN {source} r USING (puzzle_id) "
             f"WHERE {conditions} ORDER BY r.{figure} DESC LIMIT 10"
         )
 
