@@ -216,12 +216,13 @@ def say_table(
     title: str | None = None,
     numbers: Sequence[str] = (),
     whole: int = 0,
+    fold_last: bool = False,
 ) -> bool:
     """Write a table to standard output, or records where the terminal is too narrow for a table.
 
     Columns named in `numbers` are right-aligned, cells of the first `whole` ones stay in one line,
-    and no word of the others is broken: rich would break them, and leave out whole columns. Tells
-    whether it was a table.
+    and no word of the others is broken: rich would break them, and leave out whole columns. With
+    `fold_last` the last column is folded instead, and it is always a table. Tells whether it was.
     """
     from rich.table import Table
     from rich.text import Text
@@ -232,11 +233,13 @@ def say_table(
         cells = [heading, *(row[i] for row in rows)]
         parts = cells if i < whole else [word for cell in cells for word in cell.split()]
         widths.append(max(map(len, parts), default=0))
-        right = heading in numbers
         table.add_column(
-            heading, justify="right" if right else "left", overflow="fold", min_width=widths[-1]
+            heading,
+            justify="right" if heading in numbers else "left",
+            overflow="fold",
+            min_width=None if fold_last and heading == headings[-1] else widths[-1],
         )
-    if len(rows) and sum(widths) + 3 * len(widths) + 1 > console().width:
+    if len(rows) and not fold_last and sum(widths) + 3 * len(widths) + 1 > console().width:
         if title is not None:
             say(title)
         say_records(headings, rows)
@@ -265,7 +268,7 @@ def say_records(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:
     """Write a table of figures, each with what it counts before it."""
-    say_table(("what", "figure"), rows, title=title, numbers=("figure",))
+    say_table(("what", "figure"), rows, title=title, numbers=("figure",), fold_last=True)
 
 
 def duration(ns: int) -> str:

@@ -99,7 +99,7 @@ def check_as_whole(game, lake, run_id, puzzle, ask, whole):
     return row
 
 
-@pytest.mark.parametrize("ask", ["count", "best(6)", "all(40)"])
+@pytest.mark.parametrize("ask", ["count", "best(6)"])
 def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
     strands, strands_cluster, ask, monkeypatch
 ):
@@ -117,6 +117,18 @@ def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
         outcome = strands.solve(puzzle, Ask.parse(ask))
         row = check_as_whole(strands, lake, run_id, puzzle, ask, outcome)
         assert row["parts"] == 8
+
+
+def test_a_list_is_counted_before_it_is_divided_and_ends_as_the_whole(
+    strands, strands_cluster, monkeypatch
+):
+    puzzles, ask = [BOARD, LIGHTER], "all(40)"
+    divide_all(monkeypatch, 8)
+    lake, run_id = worked(strands_cluster, strands, puzzles, ask, Budget())
+    for puzzle in puzzles:
+        outcome = strands.solve(puzzle, Ask.parse(ask))
+        row = check_as_whole(strands, lake, run_id, puzzle, ask, outcome)
+        assert row["parts"] == 1, "so few solutions are one file's"
 
 
 @pytest.mark.parametrize("ask", ["count", "best(6)"])
