@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import nightgrid.solvers.registry
+
 TOYS = Path(__file__).parent / "toys"
 sys.path.insert(0, str(TOYS))
 
@@ -42,6 +44,15 @@ def toy_in_place_of_pips():
         patch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.01)
         yield
     toy.forget()
+
+
+@pytest.fixture
+def real_games(toy_in_place_of_pips, monkeypatch):
+    """Let words bind the games themselves again, where the toy stands for Pips."""
+    monkeypatch.setattr(
+        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
+    )
+    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 def quick_settings(folder, **changes):

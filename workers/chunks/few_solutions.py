@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Budget, Game, Outcome
+from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import Row, outcome_reason, result_row
+from nightgrid.workers.chunks.result_rows import Row, listed_row
 from nightgrid.workers.chunks.solution_texts import Texts, take
 from nightgrid.workers.settings import Settings
 
@@ -71,17 +71,3 @@ def _too_many(taken: Texts) -> Outcome[Any]:
     sentence = f"{len(taken.texts):,} solutions and more: too many for one row"
     reason = Reason(code=ReasonCode.SOLUTION_BYTES, sentence=sentence)
     return over_budget(reason, taken.outcome.statistics)
-
-
-def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
-    """Make the PARTS row of an outcome whose solutions are not in it; `rest` is added."""
-    return result_row(
-        head,
-        str(outcome.status),
-        outcome_reason(outcome),
-        count=outcome.count,
-        value=outcome.value,
-        truncated=outcome.truncated,
-        **{name: getattr(outcome.statistics, name) for name in COST_COLUMNS},
-        **rest,
-    )

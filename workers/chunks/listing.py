@@ -25,8 +25,8 @@ from nightgrid.solvers.algebra import (
 )
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.few_solutions import inline_row, listed_row
-from nightgrid.workers.chunks.result_rows import Row, result_row
+from nightgrid.workers.chunks.few_solutions import inline_row
+from nightgrid.workers.chunks.result_rows import Row, listed_row, result_row
 from nightgrid.workers.chunks.solution_texts import (
     ALL,
     CLOCK_STRIDE,

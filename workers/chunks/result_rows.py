@@ -32,6 +32,11 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
             [game.solution_to_json(solution) for solution in outcome.solutions],
             separators=(",", ":"),
         )
+    return listed_row(head, outcome, solutions=solutions)
+
+
+def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
+    """Make the PARTS row of an outcome whose solutions are not in it; `rest` is added."""
     return result_row(
         head,
         str(outcome.status),
@@ -40,9 +45,9 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
         value=outcome.value,
         value_at_least=outcome.value_at_least,
         value_at_most=outcome.value_at_most,
-        solutions=solutions,
         truncated=outcome.truncated,
         **{name: getattr(outcome.statistics, name) for name in COST_COLUMNS},
+        **rest,
     )
 
 

@@ -95,7 +95,7 @@ def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> C
 
 
 def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
-    with _refusing():
+    with refusing():
         state = _superseded(lake, ref)
         if state is not None:
             return ChunkReport(ref=ref, rows=0, state=state)
@@ -106,13 +106,13 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
-        with _refusing_without_words():
+        with refusing(MissingDictionaryError):
             if run.question.ask.kind == "all" and rows.num_rows == 1:
                 part = list_solutions(lake, game, run, rows, settings)
             else:
                 part = solve_rows(game, run, rows, settings)
     else:
-        with _refusing():
+        with refusing():
             part = carry(lake, ref, run, game, rows, stage)
         if drops_states(lake, ref.run_id):
             # The process that cancelled the run has deleted all states but these.
@@ -120,7 +120,7 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
             return ChunkReport(ref=ref, rows=0, state="stale")
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
-    with _refusing():
+    with refusing():
         created = lake.create_table(ref.result_path, part)
         if not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
@@ -132,20 +132,14 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
-    """Say of what fails outside of solving that this process cannot work, and no more."""
+def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
+    """Say of a fault around a puzzle that this process cannot work: it is none of the puzzle's.
+
+    Raises RefusalError for it.
+    """
     try:
         yield
-    except PermanentError as error:
-        raise RefusalError(str(error)) from error
-
-
-@contextmanager
-def _refusing_without_words() -> Iterator[None]:
-    """Say of words that the lake lacks that this process cannot work: it is no fault of a board."""
-    try:
-        yield
-    except MissingDictionaryError as error:
+    except fault as error:
         raise RefusalError(str(error)) from error
 
 

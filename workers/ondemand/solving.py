@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -19,14 +19,13 @@ from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import (
     NightgridError,
     PermanentError,
-    RefusalError,
     TransientError,
 )
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
-from nightgrid.workers.chunks.solve import invalid_outcome
+from nightgrid.workers.chunks.solve import invalid_outcome, refusing
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs import (
     MESSAGE_KEYS,
@@ -59,7 +58,7 @@ def solve_message(
     Raises RefusalError when this process cannot work the job, for reasons that are not the
     puzzle's: that counts no attempt.
     """
-    with _refusing():
+    with refusing():
         game, puzzle, question, budget, job = _read_message(lake, message)
         found = _record_of(lake, message, budget, settings)
         if found is None:
@@ -91,15 +90,6 @@ def solve_message(
         raise
 
 
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Say of what fails outside of solving that this process cannot work, and no more."""
-    try:
-        yield
-    except PermanentError as error:
-        raise RefusalError(str(error)) from error
-
-
 def _worked(
     lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, settings: Settings
 ) -> dict[str, Any]:
@@ -122,7 +112,7 @@ def _worked(
         raised = exception_reason(error)
         write_record(lake, replace(record, failure=raised, worker=None))
         raise _FailedError(raised.sentence) from error
-    with _refusing():
+    with refusing():
         is_long = outcome.reason_code is ReasonCode.SOLUTION_BYTES
         if outcome.status is not Status.OVER_BUDGET or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome)

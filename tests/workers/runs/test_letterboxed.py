@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
@@ -24,16 +23,10 @@ from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings
 
+pytestmark = pytest.mark.usefixtures("real_games")
+
 DAYS = 4
 OWN = Puzzle(sides=SIDES, dictionary=WORDS)
-
-
-@pytest.fixture(autouse=True)
-def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr(
-        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
-    )
-    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 def days():

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
@@ -34,17 +33,11 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import KilledError, quick_settings
 
+pytestmark = pytest.mark.usefixtures("real_games")
+
 ALL = Ask(kind="all")
 PIPS = PipsGame()
 SMALL = {"listing_rows": 40, "listing_file_bytes": 6_000, "listing_row_bytes": 600}
-
-
-@pytest.fixture(autouse=True)
-def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr(
-        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
-    )
-    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import nightgrid.solvers.registry
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
@@ -27,17 +26,11 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
 
+pytestmark = pytest.mark.usefixtures("real_games")
+
 SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
 BOARDS = 3
 RULES = "words=any"
-
-
-@pytest.fixture(autouse=True)
-def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr(
-        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
-    )
-    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.fixture(scope="module")

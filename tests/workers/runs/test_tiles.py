@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
@@ -19,19 +18,13 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
 
+pytestmark = pytest.mark.usefixtures("real_games")
+
 BOARDS = (
     Puzzle(tiles=(("red", "dot"), ("red", "ring"), ("blue", "dot"), ("blue", "ring"))),
     Puzzle(tiles=(("ä",), ("ä", "ß"), ("ß",), ("ö",), ("ö",))),
 )
 ODD = Puzzle(tiles=(("red",), ("red",), ("red",)))
-
-
-@pytest.fixture(autouse=True)
-def real_games(toy_in_place_of_pips, monkeypatch):
-    monkeypatch.setattr(
-        "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
-    )
-    monkeypatch.setattr("nightgrid.archive.words.binding._open", {})
 
 
 @pytest.mark.parametrize(("ask", "into"), [("first", 1), ("best(1)", 1), ("best(1)", 3)])
