@@ -29,7 +29,7 @@ help: ## print this list
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 TO_RUN := .[flows]
-TO_TEST := .[flows,query,bench,dev]
+TO_TEST := .[flows,query,serve,bench,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -1,0 +1,1 @@
+"""The client of a remote service, for the commands that take `--url`."""
