@@ -30,6 +30,7 @@ class Mend(StrEnum):
     CORPUS = "it is moved away: the same count makes its slice of the corpus again"
     NIGHT = "it is moved away: the next night makes it again"
     WORDS = "it is moved away: the next run that uses these words writes them again"
+    KEY = "it is moved away and opened nothing: nightgrid keys add makes another"
     PERSON = "restore it from a backup; nothing else in the lake tells what it held"
 
 
@@ -144,6 +145,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),
+    _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""
 UNCHECKED = re.compile(r"(damaged|doctor|runs/ondemand|runs/ended|runs/set-aside)/|runs/run=\w+/")

@@ -130,6 +130,12 @@ COMMANDS = (
         "lake check --lake lake",
         function="care_for_lake",
     ),
+    Command(
+        "keys",
+        "keys",
+        "Say who may use the HTTP service beyond this machine.",
+        "keys add alice --per-minute 120 --jobs 20",
+    ),
     Command("doctor", "doctor", "Check that everything needed is here.", "doctor --lake lake"),
 )
 """Every command, in the order of the list of commands."""

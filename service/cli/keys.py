@@ -1,0 +1,97 @@
+"""`nightgrid keys`: who may use the HTTP service beyond this machine, and how much."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
+from nightgrid.service.terminal.console import Exit, emit, note, say, say_table
+from nightgrid.solvers.errors import PermanentError
+
+
+class Action(StrEnum):
+    """What is done with the keys."""
+
+    ADD = "add"
+    LIST = "list"
+    REVOKE = "revoke"
+
+
+def keys(
+    action: Annotated[
+        Action,
+        typer.Argument(
+            metavar="add|list|revoke",
+            help="add makes a key and prints it, once; list shows names and limits; revoke takes a "
+            "key away.",
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="What the key is called: a-z, 0-9 and '-'."),
+    ] = None,
+    per_minute: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With add: requests a minute. Default: 600."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With add: jobs that are open at once. Default: 100."),
+    ] = None,
+    lake: LakeOption = None,
+    json: Json = False,
+) -> int:
+    """Add, list or revoke the keys of the HTTP service.
+
+    A service that listens beyond this machine wants one: `Authorization: Bearer KEY`. The lake
+    keeps a hash of it, so a key that is lost is revoked and another one added. A running service
+    knows of both within seconds. Exit code: 0, or 3 for bad input.
+    """
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.service.http.guard.keys import JOBS, PER_MINUTE, add_key, read_keys, revoke_key
+
+    if (name is None) is not (action is Action.LIST):
+        wanted = "takes no NAME" if action is Action.LIST else "needs a NAME"
+        raise PermanentError(f"keys {action} {wanted}")
+    if action is not Action.ADD and not (per_minute is None and jobs is None):
+        raise PermanentError("--per-minute and --jobs go with keys add")
+    store = Lake.open(read_settings(lake=lake).lake)
+    if action is Action.LIST:
+        found = read_keys(store)
+        for path, why in found.damaged.items():
+            note(f"warning: {path}: {why}; it opens nothing")
+        if json:
+            for key in found.sound.values():
+                emit(key.to_json())
+        elif found.sound:
+            rows = [
+                (key.name, f"{key.per_minute:,}", f"{key.jobs:,}", key.created_at)
+                for key in found.sound.values()
+            ]
+            columns = ("key", "requests a minute", "open jobs", "since")
+            say_table(columns, rows, numbers=columns[1:3])
+        else:
+            note(f"{store.url} has no key; nightgrid keys add NAME makes one")
+        return Exit.OK
+    assert name is not None
+    if action is Action.REVOKE:
+        revoke_key(store, name)
+        if json:
+            emit({"name": name, "revoked": True})
+        else:
+            say(f"revoked {name}")
+        return Exit.OK
+    limits = {
+        "per_minute": PER_MINUTE if per_minute is None else per_minute,
+        "jobs": JOBS if jobs is None else jobs,
+    }
+    text = add_key(store, name, **limits)
+    if json:
+        emit({"name": name, "key": text, **limits})
+    else:
+        say(text)
+        note("this key is shown once: the lake keeps a hash of it")
+    return Exit.OK

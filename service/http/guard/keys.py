@@ -1,0 +1,178 @@
+"""API keys in the lake: one file a key, which holds a salted hash of its secret and its limits.
+
+keys/<name>.json    created once, so that of two processes that add a name one is told so
+
+A key is handed out as `ng_NAME_SECRET`. The secret is 256 random bits: it cannot be guessed, so a
+fast hash is enough. It is shown once and kept nowhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.errors import PermanentError
+
+KEYS = "keys"
+PER_MINUTE = 600
+JOBS = 100
+"""Limits of a key that is added without others."""
+LIMIT_MAX = 1_000_000
+SECRET_BYTES = 32
+_BEGINS = "ng"
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_HEX = re.compile(r"[0-9a-f]{32,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key as the lake knows it. Nothing in it opens anything."""
+
+    name: str
+    salt: str
+    digest: str
+    """SHA-256 of salt and secret, in hexadecimal."""
+    per_minute: int
+    """Requests a minute."""
+    jobs: int
+    """Jobs that are open at once."""
+    created_at: str
+
+    def fits(self, secret: str) -> bool:
+        """Tell whether a secret is this key's; takes the same time for every secret."""
+        return hmac.compare_digest(_digest(self.salt, secret), self.digest)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write what may be shown of it."""
+        return {
+            "name": self.name,
+            "per_minute": self.per_minute,
+            "jobs": self.jobs,
+            "created_at": self.created_at,
+        }
+
+
+class Keys(NamedTuple):
+    """The keys of a lake."""
+
+    sound: dict[str, Key]
+    """By name, in order."""
+    damaged: dict[str, str]
+    """What lies among them and is none, by path: what is wrong with it. It opens nothing."""
+
+
+NO_KEY = Key(
+    name="", salt="00" * 16, digest="00" * 32, per_minute=PER_MINUTE, jobs=JOBS, created_at=""
+)
+"""Stands for a name that there is not, which takes as long to refuse as a wrong secret."""
+
+
+def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOBS) -> str:
+    """Add a key; return the text that its user sends, which nothing shows again.
+
+    Raises PermanentError for a name or a limit that cannot be, and for a name that there is.
+    """
+    _check_name(name)
+    _check_limit(per_minute, "--per-minute")
+    _check_limit(jobs, "--jobs")
+    secret = secrets.token_urlsafe(SECRET_BYTES)
+    salt = secrets.token_hex(16)
+    key = Key(
+        name=name,
+        salt=salt,
+        digest=_digest(salt, secret),
+        per_minute=per_minute,
+        jobs=jobs,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    data = (canonical_json(asdict(key)) + "\n").encode("ascii")
+    if not lake.create_bytes(_path(name), data):
+        raise PermanentError(
+            f"key {name!r} is there already; nightgrid keys revoke {name} takes it away"
+        )
+    return f"{_BEGINS}_{name}_{secret}"
+
+
+def revoke_key(lake: Lake, name: str) -> None:
+    """Take a key away, damaged or not. Raises PermanentError where there is none of that name."""
+    _check_name(name)
+    if not lake.exists(_path(name)):
+        raise PermanentError(f"there is no key {name!r} in {lake.url}; nightgrid keys list has all")
+    lake.delete(_path(name))
+
+
+def read_keys(lake: Lake) -> Keys:
+    """Read all keys of a lake. A damaged one opens nothing and costs no other."""
+    sound: dict[str, Key] = {}
+    damaged: dict[str, str] = {}
+    for path in lake.list(KEYS):
+        try:
+            value = read_json(lake, path)
+            if value is None:
+                continue
+            key = _key_of(value)
+            if path != _path(key.name):
+                raise PermanentError(f"it is about key {key.name!r}")
+        except PermanentError as error:
+            damaged[path] = str(error)
+            continue
+        sound[key.name] = key
+    return Keys(dict(sorted(sound.items())), damaged)
+
+
+def has_keys(lake: Lake) -> bool:
+    """Tell whether a lake has a key that opens something."""
+    return bool(read_keys(lake).sound)
+
+
+def find_key(keys: Mapping[str, Key], text: str) -> Key | None:
+    """Find the key that a text opens; None for any other text, after the same work."""
+    begins, _, rest = text.partition("_")
+    name, _, secret = rest.partition("_")
+    key = keys.get(name, NO_KEY)
+    return key if key.fits(secret) and begins == _BEGINS and key is not NO_KEY else None
+
+
+def _path(name: str) -> str:
+    return f"{KEYS}/{name}.json"
+
+
+def _digest(salt: str, secret: str) -> str:
+    # A header may hold any bytes; those that are no text hash to what no key has.
+    return hashlib.sha256(f"{salt}{secret}".encode("utf-8", "replace")).hexdigest()
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise PermanentError(
+            f"key name is {name!r:.60}; expected 1 to 32 of a-z, 0-9 and '-', no '-' at either end"
+        )
+
+
+def _check_limit(value: int, option: str) -> None:
+    if not 1 <= value <= LIMIT_MAX:
+        raise PermanentError(f"{option} is {value}; expected 1 to {LIMIT_MAX:,}")
+
+
+def _key_of(value: Mapping[str, Any]) -> Key:
+    texts: dict[str, type] = dict.fromkeys(("name", "salt", "digest", "created_at"), str)
+    fields = {**texts, "per_minute": int, "jobs": int}
+    for name, kind in fields.items():
+        if type(value.get(name)) is not kind:
+            raise PermanentError(f"{name} is no {'number' if kind is int else 'text'}")
+    key = Key(**{name: value[name] for name in fields})
+    _check_name(key.name)
+    if not (_HEX.fullmatch(key.salt) and _HEX.fullmatch(key.digest)):
+        raise PermanentError("salt or digest are no hexadecimal digits")
+    _check_limit(key.per_minute, "per_minute")
+    _check_limit(key.jobs, "jobs")
+    return key

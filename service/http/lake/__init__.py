@@ -1,0 +1,1 @@
+"""Routes that read the lake: games, puzzles, pictures, results, runs."""

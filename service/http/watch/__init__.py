@@ -1,0 +1,1 @@
+"""Routes that watch the service: its queue, its health, its figures."""
