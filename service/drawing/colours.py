@@ -15,8 +15,32 @@ GROUND = "#fbfaf6"
 INK = "#16161a"
 PLAIN = "#e9e6dc"
 """Fill of what has no tint."""
+PAPER = "#ffffff"
+"""Fill of what lies on a board, and of what lies open in it."""
+LINE = "#b9b5a7"
+FAINT = "#a19d90"
+EDGE = "#8d897c"
+"""Greys of lines and letters that stand back, the lightest first."""
+GOLD = "#f8cd05"
+"""What stands out from everything else: the spangram of Strands."""
 TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
 """Light fills for black letters, taken in turn."""
+STROKES = ("#0b7285", "#c2410c", "#6d28d9", "#2b7a2f", "#be185d", "#1d4ed8", "#8a6d00", "#475569")
+"""Dark colours of lines on paper, taken in turn."""
+NAMES = {
+    GROUND: "ground",
+    INK: "ink",
+    PLAIN: "plain",
+    PAPER: "paper",
+    LINE: "line",
+    FAINT: "faint",
+    EDGE: "edge",
+    GOLD: "gold",
+    **{tint: f"tint-{i}" for i, tint in enumerate(TINTS, 1)},
+    **{stroke: f"pen-{i}" for i, stroke in enumerate(STROKES, 1)},
+}
+"""What a picture calls its colours, so that a page that shows it can have its own, a dark one for
+instance."""
 
 _CHROMA = 0.09
 """Chroma of tints in the OKLCH space, the same for every light hue."""

@@ -2,16 +2,20 @@
 
 A picture brings its own ground, so that it can be read on a dark page as well; it needs no font but
 a sans-serif one and no script, and the same board gives the same bytes.
+
+What has a colour with a name has that name as a class, `fill-ink` or `stroke-line`, so that a
+page shows boards in colours of its own, dark ones for instance. Titles and captions have a class as
+well: a page has them in words of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from nightgrid.service.drawing.colours import GROUND, INK
+from nightgrid.service.drawing.colours import GROUND, INK, NAMES
 
 TEXT_PX = 16
 CHAR_PX = 10
@@ -43,7 +47,7 @@ class Page:
             **look,
         )
         self.add("title", spoken)
-        self.add("rect", width=wide, height=high, rx=16, fill=ground)
+        self.add("rect", width=wide, height=high, rx=16, fill=ground, class_="page")
 
     def add(self, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
         """Add an element, as `_element` makes it."""
@@ -82,7 +86,7 @@ class Picture(Page):
         height = self._foot + LINE_PX * len(captions)
         super().__init__(spoken, self.width, height, GROUND, font_family=_FONT, fill=INK)
         if title:
-            self._line(MARGIN_PX + 2, [(title, INK, True)])
+            self._line(MARGIN_PX + 2, [(title, INK, True)], "title")
 
     def middle(self, x: float, y: float, text: str, size: int, **look: Any) -> None:
         """Write a text around a point, bold and in the ink of the picture unless `look` differs."""
@@ -92,15 +96,15 @@ class Picture(Page):
     def text(self) -> str:
         """Write the captions, and then the picture as the text of an SVG file."""
         for i, runs in enumerate(self._captions):
-            self._line(self._foot + i * LINE_PX + 6, runs)
+            self._line(self._foot + i * LINE_PX + 6, runs, "caption")
         return super().text()
 
-    def _line(self, y: int, runs: Caption) -> None:
+    def _line(self, y: int, runs: Caption, kind: str) -> None:
         """Write a line of text, with a space between two of its runs."""
         looks = [
             {"fill": colour, "font_weight": "700" if bold else "400"} for _, colour, bold in runs
         ]
-        place: dict[str, Any] = {"x": MARGIN_PX, "y": y, "font_size": TEXT_PX}
+        place: dict[str, Any] = {"x": MARGIN_PX, "y": y, "font_size": TEXT_PX, "class_": kind}
         if len(runs) == 1:
             self.add("text", runs[0][0], **place, **looks[0])
             return
@@ -115,16 +119,30 @@ def _element(
 ) -> ET.Element:
     """Add an element to its parent, if it has one.
 
-    `stroke_width=2` is the attribute stroke-width, None leaves one out.
+    `stroke_width=2` is the attribute stroke-width, `class_` is class, None leaves one out. Names of
+    colours are added to the classes.
 
     Numbers are rounded, and points are written as coordinates of a line.
     """
     given = {name: value for name, value in attributes.items() if value is not None}
+    own = given.pop("class_", None)
+    classes = ([str(own)] if own else []) + _colour_classes(given)
+    given |= {"class": " ".join(classes)} if classes else {}
     written = {name.replace("_", "-"): _written(value) for name, value in given.items()}
     element = ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
-    # No XML document may hold the other characters, escaped or not.
-    element.text = text and "".join(c if c.isprintable() else "\ufffd" for c in text)
+    element.text = text and _printable(text)
     return element
+
+
+def _printable(text: str) -> str:
+    """Replace what no XML document may hold, escaped or not."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def _colour_classes(given: Mapping[str, object]) -> list[str]:
+    """Name the colours of an element that have a name."""
+    colours = {part: NAMES.get(str(given.get(part))) for part in ("fill", "stroke")}
+    return [f"{part}-{name}" for part, name in colours.items() if name]
 
 
 def _written(value: object) -> str:
@@ -132,6 +150,6 @@ def _written(value: object) -> str:
     if isinstance(value, list):
         return " ".join(f"{_written(x)},{_written(y)}" for x, y in value)
     if not isinstance(value, float):
-        return str(value)
+        return _printable(str(value))
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text

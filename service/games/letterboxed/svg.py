@@ -11,8 +11,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from nightgrid.service.drawing.colours import INK
+from nightgrid.service.drawing.colours import FAINT, INK, LINE, PAPER, STROKES
 from nightgrid.service.drawing.svg import CHAR_PX, Caption, Picture
 from nightgrid.service.games.letterboxed.view import (
     STROKES_MAX,
@@ -42,12 +43,6 @@ NUMBER_PX = 9
 """Radius of the disc that holds the number of a stroke."""
 ARROW_PX = 11
 LINE_CHARS = 38
-
-SIDE = "#b9b5a7"
-FREE = "#a19d90"
-"""Letters that no word collects."""
-WORDS = ("#0b7285", "#c2410c", "#6d28d9", "#2b7a2f", "#be185d", "#1d4ed8", "#8a6d00", "#475569")
-"""Colours of words, taken in turn."""
 
 _NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
 """Shares of a stroke at which its number may stand, the best one first."""
@@ -118,7 +113,7 @@ def draw_words(
     lines: Sequence[Sequence[Point]] = [shape.corners] if shape.corners else shape.segments
     for ends in lines:
         points = list(map(on_page, ends))
-        picture.add("polygon", points=points, fill="#ffffff", stroke=SIDE, stroke_width=3)
+        picture.add("polygon", points=points, fill=PAPER, stroke=LINE, stroke_width=3)
     at = {
         (i, j): on_page(point)
         for i, side in enumerate(shape.places)
@@ -128,10 +123,11 @@ def draw_words(
     for stroke in strokes:
         _draw_stroke(picture, stroke)
     passed = {place for word in places for place in word}
-    starts = {word[0]: colour for word, colour in zip(places[:1], WORDS, strict=False) if word}
+    starts = {word[0]: colour for word, colour in zip(places[:1], STROKES, strict=False) if word}
     for (i, j), (x, y) in at.items():
-        ink = INK if (i, j) in passed or not places else FREE
-        fill = starts.get((i, j), INK if (i, j) in passed else "#ffffff")
+        # A letter that no word collects stands back.
+        ink = INK if (i, j) in passed or not places else FAINT
+        fill = starts.get((i, j), INK if (i, j) in passed else PAPER)
         radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
         picture.add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=ink, stroke_width=2)
         away_x, away_y = (OUTSIDE_PX * part for part in shape.outward[i])
@@ -144,7 +140,7 @@ def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Itera
     """Number the steps of all words, and bend those apart that join the same two letters."""
     steps = [
         (place, then, colour)
-        for word, colour in zip(places, itertools.cycle(WORDS), strict=False)
+        for word, colour in zip(places, itertools.cycle(STROKES), strict=False)
         for place, then in itertools.pairwise(word)
     ]
     seen: Counter[tuple[Place, Place]] = Counter()
@@ -172,6 +168,8 @@ def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
         stroke=stroke.colour,
         stroke_width=STROKE_PX,
         stroke_linecap="round",
+        class_="step",
+        data_step=stroke.number,
     )
     length = math.hypot(bx - mx, by - my) or 1.0
     ux, uy = (bx - mx) / length, (by - my) / length
@@ -183,7 +181,7 @@ def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
         (back[0] - uy * half, back[1] + ux * half),
         (back[0] + uy * half, back[1] - ux * half),
     ]
-    picture.add("polygon", points=points, fill=stroke.colour)
+    picture.add("polygon", points=points, fill=stroke.colour, data_step=stroke.number)
 
 
 def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
@@ -194,8 +192,9 @@ def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Poin
         free = (spot for spot, gap in zip(spots, gaps, strict=True) if gap > 2 * NUMBER_PX + 1)
         spot = next(free, spots[gaps.index(max(gaps))])
         taken.append(spot)
-        picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour)
-        picture.middle(*spot, str(stroke.number), 11, fill="#ffffff")
+        of: dict[str, Any] = {"data_step": stroke.number}
+        picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour, **of)
+        picture.middle(*spot, str(stroke.number), 11, fill=PAPER, **of)
 
 
 def _captions(
@@ -206,7 +205,7 @@ def _captions(
     used = 0
     first = 1
     for i, word in enumerate(words):
-        runs = [(word, WORDS[i % len(WORDS)], True)]
+        runs = [(word, STROKES[i % len(STROKES)], True)]
         if i < len(places) and len(places[i]) > 1:
             last = first + len(places[i]) - 2
             runs.append((f"{first}-{last}" if last > first else str(first), INK, False))

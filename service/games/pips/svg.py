@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.service.drawing.colours import GROUND, INK
+from nightgrid.service.drawing.colours import GROUND, INK, LINE, PAPER
 from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.games.pips.view import mark, region_tints
 from nightgrid.solvers.errors import PermanentError
@@ -42,10 +42,8 @@ CELLS_MAX = 400
 """Most rows or columns of a picture."""
 TRAY_COLUMNS_MIN = 12
 """Least width of the dominoes below a board, in cells."""
-DOMINO = "#ffffff"
 VEIL = 0.6
 """How much a domino hides of its regions."""
-LINE = "#b9b5a7"
 _DOTS = (
     (),
     ((0, 0),),
@@ -120,7 +118,8 @@ def _draw_regions(picture: Picture, puzzle: Puzzle, at: Mapping[Cell, Spot], siz
     tints = region_tints(puzzle)
     for cell, region in of.items():
         x, y = at[cell]
-        picture.add("rect", x=x, y=y, width=size.cell, height=size.cell, fill=tints[region])
+        look: dict[str, Any] = {"fill": tints[region], "data_cell": f"{cell[0]},{cell[1]}"}
+        picture.add("rect", x=x, y=y, width=size.cell, height=size.cell, **look)
     walls = set()
     for (r, c), region in of.items():
         x, y = at[r, c]
@@ -145,9 +144,10 @@ def _draw_domino(
     wide, high = x2 - x + size.cell - 2 * inset, y2 - y + size.cell - 2 * inset
     look: dict[str, Any] = {
         "rx": size.cell / 5,
-        "fill": DOMINO,
+        "fill": PAPER,
         "fill_opacity": f"{VEIL}",
         "stroke": INK,
+        "class_": "domino",
     }
     picture.add("rect", x=x + inset, y=y + inset, width=wide, height=high, **look)
     if size.dot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 
-from nightgrid.service.drawing.colours import INK, PLAIN, TINTS
+from nightgrid.service.drawing.colours import GOLD, INK, PLAIN, TINTS
 from nightgrid.service.drawing.svg import CHAR_PX, MARGIN_PX, Caption, Picture
 from nightgrid.service.games.strands.view import spell
 from nightgrid.solvers.errors import PermanentError
@@ -24,10 +24,9 @@ LARGE_CELLS_MAX = 600
 """Boards with more cells have small ones."""
 CELLS_MAX = 20_000
 
-SPANGRAM = "#f8cd05"
 SMALL_CELL_PX = 20
 SMALL_LETTER_PX = 13
-SMALL_TINTS = (*TINTS[:4], SPANGRAM, *TINTS[4:6], TINTS[7])
+SMALL_TINTS = (*TINTS[:4], GOLD, *TINTS[4:6], TINTS[7])
 """Strokes of words on a large board: each different word has its own while there are enough."""
 
 
@@ -46,7 +45,7 @@ def draw_svg(
         return draw_small_svg(puzzle, cover, title)
     words = itertools.cycle(TINTS)
     fills = [
-        (entry, SPANGRAM if cover and entry is cover.spangram else next(words))
+        (entry, GOLD if cover and entry is cover.spangram else next(words))
         for entry in (cover.entries if cover else ())
     ]
     wide = (puzzle.column_count - 1) * STEP_PX + 2 * RADIUS_PX
@@ -69,9 +68,10 @@ def draw_svg(
     owner = {cell: fill for entry, fill in fills for cell in entry.path}
     for (r, c), (x, y) in centre.items():
         fill = owner.get((r, c), PLAIN)
-        picture.add("circle", cx=x, cy=y, r=RADIUS_PX, fill=fill)
-        weight = "700" if fill == SPANGRAM else "500"
-        picture.middle(x, y, puzzle.board[r][c], LETTER_PX, font_weight=weight)
+        picture.add("circle", cx=x, cy=y, r=RADIUS_PX, fill=fill, data_cell=f"{r},{c}")
+        weight = "700" if fill == GOLD else "500"
+        look = {"font_weight": weight, "class_": "on-gold" if fill == GOLD else None}
+        picture.middle(x, y, puzzle.board[r][c], LETTER_PX, **look)
     return picture.text()
 
 

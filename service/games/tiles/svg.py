@@ -8,9 +8,9 @@ teleports are marked there.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from typing import Any
 
-from nightgrid.service.drawing.colours import INK, PLAIN
+from nightgrid.service.drawing.colours import EDGE, INK, PLAIN
 from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.games.tiles.view import TELEPORT, Layout, layout
 from nightgrid.solvers.errors import PermanentError
@@ -34,7 +34,6 @@ FEATURES_MAX = 40
 MOVES_MAX = 4_000
 FIGURES = 3
 """Layers that have a figure of their own."""
-EDGE = "#8d897c"
 
 
 def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None) -> str:
@@ -65,52 +64,55 @@ def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None)
         [[(text, INK, False)] for text in captions],
     )
     left = (picture.width - wide) // 2
-    for tile, shapes in enumerate(how.shapes):
+    for tile in range(len(how.shapes)):
         x, y = left + tile % how.columns * step_x, picture.top + tile // how.columns * step_y
-        picture.add(
-            "rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, fill=PLAIN, stroke=EDGE
-        )
-        (_draw_figures if figures else _draw_chips)(picture, how, shapes, x, y)
+        look: dict[str, Any] = {"fill": PLAIN, "stroke": EDGE, "class_": "tile", "data_tile": tile}
+        picture.add("rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, **look)
+        (_draw_figures if figures else _draw_chips)(picture, how, tile, x, y)
         for i, text in enumerate(moves[tile] if moves else ()):
             picture.middle(
-                x + TILE_PX / 2, y + tile_high + MOVES_PX * (i + 0.6), text, LABEL_PX + 1
+                x + TILE_PX / 2,
+                y + tile_high + MOVES_PX * (i + 0.6),
+                text,
+                LABEL_PX + 1,
+                class_="moves",
             )
     return picture.text()
 
 
-def _draw_figures(
-    picture: Picture, how: Layout, shapes: Sequence[str | None], x: int, y: int
-) -> None:
+def _draw_figures(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
     mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
-    for level, feature in enumerate(shapes):
+    for level, feature in enumerate(how.shapes[tile]):
         if feature is None:
             continue
-        look = {"fill": how.tints[feature], "stroke": EDGE}
+        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
+        look = {"fill": how.tints[feature], "stroke": EDGE, "class_": "figure", **of}
+        named = {"class_": "on-figure", **of}
         if level == 0:
             picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
-            picture.middle(x + 14, y + 13, feature, LABEL_PX)
+            picture.middle(x + 14, y + 13, feature, LABEL_PX, **named)
         elif level == 1:
             picture.add("circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
-            picture.middle(mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX)
+            picture.middle(mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX, **named)
         else:
             ends = ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
             points = [(mid_x + dx * DIAMOND_PX, mid_y + dy * DIAMOND_PX) for dx, dy in ends]
             picture.add("polygon", points=points, **look)
-            picture.middle(mid_x, mid_y + 2, feature, LABEL_PX)
+            picture.middle(mid_x, mid_y + 2, feature, LABEL_PX, **named)
 
 
-def _draw_chips(
-    picture: Picture, how: Layout, shapes: Sequence[str | None], x: int, y: int
-) -> None:
+def _draw_chips(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
     """Write the features below one another, each on a ground of its colour."""
-    for i, feature in enumerate(shapes):
+    for i, feature in enumerate(how.shapes[tile]):
         if feature is None:
             continue
-        top = y + 6 + i * CHIP_PX
-        fill, wide = how.tints[feature], TILE_PX - 12
-        picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, fill=fill)
+        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
+        look = {"fill": how.tints[feature], "class_": "figure", **of}
+        top, wide = y + 6 + i * CHIP_PX, TILE_PX - 12
+        picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, **look)
         name = feature if len(feature) <= NAME_CHARS else f"{feature[: NAME_CHARS - 1]}…"
-        picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX)
+        look = {"class_": "on-figure", **of}
+        picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, name, LABEL_PX, **look)
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from nightgrid.service.drawing import text_of
 from nightgrid.service.drawing.canvas import Canvas
-from nightgrid.service.games.letterboxed.svg import STEP_PX, WORDS, draw_words
+from nightgrid.service.drawing.colours import STROKES
+from nightgrid.service.games.letterboxed.svg import STEP_PX, draw_words
 from nightgrid.service.games.letterboxed.view import (
     WORD_STYLES,
     LetterBoxedView,
@@ -87,7 +88,7 @@ def test_view_says_what_a_board_and_a_chain_are() -> None:
 def test_picture_numbers_every_stroke_in_the_colour_of_its_word() -> None:
     svg = VIEW.svg(SQUARE, CHAIN, "A & B")
     paths = elements(svg, "path")
-    assert [path.get("stroke") for path in paths] == [WORDS[0]] * 8 + [WORDS[1]] * 6
+    assert [path.get("stroke") for path in paths] == [STROKES[0]] * 8 + [STROKES[1]] * 6
     texts = [element.text for element in elements(svg, "text")]
     assert set(texts) >= {*"TAPERDNILYCO", *map(str, range(1, 15)), "A & B"}
     spans = [e.text for e in ET.fromstring(svg).iter(f"{SVG}tspan")]

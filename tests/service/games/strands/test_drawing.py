@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.service.drawing import LINE_CHARS, text_of
-from nightgrid.service.games.strands.svg import SPANGRAM, draw_svg
+from nightgrid.service.drawing.colours import GOLD
+from nightgrid.service.games.strands.svg import draw_svg
 from nightgrid.service.games.strands.view import (
     SPANGRAM_STYLE,
     STEP,
@@ -201,7 +202,7 @@ def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
             assert max(abs(x - to_x), abs(y - to_y)) == centres[1][0] - centres[0][0]
     assert len(lines) == len(cover.entries)
     assert sum(map(len, lines)) == puzzle.cell_count
-    assert list(lines.values()).count(SPANGRAM) == 1
+    assert list(lines.values()).count(GOLD) == 1
 
 
 def test_picture_says_below_the_words_what_is_noted() -> None:

@@ -1,0 +1,94 @@
+"""The page's files: their types, their ETags, and that nothing else is served."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from nightgrid.service.web.files import FOLDER, TYPES, files, routes
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    return TestClient(Starlette(routes=routes()))
+
+
+def test_every_file_is_of_a_known_type():
+    found = [path for path in FOLDER.rglob("*") if path.is_file()]
+    assert [path.name for path in found if path.suffix not in TYPES] == []
+    assert len(files()) == len(found)
+
+
+@pytest.mark.parametrize("name", files())
+def test_a_file_is_served_with_its_type_and_known_by_its_etag(name: str, client: TestClient):
+    first = client.get(f"/static/{name}")
+    assert first.status_code == 200
+    assert first.headers["Content-Type"] == files()[name].type
+    assert first.headers["X-Content-Type-Options"] == "nosniff"
+    assert first.content == (FOLDER / name).read_bytes()
+    again = client.get(f"/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    weak = client.get(f"/static/{name}", headers={"If-None-Match": f'"x", W/{files()[name].etag}'})
+    assert weak.status_code == 304
+    assert client.head(f"/static/{name}").headers["Content-Length"] == str(len(first.content))
+
+
+def test_the_page_and_its_icon_stand_at_the_root(client: TestClient):
+    assert client.get("/").text.startswith("<!doctype html>")
+    assert client.get("/").headers["Content-Type"] == "text/html; charset=utf-8"
+    assert client.get("/favicon.ico").headers["Content-Type"] == "image/svg+xml"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/",
+        "/static/none.js",
+        "/static/../files.py",
+        "/static/%2e%2e/files.py",
+        "/static/..%2ffiles.py",
+        "/static//etc/passwd",
+        "/static/%00",
+        "/static/" + "a" * 5000,
+    ],
+)
+def test_nothing_else_is_served(path: str, client: TestClient):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert len(answer.content) < 200
+
+
+def test_nothing_is_written_to(client: TestClient):
+    assert client.post("/", json={}).status_code == 405
+    assert client.put("/static/app.js", content=b"x").status_code == 405
+
+
+def test_the_policy_allows_no_inline_code_and_no_other_host(client: TestClient):
+    policy = client.get("/").headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert "default-src 'none'" in policy
+
+
+INLINE = re.compile(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
+ELSEWHERE = re.compile(r"""(?:src|href|url|import|from|fetch)\s*[=(]?\s*["'(]?(?:https?:)?//""")
+
+
+@pytest.mark.parametrize("name", [n for n in files() if n.endswith((".html", ".css", ".js"))])
+def test_a_file_holds_nothing_inline_and_loads_nothing_from_elsewhere(name: str):
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    if name.endswith(".html"):
+        assert INLINE.search(text) is None
+    assert ELSEWHERE.search(text) is None
+    assert "@import" not in text
+
+
+def test_every_module_that_a_module_imports_is_there():
+    imported = re.compile(r"""(?:\bfrom|^import)\s*["']([^"']+)["']""", re.MULTILINE)
+    for path in FOLDER.rglob("*.js"):
+        for target in imported.findall(path.read_text(encoding="utf-8")):
+            assert target.startswith(("./", "../")), (path.name, target)
+            assert (path.parent / target).resolve().is_file(), (path.name, target)
