@@ -88,6 +88,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos_ondemand --write
+	$(BIN)/python -m benchmarks.chaos_lakes --write
 	$(BIN)/python -m benchmarks.fair_queues --seconds 240 --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
@@ -102,6 +103,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos_ondemand
+	$(BIN)/python -m benchmarks.chaos_lakes
 
 mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
 	$(call install,.[mutants])

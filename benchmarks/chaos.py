@@ -283,6 +283,27 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
 }
 
 
+BEFORE: dict[str, str] = {
+    "malformed": "driver and workers ended",
+    **dict.fromkeys(HARMS, "exit code 3, until deleted by hand"),
+    "unlink": "nothing lost",
+    "driver-disk": "ended without the disk's name",
+    "apart-s3": "wedged for good",
+    "lakes": "300 of 300 poison, exit code 0",
+    "version": "136 of 2,000 poison",
+    "read-only": "224 of 6,000 poison",
+    "words": "all poison, for ever",
+}
+"""What was seen of faults before they were mended, by name; of the others, that nothing was lost.
+"""
+_NAMES = {what or name: name for name, (what, _) in {**PLAIN, **APART}.items()}
+
+
+def before(what: str) -> str:
+    """Tell what was seen of a fault with commit 0643c3d."""
+    return BEFORE.get(_NAMES.get(what, ""), "nothing lost")
+
+
 STRUCK = frozenset(
     what for name, (what, _) in {**PLAIN, **APART}.items() if name not in ("nothing", "guilty")
 )
@@ -308,6 +329,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     section.table(
         (
             "fault",
+            "before",
             "struck",
             "in hand",
             "chunks",
@@ -322,6 +344,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         [
             (
                 what,
+                before(what),
                 len(found.blows),
                 found.in_hand,
                 found.chunks,
@@ -340,6 +363,8 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         if isinstance(found, str):
             section.say(f"Not struck: {what}: {found}")
     section.say(
+        "Before: what was seen with commit 0643c3d, on small runs; kills, wipes and signals lost "
+        "nothing then, either. "
         f"Two hosts of one worker process each, seed {seed}; every chunk is held for "
         f"{PAUSE['NIGHTGRID_CHAOS_PAUSE_S']} s more, so that blows hit work. Executions: chunks "
         "begun; duplicate: begun again. Result tables are compared as bytes, in every column but "

@@ -14,9 +14,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import SecretStr
 
 from benchmarks.boards import published_mix
 from benchmarks.chaos import LOOSE, LOOSE_SEEDS, PAUSE, STAGED
@@ -25,20 +27,23 @@ from benchmarks.processes import wait_for
 from benchmarks.report import Section, add_write, command_line, finish
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs import result, status, submit
-from nightgrid.workers.ondemand.records import record_path
+from nightgrid.workers.ondemand.records import open_records, record_path
 from nightgrid.workers.runs.frontier import frontier_folder
 
 COUNT = Ask(kind="count")
 ALL_ROLES = "batch,interactive,keeper"
 JOBS, BOARDS_SEED = 40, 11
 SENDS_MAX = 4
+SMALL = Budget(nodes=1, table_bytes=1_000, seconds=1.0)
+NO_SERVER = "redis://127.0.0.1:1/0"
 WAIT_S = 120.0
 SETTLE_S = 5.0
 """After a cancel every worker has ended what it had in hand by then."""
@@ -115,6 +120,39 @@ def cancelled(folder: Path) -> Outcome:
         return _asked_again(made, lake, boards, jobs, begun)
 
 
+def larger_budget(folder: Path) -> Outcome:
+    """Submit boards under a budget that is too small, and then under the usual one."""
+    boards = _boards(4)
+    begun = time.monotonic()
+    with cluster(folder, hosts=0) as made:
+        made.join(roles=ALL_ROLES, wait=False)
+        lake = Lake.open(made.settings.lake)
+        jobs = [
+            submit(lake, board, COUNT, budget=SMALL, settings=made.settings) for board in boards
+        ]
+        wait_for(lambda: all(result(lake, job) for job in jobs), "answers over budget", WAIT_S)
+        over = sum((result(lake, job) or {})["status"] == "over_budget" for job in jobs)
+        found = _asked_again(made, lake, boards, jobs, begun)
+        return replace(found, ended=Counter({"over budget": over}))
+
+
+def without_server(folder: Path) -> Outcome:
+    """Submit boards while the server is away: submitters fail, and the keeper sends later."""
+    boards = _boards(4)
+    begun = time.monotonic()
+    with cluster(folder, hosts=0) as made:
+        lake = Lake.open(made.settings.lake)
+        nowhere = made.settings.model_copy(update={"redis_url": SecretStr(NO_SERVER)})
+        for board in boards:
+            with suppress(TransientError):
+                submit(lake, board, COUNT, settings=nowhere)
+        jobs = [record.job_id for record in open_records(lake)]
+        made.join(roles=ALL_ROLES, wait=False)
+        wait_for(lambda: all(result(lake, job) for job in jobs), "all jobs", WAIT_S)
+        names = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
+        return replace(_asked_again(made, lake, boards, names, begun), jobs=len(jobs))
+
+
 def _asked_again(
     made: Cluster, lake: Lake, boards: Sequence[Puzzle], jobs: Sequence[str], begun: float
 ) -> Outcome:
@@ -150,14 +188,49 @@ def _lose_messages(made: Cluster) -> None:
         client.flushall()
 
 
-TRIALS: dict[str, tuple[str, Callable[[Path], Outcome], Counter[str]]] = {
-    "truncated": (
-        "a truncated record, and every message lost",
-        truncated,
-        Counter({"damaged": 1}),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A fault around jobs."""
+
+    what: str
+    before: str
+    """What was seen before it was mended."""
+    strike: Callable[[Path], Outcome]
+    ends: Counter[str]
+    """How the jobs are to end that have no answer at first."""
+
+
+TRIALS: dict[str, Trial] = {
+    "truncated": Trial(
+        what="a truncated record, and every message lost",
+        before="keeper and status ended with KeyError, for every job",
+        strike=truncated,
+        ends=Counter({"damaged": 1}),
     ),
-    "older": ("workers of an earlier version only", older, Counter({"refused": 4})),
-    "cancelled": ("a staged count cancelled in its middle", cancelled, Counter({"cancelled": 1})),
+    "older": Trial(
+        what="workers of an earlier version only",
+        before="sent again every 2 s for ever; no row",
+        strike=older,
+        ends=Counter({"refused": 4}),
+    ),
+    "cancelled": Trial(
+        what="a staged count cancelled in its middle",
+        before="in state run for ever, with gigabytes of states",
+        strike=cancelled,
+        ends=Counter({"cancelled": 1}),
+    ),
+    "budget": Trial(
+        what="over a small budget, then asked under the usual one",
+        before="over budget for ever",
+        strike=larger_budget,
+        ends=Counter({"over budget": 4}),
+    ),
+    "submitter": Trial(
+        what="submitters that find no server",
+        before="the record was deleted, on which others relied",
+        strike=without_server,
+        ends=Counter(),
+    ),
 }
 
 
@@ -168,24 +241,28 @@ def main() -> int:
     add_write(parser)
     options = parser.parse_args()
     game("pips").warm()
-    found: list[tuple[str, Outcome, bool]] = []
+    found: list[tuple[Trial, Outcome, bool]] = []
     for name in options.only:
-        what, trial, ends = TRIALS[name]
+        trial = TRIALS[name]
         with tempfile.TemporaryDirectory(prefix="nightgrid-chaos-") as folder:
-            outcome = trial(Path(folder))
-        good = (outcome.ended, outcome.states_left, outcome.differing) == (ends, 0, 0)
-        print(f"{what}: {outcome}", flush=True)
-        found.append((what, outcome, good))
+            outcome = trial.strike(Path(folder))
+        good = (outcome.ended, outcome.states_left, outcome.differing) == (trial.ends, 0, 0)
+        print(f"{trial.what}: {outcome}", flush=True)
+        found.append((trial, outcome, good and outcome.jobs > 0))
     section = Section(
         name="chaos-ondemand",
         title="Faults around jobs on demand",
         command=command_line("chaos_ondemand"),
     )
     section.table(
-        ("fault", "jobs", "answered", "ended without an answer", "states left", "differing", "s"),
+        (
+            *("fault", "before", "jobs", "answered", "ended without an answer"),
+            *("states left", "differing", "s"),
+        ),
         [
             (
-                what,
+                trial.what,
+                trial.before,
                 o.jobs,
                 o.answered,
                 ", ".join(f"{n} {state}" for state, n in sorted(o.ended.items())),
@@ -193,16 +270,17 @@ def main() -> int:
                 o.differing,
                 f"{o.seconds:.1f}",
             )
-            for what, o, _ in found
+            for trial, o, _ in found
         ],
     )
     section.say(
-        "Answered, and ended without an answer: while the fault was there. States left: bytes in "
+        "Before: what was seen with commit 0643c3d. Answered, and ended without an answer: while "
+        "the fault was there; over budget: answers so far. States left: bytes in "
         "the lake then. Differing: jobs whose count, after those without an answer were submitted "
         "once more, is not the one that this process finds."
     )
     finish(section, to_results=options.write)
-    bad = [what for what, _, good in found if not good]
+    bad = [trial.what for trial, _, good in found if not good]
     if bad:
         print(f"FAILED: {'; '.join(bad)}")
     return 1 if bad else 0

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
+from benchmarks.interleaving import in_turns
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers import lease as leases
 from nightgrid.workers.lease import LeaseLostError, check_held, holding, numbers, take
-from tests.interleaving import in_turns
 
 
 @pytest.fixture

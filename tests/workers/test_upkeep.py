@@ -9,6 +9,7 @@ import pytest
 import toy_game as toy
 from obstore.store import MemoryStore
 
+from benchmarks.stepping import KilledError
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
@@ -18,7 +19,6 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.notes import remains_of
 from nightgrid.workers.upkeep import KEPT_PATH, prune_runs, tidy
-from tests.archive.merging.stepping import KilledError
 from tests.workers.conftest import plan, quick_settings
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.harm import HARMS, harm
+from benchmarks.interleaving import in_turns
 from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.fetch import fetch
@@ -20,7 +21,6 @@ from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
 from nightgrid.archive.results.gold import counts_by_date
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
-from tests.interleaving import in_turns
 
 
 @pytest.fixture

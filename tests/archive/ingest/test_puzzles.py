@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from benchmarks.interleaving import in_turns
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
@@ -23,7 +24,6 @@ from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.pips.puzzle import Puzzle
-from tests.interleaving import in_turns
 
 PIPS = PipsGame()
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pytest
 from obstore.store import MemoryStore
 
+from benchmarks.stepping import KilledError, SteppingLake, doing_at, killed_at
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge
@@ -35,7 +36,6 @@ from nightgrid.archive.results.results import (
     solution_tables,
     solutions_of,
 )
-from tests.archive.merging.stepping import KilledError, SteppingLake, doing_at, killed_at
 
 STEPS_MAX = 200
 

@@ -1,6 +1,6 @@
 """Run commands in forks that may take a bounded amount of memory more than this process has.
 
-`python -m tests.service.cli.limited_commands` reads a JSON object a line from standard input,
+`python -m benchmarks.limited_commands` reads a JSON object a line from standard input,
 {"words", "folder", "env", "limit_mb"}, and answers with one: {"code", "err"}. The
 address space of a process has its libraries and threads as well, so the bound is set once they are
 loaded.

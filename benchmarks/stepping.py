@@ -19,7 +19,7 @@ class SteppingLake(Lake):
     """The lake of another one, which calls `before` with the number and name of each step."""
 
     def __init__(self, lake: Lake, before: Callable[[int, str], None]) -> None:
-        super().__init__(lake._storage)
+        super().__init__(lake._storage)  # noqa: SLF001 - it is the same lake
         self.steps = 0
         self._before = before
 
@@ -28,15 +28,18 @@ class SteppingLake(Lake):
         self._before(self.steps, name)
 
     def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
+        """List, as a step."""
         self._step(f"list {prefix}")
         return super().sizes(prefix, deep=deep)
 
     def delete(self, path: str, *, durable: bool = True) -> None:
+        """Delete, as a step."""
         self._step(f"delete {path}")
         super().delete(path, durable=durable)
 
     @contextmanager
     def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+        """Open, as a step."""
         self._step(f"read {path}")
         with super().open_parquet(path) as file:
             yield file

@@ -1,0 +1,36 @@
+"""The short form of what `benchmarks/chaos_lakes.py` does with two nights, and with merges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import chaos_merges, chaos_nights
+from benchmarks.chaos_nights import Field, Found
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Field:
+    return Field.make(tmp_path_factory.mktemp("field"))
+
+
+def is_good(found: Found) -> bool:
+    return found.struck > 0 and not (found.lost or found.doubled or found.differing or found.bad)
+
+
+@pytest.mark.parametrize("first", [40, 120])
+def test_two_whole_nights_in_turns_lose_no_board_and_later_nights_work(
+    field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    """Given two nights whose leases fail them, When steps alternate, Then the next has all."""
+    monkeypatch.setattr(chaos_nights, "ORDERS", [first])
+    assert is_good(chaos_nights.in_forced_orders(field, tmp_path))
+
+
+def test_a_merge_killed_half_way_leaves_one_row_a_job(
+    field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given kill -9 of a process before its seventh step, Then readers and nights see all rows."""
+    monkeypatch.setattr(chaos_merges, "STEPS", [7])
+    assert is_good(chaos_merges.killed(field, tmp_path))
