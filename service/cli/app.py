@@ -122,6 +122,12 @@ COMMANDS = (
         "Run supervised workers until stopped.",
         "worker --lake lake --processes 4",
     ),
+    Command(
+        "serve",
+        "serve",
+        "Serve solves over HTTP, and a page, until stopped.",
+        "serve --lake lake",
+    ),
     Command("worker", "warmup", "Compile the kernels.", "warmup"),
     Command(
         "lake",
@@ -339,6 +345,7 @@ def _missing(error: ModuleNotFoundError) -> str:
     """Say which extra brings a package that is not installed."""
     package = (error.name or "").partition(".")[0]
     extras = {"prefect": "flows", "celery": "worker", "redis": "worker", "httpx": "archive"}
+    extras |= dict.fromkeys(("fastapi", "sse_starlette", "starlette", "uvicorn"), "serve")
     extra = extras.get(package, "flows")
     # The project is on no index: an extra is installed from the folder of a clone.
     return (

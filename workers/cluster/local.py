@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import redis
@@ -27,7 +27,11 @@ LOG_TAIL_BYTES = 2000
 
 @contextmanager
 def beginning_cluster(
-    settings: Settings, *, roles: Sequence[str] = ROLES, standby: bool = False
+    settings: Settings,
+    *,
+    roles: Sequence[str] = ROLES,
+    standby: bool = False,
+    hear: bool = False,
 ) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Run the embedded server and supervised workers for the length of a `with` block.
 
@@ -35,7 +39,8 @@ def beginning_cluster(
     Yields at once, while they start, what waits until server and workers are ready and gives the
     supervisor; it raises TransientError, with the end of a log, when they do not become ready in
     time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
-    its place when it ends.
+    its place when it ends. One that is to `hear` starts the server at once, and workers when what
+    is yielded is called: kernels may be compiled meanwhile.
     """
     log_path = settings.side_dir / "logs" / "supervisor.log"
     marks = _mark_logs(settings)
@@ -43,9 +48,16 @@ def beginning_cluster(
     command = [sys.executable, "-m", module, "--leash", "--roles", ",".join(roles)]
     if standby:
         command.append("--standby")
+    if hear:
+        command.append("--hear")
     process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
 
     def ready() -> subprocess.Popen[bytes]:
+        if hear and process.stdin is not None:
+            # One that has ended is told of by what waits for it.
+            with suppress(OSError):
+                process.stdin.write(b"1")
+                process.stdin.flush()
         wait_ready(settings, process, roles, marks)
         return process
 

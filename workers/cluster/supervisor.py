@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +115,12 @@ class Supervisor:
         self._stopped_by: int | None = None
         self._may_work: Callable[[], bool] = lambda: True
         self._silence = SilentWorkers(settings)
+        self._has_word = False
+
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[Callable[[], bool]]:
+        """Yield what tells whether a byte has come through the leash: our owner is prepared."""
+        yield lambda: self._has_word
 
     def run(
         self,
@@ -193,7 +199,8 @@ class Supervisor:
         if leash is None:
             time.sleep(LOOK_SECONDS)
         elif select.select([leash], [], [], LOOK_SECONDS)[0]:
-            self._stopping = self._abandoned = not os.read(leash, 1)
+            self._has_word = bool(os.read(leash, 1))
+            self._stopping = self._abandoned = not self._has_word
 
     def _wanted(self) -> list[Child]:
         """Name what is to be looked after: no server where one is configured or runs already."""
@@ -417,11 +424,16 @@ def main() -> None:
     parser.add_argument(
         "--standby", action="store_true", help="wait for the place of another supervisor"
     )
+    parser.add_argument(
+        "--hear", action="store_true", help="start workers when a byte comes on the leash"
+    )
     parser.add_argument("--roles", default=",".join(ROLES))
     options = parser.parse_args()
     leash = sys.stdin.fileno() if options.leash else None
+    supervisor = Supervisor(program_settings(), options.roles.split(","))
+    preparing = supervisor.hearing() if options.hear else None
     try:
-        Supervisor(program_settings(), options.roles.split(",")).run(leash, standby=options.standby)
+        supervisor.run(leash, standby=options.standby, preparing=preparing)
     except NightgridError as error:
         raise SystemExit(str(error)) from error
 

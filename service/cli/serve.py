@@ -1,0 +1,165 @@
+"""`nightgrid serve`: everything that solves on demand need, with an HTTP service and a page."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
+from nightgrid.service.terminal.console import Exit, emit, note
+from nightgrid.solvers.errors import TransientError
+
+if TYPE_CHECKING:
+    from nightgrid.workers.settings import Settings
+
+HOST = "127.0.0.1"
+PORT = 8765
+LOOK_EVERY_S = 0.1
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on.", show_default=True)
+    ] = HOST,
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, metavar="N", help="Port to listen on; 0 is any free one."),
+    ] = PORT,
+    lake: LakeOption = None,
+    processes: BatchProcesses = None,
+    interactive: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            metavar="N",
+            help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
+            "else 1.",
+        ),
+    ] = None,
+    workers: Annotated[
+        bool,
+        typer.Option(
+            "--workers/--no-workers",
+            help="Start workers and the embedded server where none are at work. Default: start "
+            "them.",
+        ),
+    ] = True,
+    json: Json = False,
+) -> int:
+    """Serve solves over HTTP, and a page, until Ctrl-C or SIGTERM.
+
+    It brings up all that is needed: the embedded server, or the one of NIGHTGRID_REDIS_URL, and
+    workers for on-demand solves and for batches, unless such workers are at work already. What it
+    has started ends with it. The page answers at once; solves wait until kernels are compiled.
+    """
+    settings = read_settings(
+        lake=lake, batch_processes=processes, interactive_processes=interactive
+    )
+    from nightgrid.archive.lake import place
+    from nightgrid.service.http.app import create_app
+    from nightgrid.service.http.running import listen, make_server, url_of
+    from nightgrid.service.http.settings import ServiceSettings
+
+    here = ServiceSettings(workers=settings, host=host, port=port)
+    app = create_app(here)
+    if place.is_missing(settings.lake):
+        note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
+        place.make_folder(settings.lake)
+    with listen(here) as bound, _workers(settings, wanted=workers) as ready:
+
+        def started() -> None:
+            note(f"the page is at {url_of(bound)}; Ctrl-C ends the service")
+            if json:
+                emit({"url": url_of(bound), "lake": settings.lake})
+
+        server = make_server(app, started)
+        failed = _watched(ready, server.end) if ready else []
+        _run(lambda: server.run([bound]))
+    if failed:
+        raise failed[0]
+    return Exit.OK
+
+
+def _run(serve_until_signal: Callable[[], None]) -> None:
+    """Serve; a signal that ends it ends it as Ctrl-C does: what was started is ended, too."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    # A shell that starts us with & has us ignore SIGINT, which is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with suppress(KeyboardInterrupt):
+            serve_until_signal()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_number: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None] | None]:
+    """Begin to start what is missing, which ends with the block; yield what waits for it.
+
+    Yields None where nothing is to be started. What waits raises TransientError when the workers do
+    not come.
+    """
+    from nightgrid.service.terminal.warming_beside import warming_beside
+    from nightgrid.workers.cluster import server
+    from nightgrid.workers.cluster.local import beginning_cluster
+    from nightgrid.workers.cluster.supervisor import child_environment, is_supervised
+
+    if not wanted or (_are_served(settings) and not is_supervised(settings)):
+        note(f"no workers are started here; those on {server.address(settings)} take the solves")
+        yield None
+        return
+    with (
+        beginning_cluster(settings, standby=True, hear=True) as ready,
+        warming_beside(settings.game_names, child_environment(settings)) as compiled,
+    ):
+
+        def wait() -> None:
+            while not compiled():
+                time.sleep(LOOK_EVERY_S)
+            ready()
+            note(
+                f"workers are ready: {settings.batch_processes} batch and "
+                f"{settings.interactive_processes} interactive processes on "
+                f"{server.address(settings)}, logs in {settings.side_dir / 'logs'}"
+            )
+
+        yield wait
+
+
+def _are_served(settings: Settings) -> bool:
+    """Tell whether living workers of our server take on-demand solves and batches."""
+    import redis
+
+    from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
+    from nightgrid.workers.broker.redis_keys import connect, living
+
+    with connect(settings) as client, suppress(redis.RedisError, OSError):
+        served = {queue for about in living(client, settings).values() for queue in about["queues"]}
+        return {BATCH, INTERACTIVE} <= served
+    return False
+
+
+def _watched(wait: Callable[[], None], end: Callable[[], None]) -> list[TransientError]:
+    """Wait in a thread; what fails there ends the service, and stands in the list."""
+    failed: list[TransientError] = []
+
+    def run() -> None:
+        try:
+            wait()
+        except TransientError as error:
+            failed.append(error)
+            end()
+
+    threading.Thread(target=run, name="workers-start", daemon=True).start()
+    return failed

@@ -1,0 +1,165 @@
+"""Errors as problem+json (RFC 9457): one kind, one sentence, and the fields that are wrong.
+
+Every route raises `Problem`, or lets an error of the floors below go through: that is mapped here,
+in one place. What a client sees never holds a traceback, a path of this machine or a secret.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, TypedDict
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
+from nightgrid.workers.logs import get_logger
+
+log = get_logger("nightgrid.http")
+
+PROBLEM_TYPE = "application/problem+json"
+RETRY_AFTER_S = 2
+"""What a client is told to wait where something outside has failed."""
+_PLACE = re.compile(r"[^.\[\]]+")
+_SLUGS = {
+    400: "bad-request",
+    401: "no-key",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    406: "not-acceptable",
+    413: "too-large",
+    415: "unsupported-media-type",
+    422: "bad-value",
+    429: "too-many",
+    503: "unavailable",
+}
+"""The kind of a problem of which nothing but the status is known."""
+
+
+class FieldError(TypedDict):
+    """One field of a request that is wrong."""
+
+    pointer: str
+    """JSON pointer (RFC 6901) into the body; "" is the whole. A parameter is named like `?limit`, a
+    header by its name."""
+    detail: str
+
+
+class Problem(Exception):  # noqa: N818 - the RFC's own word
+    """An answer that is an error."""
+
+    def __init__(
+        self,
+        status: int,
+        slug: str,
+        title: str,
+        detail: str,
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.slug = slug
+        self.title = title
+        self.detail = detail
+        self.errors = list(errors)
+        self.headers = dict(headers or {})
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as problem+json has it."""
+        value: dict[str, Any] = {
+            "type": f"/problems/{self.slug}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        return value | ({"errors": self.errors} if self.errors else {})
+
+    def response(self) -> JSONResponse:
+        """Make the response."""
+        return JSONResponse(
+            self.to_json(), self.status, headers=self.headers, media_type=PROBLEM_TYPE
+        )
+
+
+def problem_of(error: NightgridError, pointer: str = "") -> Problem:
+    """Map an error of the floors below; `pointer` names the field that it is about."""
+    if isinstance(error, InvalidPuzzleError):
+        where = pointer_of(error.place, pointer or "/puzzle")
+        errors = [FieldError(pointer=where, detail=error.detail)]
+        return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(error), errors=errors)
+    if isinstance(error, PermanentError):
+        errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []
+        return Problem(422, "bad-value", "A value is wrong", str(error), errors=errors)
+    log.warning("unavailable", error=str(error))
+    return Problem(
+        503,
+        "unavailable",
+        "Something outside does not answer",
+        "the lake or the Redis server does not answer just now; try again",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )
+
+
+def pointer_of(place: str, base: str = "") -> str:
+    """Write a place as `regions[3].indices[1]` as a JSON pointer, below `base`."""
+    parts = _PLACE.findall(place)
+    return base + "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of an app be answered as a problem."""
+
+    @app.exception_handler(Problem)
+    async def answer_problem(_: Request, error: Problem) -> JSONResponse:
+        return error.response()
+
+    @app.exception_handler(NightgridError)
+    async def answer_nightgrid(_: Request, error: NightgridError) -> JSONResponse:
+        return problem_of(error).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def answer_validation(_: Request, error: RequestValidationError) -> JSONResponse:
+        return _of_validation(error).response()
+
+    @app.exception_handler(HTTPException)
+    async def answer_http(_: Request, error: HTTPException) -> JSONResponse:
+        return _of_status(error).response()
+
+    @app.exception_handler(Exception)
+    async def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
+        # The server that runs the app writes the traceback to the log.
+        log.error("unexpected", path=request.url.path, error=repr(error))
+        return Problem(
+            500, "internal", "The service failed", "an unexpected error; the log says more"
+        ).response()
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    errors = []
+    for found in error.errors():
+        where, *path = found["loc"]
+        if found["type"] == "json_invalid":
+            why = f"the body is not JSON: {found.get('ctx', {}).get('error', found['msg'])}"
+            return Problem(400, "bad-json", "The body is not JSON", why)
+        pointer = "".join(f"/{part}" for part in path)
+        if where != "body":
+            pointer = ("?" if where == "query" else "") + ".".join(map(str, path))
+        errors.append(FieldError(pointer=pointer, detail=found["msg"]))
+    first = errors[0]
+    named = f"{first['pointer']}: " if first["pointer"] else ""
+    detail = f"{named}{first['detail']}"
+    return Problem(422, "bad-value", "A value is wrong", detail, errors=errors)
+
+
+def _of_status(error: HTTPException) -> Problem:
+    status = HTTPStatus(error.status_code)
+    slug = _SLUGS.get(status, "http-error")
+    detail = str(error.detail or status.phrase)
+    return Problem(status, slug, status.phrase, detail, headers=error.headers)

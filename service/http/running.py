@@ -1,0 +1,82 @@
+"""Run the app with uvicorn until a signal: what waits and streams is ended first."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.state import Service
+from nightgrid.solvers.errors import PermanentError, TransientError
+
+GRACE_S = 5
+"""How long open requests may take to end when the service is told to."""
+BACKLOG = 1024
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which tells the service first that it ends."""
+
+    def __init__(
+        self, config: uvicorn.Config, service: Service, on_started: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._service = service
+        self._on_started = on_started
+
+    def end(self) -> None:
+        """Let it end soon; any thread may call this."""
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what waits, then the connections."""
+        self._service.stop()
+        await super().shutdown(sockets)
+
+
+def listen(settings: ServiceSettings) -> socket.socket:
+    """Bind the address of the settings.
+
+    Raises PermanentError for an address that is none of this machine, TransientError for a port
+    that another process has.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        raise PermanentError(f"--host is {settings.host!r:.60}; expected an address") from error
+    try:
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        why = os.strerror(error.errno).lower() if error.errno else str(error)
+        raise TransientError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error
+
+
+def url_of(bound: socket.socket) -> str:
+    """Write where a bound socket is reached."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
+    """Make the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        lifespan="on",
+    )
+    return Server(config, app.state.service, on_started)

@@ -1,0 +1,99 @@
+"""Errors of every floor become problem+json, in one place, and tell nothing that is ours alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel
+from starlette.testclient import TestClient
+
+from nightgrid.service.http import problems
+from nightgrid.service.http.problems import PROBLEM_TYPE, Problem, pointer_of
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, TransientError
+
+SECRET = "redis://user:hunter2@10.0.0.1/var/lib"
+RAISED: dict[str, tuple[Exception, int, str]] = {
+    "puzzle": (
+        InvalidPuzzleError("region-overlap", "regions[3].indices[1]", "expected one region"),
+        422,
+        "invalid-puzzle",
+    ),
+    "permanent": (PermanentError("--ask is 'x'; expected count"), 422, "bad-value"),
+    "transient": (TransientError(f"no answer from {SECRET}"), 503, "unavailable"),
+    "unexpected": (ValueError(SECRET), 500, "internal"),
+    "problem": (Problem(409, "replayed-key", "Replayed", "another body"), 409, "replayed-key"),
+}
+
+
+class Body(BaseModel):
+    number: int
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    app = FastAPI()
+    problems.install(app)
+
+    @app.get("/raise/{name}")
+    def fail(name: str) -> None:
+        raise RAISED[name][0]
+
+    @app.post("/body")
+    def take(body: Body, limit: int = 1) -> None:
+        pass
+
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_every_error_is_a_problem_of_its_own_kind(client: TestClient, name: str) -> None:
+    answer = client.get(f"/raise/{name}")
+    _, status, slug = RAISED[name]
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == PROBLEM_TYPE
+    value = answer.json()
+    assert (value["type"], value["status"]) == (f"/problems/{slug}", status)
+    assert value["title"]
+    assert value["detail"]
+    assert "hunter2" not in answer.text
+    assert ("retry-after" in answer.headers) == (status == 503)
+
+
+def test_a_broken_rule_of_a_game_names_its_field(client: TestClient) -> None:
+    (error,) = client.get("/raise/puzzle").json()["errors"]
+    assert error == {"pointer": "/puzzle/regions/3/indices/1", "detail": "expected one region"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "slug", "pointers"),
+    [
+        ({"content": b"{"}, 400, "bad-json", []),
+        ({"json": {"number": "x"}}, 422, "bad-value", ["/number"]),
+        ({"json": {}}, 422, "bad-value", ["/number"]),
+        ({"json": {"number": 1}, "params": {"limit": "x"}}, 422, "bad-value", ["?limit"]),
+        ({"json": []}, 422, "bad-value", [""]),
+    ],
+)
+def test_a_field_of_a_wrong_kind_is_named(
+    client: TestClient, request_: dict[str, Any], status: int, slug: str, pointers: list[str]
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/body", headers=headers, **request_)
+    assert answer.status_code == status
+    value = answer.json()
+    assert value["type"] == f"/problems/{slug}"
+    assert [error["pointer"] for error in value.get("errors", [])] == pointers
+
+
+def test_paths_and_methods_that_are_none_are_problems(client: TestClient) -> None:
+    for answer, status in ((client.get("/none"), 404), (client.get("/body"), 405)):
+        assert answer.status_code == status
+        assert answer.headers["content-type"] == PROBLEM_TYPE
+    assert client.get("/body").headers["allow"] == "POST"
+
+
+def test_pointers_escape_what_json_pointers_escape() -> None:
+    assert pointer_of("a/b.c~d[0]", "/puzzle") == "/puzzle/a~1b/c~0d/0"
+    assert pointer_of("") == ""
