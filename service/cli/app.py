@@ -117,18 +117,18 @@ COMMANDS = (
         "reduce planar-strands --random 5 --solve",
     ),
     Command(
-        "worker",
+        "serving.worker",
         "worker",
         "Run supervised workers until stopped.",
         "worker --lake lake --processes 4",
     ),
     Command(
-        "serve",
+        "serving.serve",
         "serve",
         "Serve solves over HTTP, and a page, until stopped.",
         "serve --lake lake",
     ),
-    Command("worker", "warmup", "Compile the kernels.", "warmup"),
+    Command("serving.worker", "warmup", "Compile the kernels.", "warmup"),
     Command(
         "lake",
         "lake",
@@ -137,7 +137,7 @@ COMMANDS = (
         function="care_for_lake",
     ),
     Command(
-        "keys",
+        "serving.keys",
         "keys",
         "Say who may use the HTTP service beyond this machine.",
         "keys add alice --per-minute 120 --jobs 20",

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +30,9 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
-from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, living, mark_gone
+from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_gone
 from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.silence import SilentWorkers
 from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
 from nightgrid.workers.settings import Settings, program_settings
 
@@ -68,38 +69,6 @@ class Child:
     young_deaths: int = 0
     restart_at: float = 0.0
     restarts: int = 0
-
-
-class SilentWorkers:
-    """Notices workers that have said that they live, and have not for `silent_seconds`.
-
-    Silence counts only while the server answers: without it no worker can say anything. A worker
-    that has never spoken may be compiling kernels.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._heard_at: dict[str, float] = {}
-        self._looked_at = time.monotonic()
-
-    def silent(self, workers: Collection[str]) -> set[str]:
-        """Name those of these workers that have been silent for too long."""
-        now = time.monotonic()
-        since = now - self._looked_at
-        if since < self._settings.liveness_interval_seconds or not workers:
-            return set()
-        self._looked_at = now
-        heard = {w: at for w, at in self._heard_at.items() if w in workers}
-        try:
-            with connect(self._settings) as client:
-                alive = living(client, self._settings)
-        except redis.RedisError:
-            # Time in which no worker could be heard does not count.
-            self._heard_at = {w: at + since for w, at in heard.items()}
-            return set()
-        self._heard_at = heard | {w: now for w in workers if w in alive}
-        limit = self._settings.silent_seconds
-        return {w for w, at in self._heard_at.items() if now - at > limit}
 
 
 class Supervisor:

@@ -10,7 +10,7 @@ import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
-from nightgrid.service.cli.worker import server_watched
+from nightgrid.service.cli.serving.worker import server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.settings import Settings
