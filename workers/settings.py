@@ -184,6 +184,25 @@ class Settings(BaseSettings):
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
     """An on-demand solve from which nothing was heard for this long is submitted again."""
 
+    http_hosts: str = ""
+    """Names, separated by commas, by which requests may call the HTTP service; unset: names of this
+    machine alone where it listens on loopback, any name elsewhere."""
+    http_keys: bool = False
+    """Whether the HTTP service wants a key on loopback too, as it does where it listens elsewhere:
+    behind a proxy, for instance."""
+    http_body_bytes: int = Field(default=1024**2, ge=1024)
+    """Largest body of a request to the HTTP service."""
+    http_depth: int = Field(default=32, ge=8, le=256)
+    """How deep the JSON of a request may be nested."""
+    http_board_size: int = Field(default=2048, ge=1)
+    """Largest board of a request: dominoes of Pips, cells of Strands, letters of Letter Boxed,
+    tiles of Tiles."""
+    http_words_bytes: int = Field(default=512 * 1024, ge=1)
+    """Largest word list of a request."""
+    http_expected_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
+    """What a board of a request may be expected to take one core; what takes longer is refused
+    before it is queued."""
+
     runs_kept_days: float = Field(default=90.0, ge=0)
     """The files of a run that ended this many days ago are deleted; its results stay."""
     flow_history_days: float = Field(default=90.0, ge=0)

@@ -7,8 +7,12 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import health, problems
+from nightgrid.service.http.guard.access import Access, check_exposure
+from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
 
@@ -20,8 +24,29 @@ API_ROUTERS = ()
 """Routes of the API."""
 
 
+class _GuardedApp(FastAPI):
+    """An app of which the guard sees every request first, and every answer last."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the guard around all layers: errors that no route has foreseen pass it too."""
+        service: Service = self.state.service
+        settings = service.settings
+        return Guard(
+            super().build_middleware_stack(),
+            access=Access(lambda: service.lake, required=settings.wants_keys),
+            hosts=settings.hosts,
+            limits=settings.limits,
+        )
+
+
 def create_app(settings: ServiceSettings) -> FastAPI:
-    """Make the app for these settings; its lifespan opens and closes what routes use."""
+    """Make the app for these settings; its lifespan opens and closes what routes use.
+
+    Raises PermanentError for one that other machines could reach while its lake has no key.
+    """
+    if not settings.is_loopback:
+        _, (address, _) = settings.address
+        check_exposure(Lake.open(settings.workers.lake), address)
     service = Service(settings)
 
     @asynccontextmanager
@@ -32,7 +57,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         finally:
             await service.close()
 
-    app = FastAPI(
+    app = _GuardedApp(
         title="nightgrid",
         version=version("nightgrid"),
         summary="Exact solves of Pips, Strands, Letter Boxed and Tiles, on demand.",

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import TransientError
 
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
@@ -50,14 +50,9 @@ def listen(settings: ServiceSettings) -> socket.socket:
     Raises PermanentError for an address that is none of this machine, TransientError for a port
     that another process has.
     """
+    family, address = settings.address
     try:
-        family, *_, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except (OSError, UnicodeError) as error:
-        raise PermanentError(f"--host is {settings.host!r:.60}; expected an address") from error
-    try:
-        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        return socket.create_server(address, family=family, backlog=BACKLOG)
     except OSError as error:
         why = os.strerror(error.errno).lower() if error.errno else str(error)
         raise TransientError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error

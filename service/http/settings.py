@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from dataclasses import dataclass, field
 
+from nightgrid.service.http.guard.limits import Limits
+from nightgrid.service.http.guard.origins import hosts_of
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings
 
 HOST = "127.0.0.1"
@@ -32,3 +36,29 @@ class ServiceSettings:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return False
+
+    @property
+    def address(self) -> tuple[socket.AddressFamily, tuple[str, int]]:
+        """What to bind. Raises PermanentError for a host that is no address."""
+        try:
+            family, *_, found = socket.getaddrinfo(
+                self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+        except (OSError, UnicodeError) as error:
+            raise PermanentError(f"--host is {self.host!r:.60}; expected an address") from error
+        return family, (str(found[0]), int(found[1]))
+
+    @property
+    def wants_keys(self) -> bool:
+        """Tell whether clients need a key."""
+        return self.workers.http_keys or not self.is_loopback
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """The names that requests may call the service by; None for any."""
+        return hosts_of(self.workers.http_hosts, self.host, is_loopback=self.is_loopback)
+
+    @property
+    def limits(self) -> Limits:
+        """How large a request may be."""
+        return Limits.of(self.workers)

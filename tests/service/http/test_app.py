@@ -13,7 +13,9 @@ from nightgrid.workers.settings import Settings
 
 def test_a_service_answers_without_a_server(tmp_path: Path) -> None:
     settings = Settings(lake=str(tmp_path / "lake"), redis_url="redis://127.0.0.1:9/0")  # type: ignore[arg-type]
-    with TestClient(create_app(ServiceSettings(workers=settings))) as client:
+    with TestClient(
+        create_app(ServiceSettings(workers=settings)), base_url="http://localhost"
+    ) as client:
         assert client.get("/healthz").json() == {"status": "ok"}
         assert client.get("/docs").status_code == 404, "a page that loads foreign scripts"
 

@@ -1,0 +1,156 @@
+"""Bodies of requests: of bounded size, depth and time, strict JSON, before any route sees them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive
+
+from nightgrid.archive.payloads.strict_json import members_by_key
+from nightgrid.service.http.problems import FieldError, Problem, pointer_of
+
+BODY_SECONDS = 30.0
+"""A body that is not there after this time is not waited for."""
+WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+JSON = "application/json"
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+
+
+def check_media_type(headers: Headers) -> None:
+    """Raise Problem for a body that does not say that it is JSON.
+
+    A form of another site can send other types without asking first; JSON it cannot.
+    """
+    given = headers.get("content-type", "")
+    media_type, _, rest = given.partition(";")
+    parameters = rest.strip().lower().replace('"', "")
+    if media_type.strip().lower() != JSON or parameters not in ("", "charset=utf-8"):
+        shown = f"is {given!r:.80}" if given else "is missing"
+        raise _unsupported("Content-Type", f"Content-Type {shown}; expected {JSON}", JSON)
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        detail = f"Content-Encoding is {encoding!r:.40}; expected none"
+        raise _unsupported("Content-Encoding", detail, JSON)
+
+
+def _unsupported(header: str, detail: str, accept: str) -> Problem:
+    return Problem(
+        415,
+        "unsupported-media-type",
+        "The body is of an unsupported type",
+        detail,
+        errors=[FieldError(pointer=header, detail=detail)],
+        headers={"Accept": accept},
+    )
+
+
+async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
+    """Read a body of at most `most` bytes.
+
+    Of a longer one no more is kept, and a length that is announced is believed before any of it is
+    read. Raises Problem for one that is too long or does not come, ClientLeftError for a client
+    that has gone.
+    """
+    announced = headers.get("content-length", "")
+    if announced.isdecimal() and (len(announced) > 18 or int(announced) > most):
+        raise _too_large(most)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeftError
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > most:
+                    raise _too_large(most)
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise Problem(
+            408,
+            "body-too-slow",
+            "The body did not come",
+            f"the whole body did not come within {BODY_SECONDS:g} s",
+            headers={"Connection": "close"},
+        ) from None
+    return b"".join(parts)
+
+
+class ClientLeftError(Exception):
+    """The client has closed the connection before its request was there."""
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(
+        413,
+        "too-large",
+        "The body is too large",
+        f"the body is larger than {most:,} bytes",
+        # What is still on its way is not read.
+        headers={"Connection": "close"},
+    )
+
+
+def check_json(data: bytes, depth: int) -> None:
+    """Raise Problem for a body that is no JSON object in the strict sense, or nested too deep.
+
+    Refused are keys that stand twice, NaN and infinities, integers of more than 20 digits, a byte
+    order mark and what is not UTF-8.
+    """
+    if _depth_of(data, depth) > depth:
+        raise Problem(
+            400,
+            "too-deep",
+            "The body is nested too deep",
+            f"the body is nested deeper than {depth} levels",
+        )
+    errors: list[FieldError] = []
+    keyed, faults = members_by_key(data)
+    for fault in (*faults, *(member.fault for member in keyed.values() if member.fault)):
+        said = f"{fault.place}: {fault.detail}"
+        errors.append(
+            FieldError(pointer="" if fault in faults else pointer_of(fault.place), detail=said)
+        )
+        if fault.rule == "not-an-object":
+            raise Problem(422, "bad-value", "A value is wrong", said, errors=errors)
+    if errors:
+        title = "The body is no strict JSON"
+        raise Problem(400, "bad-json", title, errors[0]["detail"], errors=errors)
+
+
+def _depth_of(data: bytes, most: int) -> int:
+    """Tell how deep brackets are nested, up to one more than `most`."""
+    deepest = depth = 0
+    for token in _TOKEN.finditer(data):
+        if token[0] in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > most:
+                break
+        elif token[0] in b"]}":
+            depth -= 1
+    return deepest
+
+
+def replaying(data: bytes, receive: Receive) -> Receive:
+    """Give a body that was read to who reads it next, and then what comes after it."""
+    is_given = False
+
+    async def receive_again() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    return receive_again
+
+
+def needs_body(method: str) -> bool:
+    """Tell whether a request of this method brings a JSON body."""
+    return method in WITH_BODY

@@ -1,0 +1,68 @@
+"""The guard around an application: what is refused before a route sees it, in which order."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from nightgrid.service.http.guard.access import Access
+from nightgrid.service.http.guard.bodies import (
+    ClientLeftError,
+    check_json,
+    check_media_type,
+    needs_body,
+    read_body,
+    replaying,
+)
+from nightgrid.service.http.guard.headers import with_headers
+from nightgrid.service.http.guard.limits import Limits
+from nightgrid.service.http.guard.origins import check_host, check_origin
+from nightgrid.service.http.problems import Problem, problem_of
+from nightgrid.solvers.errors import NightgridError
+
+
+class Guard:
+    """An ASGI application around another one.
+
+    It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
+    clients without a key or over their rate, bodies of other types, too large, too deep or not
+    strict JSON. What it lets through has `request.state.client`.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, access: Access, hosts: frozenset[str] | None, limits: Limits
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._hosts = hosts
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let it through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        send = with_headers(send)
+        try:
+            receive = await self._checked(scope, receive)
+        except Problem as problem:
+            await problem.response()(scope, receive, send)
+        except NightgridError as error:
+            await problem_of(error).response()(scope, receive, send)
+        except ClientLeftError:
+            return
+        else:
+            await self._app(scope, receive, send)
+
+    async def _checked(self, scope: Scope, receive: Receive) -> Receive:
+        headers, method = Headers(scope=scope), scope["method"]
+        check_host(headers, self._hosts)
+        check_origin(method, headers)
+        client = await self._access.client(scope["path"], headers)
+        scope.setdefault("state", {})["client"] = client
+        if not needs_body(method):
+            return receive
+        check_media_type(headers)
+        data = await read_body(headers, receive, self._limits.body_bytes)
+        check_json(data, self._limits.depth)
+        return replaying(data, receive)

@@ -1,0 +1,91 @@
+"""Where a request comes from: the names that the service is called by, and no page of another site.
+
+A page of another site can send requests to a service on loopback, and under a name of its own that
+it points to 127.0.0.1 it could read the answers. So on loopback only names of loopback count.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+from nightgrid.service.http.problems import Problem
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that change nothing."""
+FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+"""What a browser says of a request from a page of another origin."""
+
+
+def hosts_of(names: str, host: str, *, is_loopback: bool) -> frozenset[str] | None:
+    """Tell the names that requests may call the service by; None for any.
+
+    `names` has them separated by commas; without, a service on loopback goes by names of loopback
+    and by `host`.
+    """
+    given = frozenset(name.strip().lower() for name in names.split(",") if name.strip())
+    if given:
+        return given
+    if not is_loopback:
+        return None
+    return LOOPBACK_NAMES | {f"[{host}]" if ":" in host else host.lower()}
+
+
+def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
+    """Raise Problem for a request under a name that is none of `hosts`."""
+    given = headers.getlist("host")
+    name = _name_of(given[0]) if len(given) == 1 else ""
+    if not name:
+        raise Problem(
+            400,
+            "bad-host",
+            "The Host header is wrong",
+            "expected one Host header, with a name and perhaps a port",
+            errors=[{"pointer": "Host", "detail": "expected NAME or NAME:PORT"}],
+        )
+    if hosts is not None and name not in hosts:
+        raise Problem(
+            421,
+            "unknown-host",
+            "The service goes by another name",
+            f"the request is for host {name!r:.60}; expected {', '.join(sorted(hosts))}",
+            errors=[{"pointer": "Host", "detail": "no name of this service"}],
+        )
+
+
+def check_origin(method: str, headers: Headers) -> None:
+    """Raise Problem for a request that changes something and comes from a page of another site."""
+    if method in SAFE_METHODS:
+        return
+    origin = headers.get("origin")
+    is_foreign = headers.get("sec-fetch-site") in FOREIGN_SITES
+    if origin is not None:
+        is_foreign |= _netloc_of(origin) != headers.get("host", "").lower()
+    if is_foreign:
+        raise Problem(
+            403,
+            "foreign-origin",
+            "The request comes from another site",
+            "a page of another site may not change anything here",
+            errors=[{"pointer": "Origin", "detail": "expected the service's own"}],
+        )
+
+
+def _netloc_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
+def _name_of(host: str) -> str:
+    """Take the port off a Host header; "" for what is none."""
+    name, _, port = host.lower().rpartition(":") if not host.endswith("]") else (host, "", "")
+    if not name:
+        name, port = port, ""
+    if port and not (port.isascii() and port.isdecimal() and len(port) <= 5):
+        return ""
+    is_plain = name.isascii() and name.isprintable() and not set(name) & set(" /\\@?#,\"'<>")
+    return name.lower() if is_plain and (":" not in name or name[:1] == "[") else ""

@@ -1,0 +1,249 @@
+"""The board of a request: read, chosen among its levels, bound to rules and words, bounded.
+
+One reading for every route that takes a board. What is wrong is a problem whose JSON pointers name
+the fields, down to the cell where the reader of the game knows it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from nightgrid.archive.games import claimed_game, reader
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.reference import DateReference, IdReference, read_reference
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import shown
+from nightgrid.archive.words.binding import bind_game, lexicon_for
+from nightgrid.service.games import service_plug
+from nightgrid.service.http.guard.limits import Limits
+from nightgrid.service.http.problems import FieldError, Problem, pointer_of
+from nightgrid.service.options.game_options import OPTIONS, GameRules
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
+
+_NAME = "request"
+"""What readers call the input in their messages."""
+_OPTION = re.compile(r"--(?:no-)?([a-z]+(?:-[a-z]+)*)")
+_LINE = re.compile(r"word list words, line (\d+): ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """A board that a request brings or names, and what is asked of it."""
+
+    game: str
+    published: Published
+    """As its payload or the lake gives it; its puzzle is without what the rules say of it."""
+    puzzle: Any
+    bound: Game[Any, Any]
+    ask: Ask
+
+
+def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
+    """Read the board of a JSON body: `puzzle` or `id`, `game`, `level`, `ask`, `rules`, `words`.
+
+    Raises Problem: 404 for a board that the lake does not have, 422 for all else that is wrong.
+    """
+    game = _text(body, "game")
+    if game is not None and game not in GAMES:
+        raise wrong("/game", f"{shown(game)!r} is no game; expected one of {', '.join(GAMES)}")
+    level = _text(body, "level")
+    if level is not None:
+        level = level.lower()
+    has_puzzle = body.get("puzzle") is not None
+    if has_puzzle is (body.get("id") is not None):
+        raise wrong("", "expected either puzzle or id")
+    pointer = "/puzzle" if has_puzzle else "/id"
+    if has_puzzle:
+        of, published = _read(body["puzzle"], game, level)
+    else:
+        of, published = _look_up(lake, _needed_text(body, "id"), game, level)
+    ask = _ask(body, of)
+    lexicon = _lexicon(body, of, limits)
+    puzzle, bound = _bind(body, of, published.puzzle, lexicon)
+    limits.check_board(bound, puzzle, ask, pointer)
+    return Posted(game=of, published=published, puzzle=puzzle, bound=bound, ask=ask)
+
+
+def wrong(pointer: str, detail: str, *, status: int = 422, slug: str = "bad-value") -> Problem:
+    """Make the problem of one field that is wrong."""
+    title = "A value is wrong" if status == 422 else "There is no such board"
+    said = f"{pointer}: {detail}" if pointer else detail
+    return Problem(status, slug, title, said, errors=[FieldError(pointer=pointer, detail=detail)])
+
+
+def _text(body: Mapping[str, Any], name: str) -> str | None:
+    return None if body.get(name) is None else _needed_text(body, name)
+
+
+def _needed_text(body: Mapping[str, Any], name: str) -> str:
+    value = body[name]
+    if not isinstance(value, str):
+        raise wrong(f"/{name}", "expected a text")
+    return value
+
+
+def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Published]:
+    if not isinstance(value, (dict, list)):
+        raise wrong("/puzzle", "expected an object: a payload, or a board in its own form")
+    data = json.dumps(value).encode("ascii")
+    claimed = claimed_game(data)
+    of = game or claimed
+    if of is None and isinstance(value, dict) and isinstance(value.get("game"), str):
+        named = shown(value["game"])
+        raise wrong("/puzzle/game", f"{named!r} is no game; expected one of {', '.join(GAMES)}")
+    found = reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
+    return of or DEFAULT_GAME, _chosen(found, level)
+
+
+def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
+    """Choose a puzzle among what a payload has; a fault elsewhere in it is no matter."""
+    mine = [item for item in found if level is None or item.level in (None, level)]
+    faults = [item for item in mine if isinstance(item, Fault)]
+    sound = [item for item in mine if isinstance(item, Published)]
+    named = [item for item in sound if item.level == level] or sound
+    if len(named) == 1 and not (faults and level is None):
+        return named[0]
+    if faults:
+        raise _invalid(faults)
+    levels = [item.level for item in found if item.level is not None]
+    if not named:
+        has = f"expected one of {', '.join(levels)}" if levels else "the puzzle names no levels"
+        raise wrong("/level", f"there is no level {shown(level or '')!r}; {has}")
+    raise wrong("/level", f"the payload has {', '.join(levels)}; expected one of them")
+
+
+def _invalid(faults: Sequence[Fault]) -> Problem:
+    errors = [
+        FieldError(pointer=pointer_of(fault.place, "/puzzle"), detail=_message(fault))
+        for fault in faults
+    ]
+    first = faults[0]
+    said = f"{first.place}: {_message(first)}" if first.place else _message(first)
+    return Problem(422, "invalid-puzzle", "The puzzle is invalid", said, errors=errors)
+
+
+def _message(fault: Fault) -> str:
+    return fault.message.removesuffix(f" (in {_NAME})")
+
+
+def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tuple[str, Published]:
+    try:
+        reference = read_reference(text)
+    except PermanentError as error:
+        raise wrong("/id", str(error)) from error
+    if isinstance(reference, DateReference) and reference.level is None and level is not None:
+        reference = DateReference(game=reference.game, date=reference.date, level=level)
+    boards = find_here(lake, reference)
+    others = {board.game for board in boards} - {game or boards[0].game}
+    if others:
+        raise wrong("/game", f"{text} is of {others.pop()}; expected no other game")
+    if len(boards) > 1:
+        levels = ", ".join(str(board.published.level) for board in boards)
+        raise wrong("/level", f"{text} has {levels}; expected one of them")
+    (board,) = boards
+    if level is not None and board.published.level not in (None, level):
+        raise wrong("/level", f"{text} is of level {board.published.level}; expected that or none")
+    return board.game, board.published
+
+
+def find_here(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
+    """Find boards in the lake. Raises Problem with 404 for what it does not have."""
+    try:
+        return list(find_boards(lake, reference))
+    except PermanentError as error:
+        # Where the lake lies is for those alone who run the service.
+        said = str(error).replace(lake.url, "the lake").partition("; name one with")[0]
+        raise wrong("/id", said, status=404, slug="no-such-board") from error
+
+
+def _ask(body: Mapping[str, Any], game: str) -> Ask:
+    text = _text(body, "ask")
+    try:
+        ask = game_plug(game).usual_ask if text is None else Ask.parse(text)
+        check_ask(ask, game)
+    except PermanentError as error:
+        raise wrong("/ask", f"{error!s:.200}") from error
+    return ask
+
+
+def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | None:
+    words = body.get("words")
+    if words is None:
+        return None
+    if not game_plug(game).words:
+        raise wrong("/words", f"{game_plug(game).title} is not played with words")
+    if not isinstance(words, list):
+        raise wrong("/words", "expected a list of words")
+    for i, word in enumerate(words):
+        if not isinstance(word, str) or not word.strip() or word.lstrip()[:1] == "#":
+            raise wrong(f"/words/{i}", "expected a word")
+        if not word.isprintable():
+            raise wrong(f"/words/{i}", "expected a word in one line")
+    limits.check_words(words)
+    from nightgrid.solvers.lexicon.compile import compile_lexicon
+    from nightgrid.solvers.lexicon.wordlist import read_word_list
+
+    try:
+        return compile_lexicon(read_word_list("\n".join(words).encode("utf-8", "replace"), "words"))
+    except PermanentError as error:
+        place = _LINE.match(str(error))
+        pointer = f"/words/{int(place[1]) - 1}" if place else "/words"
+        raise wrong(pointer, str(error)[place.end() if place else 0 :]) from error
+
+
+def _bind(
+    body: Mapping[str, Any], game: str, puzzle: Any, lexicon: Lexicon | None
+) -> tuple[Any, Game[Any, Any]]:
+    said = said_of(body.get("rules"))
+    try:
+        line = GameRules(**said).rules(game)
+        puzzle = service_plug(game).with_rules(puzzle, said)
+        return puzzle, bind_game(game, line, lexicon_for(game, puzzle, lexicon))
+    except PermanentError as error:
+        name = _OPTION.search(str(error))
+        field = name[1].replace("-", "_") if name else ""
+        pointer = f"/rules/{field}" if field in said else "/rules"
+        plain = _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error))
+        raise wrong(pointer, plain) from error
+
+
+def said_of(rules: Any) -> dict[str, Any]:
+    """Check the rules of a request: values of the types that the options of the same names have."""
+    if rules is None:
+        return {}
+    if not isinstance(rules, dict):
+        raise wrong("/rules", "expected an object with a value for each rule")
+    said: dict[str, Any] = {}
+    for name, value in rules.items():
+        pointer = pointer_of(shown(name), "/rules") if name.isidentifier() else "/rules"
+        option = OPTIONS.get(name)
+        if option is None or name == "lexicon":
+            known = ", ".join(key for key in OPTIONS if key != "lexicon")
+            raise wrong(pointer, f"{shown(name)!r} is no rule; expected some of {known}")
+        kinds = {mine.kind for mine in option.of.values()}
+        if not any(_is_of(value, kind) for kind in kinds):
+            raise wrong(pointer, f"expected {' or '.join(sorted(map(_called, kinds)))}")
+        said[name] = value
+    return said
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    if choices := get_args(kind):
+        return value in choices
+    if kind is float:
+        return type(value) in (int, float)
+    return type(value) is kind
+
+
+def _called(kind: Any) -> str:
+    if choices := get_args(kind):
+        return f"one of {', '.join(map(str, choices))}"
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a text")
