@@ -6,6 +6,7 @@ import enum
 import hashlib
 import json
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     # Help, asks and plugs need this module, and no NumPy, which takes longer than they.
     import numpy as np
     import numpy.typing as npt
+
+    from nightgrid.solvers.stop import Stop
 
 MAX_COUNT = 10**38 - 1
 """The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
@@ -100,6 +103,8 @@ class Budget:
     """Memory for states, tables and their index."""
     seconds: float = 90.0
     """Wall time inside the kernel."""
+    stop: Stop | None = field(default=None, compare=False, repr=False)
+    """Ends the solve from another thread; it is no limit, and travels nowhere."""
 
     def __post_init__(self) -> None:
         for what, value, most in (
@@ -111,6 +116,29 @@ class Budget:
                 raise PermanentError(
                     f"a budget's {what} is {value}; expected more than 0 and at most {most}"
                 )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Name its limits as JSON values, from which a budget can be made again."""
+        return {"nodes": self.nodes, "table_bytes": self.table_bytes, "seconds": self.seconds}
+
+    @property
+    def stop_address(self) -> int:
+        """Where kernels look whether they are to stop (see Stop.address); 0 for nowhere."""
+        return 0 if self.stop is None else self.stop.address
+
+    @property
+    def stopped(self) -> ReasonCode | None:
+        """Why its solves are to end, if another thread said so."""
+        return None if self.stop is None else self.stop.reason_code
+
+    def deadline_ns(self) -> int:
+        """Tell when its seconds are over if they begin now, on the monotonic clock."""
+        return time.monotonic_ns() + int(self.seconds * 1e9)
+
+    def is_over(self, deadline_ns: int) -> bool:
+        """Tell whether a deadline of `deadline_ns` has passed, or a solve is to stop."""
+        return self.stopped is not None or time.monotonic_ns() > deadline_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +245,8 @@ class SolutionStream(ABC, Generic[S]):
     """Whether there may be more solutions than were wanted."""
     skip = 0
     """So many solutions are left out before the first that is wanted."""
+    stop: Stop | None = None
+    """What ends it from another thread, as that of the budget."""
 
     @property
     @abstractmethod
@@ -244,6 +274,9 @@ class SolutionStream(ABC, Generic[S]):
                 self.truncated = next(found, None) is not None
         except BudgetSpentError as error:
             self.end(Reason(code=error.reason_code))
+        if self.reason_code is ReasonCode.SECONDS and self.stop is not None:
+            self.reason_code = self.stop.reason_code or self.reason_code
+            self.reason = self.reason_code.sentence
 
     def end(self, reason: Reason) -> None:
         """Note why the search ended early."""

@@ -7,9 +7,9 @@ a board is divided, counted and searched, and in which order the solutions of it
 from __future__ import annotations
 
 import json
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -149,9 +149,10 @@ class BaseGame(ABC, Generic[P, S]):
                 f"{' or '.join(self.streams)}"
             )
         first = ask.kind == "first"
-        return self.open_stream(
-            puzzle, part, budget or Budget(), 1 if first else ask.limit, first=first
-        )
+        budget = budget or Budget()
+        stream = self.open_stream(puzzle, part, budget, 1 if first else ask.limit, first=first)
+        stream.stop = budget.stop
+        return stream
 
     def solve(
         self, puzzle: P, ask: Ask, part: Any = None, budget: Budget | None = None
@@ -162,10 +163,13 @@ class BaseGame(ABC, Generic[P, S]):
         """
         budget = budget or Budget()
         if ask.kind in self.counts:
-            return self.solve_counted(puzzle, ask, part, budget)
+            return as_stopped(self.solve_counted(puzzle, ask, part, budget), budget)
+        return as_stopped(self._solve_streamed(puzzle, ask, part, budget), budget)
+
+    def _solve_streamed(self, puzzle: P, ask: Ask, part: Any, budget: Budget) -> Outcome[S]:
         stream = self.stream(puzzle, ask, part, budget)
         # The list itself costs time and memory beside the search's.
-        deadline = time.monotonic() + budget.seconds
+        deadline_ns = budget.deadline_ns()
         found: list[S] = []
         taken = 0
         for solution in stream:
@@ -173,7 +177,7 @@ class BaseGame(ABC, Generic[P, S]):
             taken += self.solution_bytes(solution)
             if taken > budget.table_bytes:
                 return over_budget(Reason(code=ReasonCode.TABLE_BYTES), stream.statistics)
-            if len(found) % CLOCK_STRIDE == 0 and time.monotonic() > deadline:
+            if len(found) % CLOCK_STRIDE == 0 and budget.is_over(deadline_ns):
                 return over_budget(Reason(code=ReasonCode.SECONDS), stream.statistics)
         if stream.reason_code is not None:
             # Some solutions would pass for all of them.
@@ -222,7 +226,10 @@ class BaseGame(ABC, Generic[P, S]):
         self.check_batch(ask)
         out = self.batch_columns(len(arrays["size"]))
         for row in range(len(arrays["size"])):
-            outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
+            if budget.stopped is None:
+                outcome = self.solve(self.from_arrays(arrays, row), ask, None, budget)
+            else:
+                outcome = over_budget(Reason(code=ReasonCode.SECONDS), Statistics())
             self.write_row(out, row, outcome)
         return out
 
@@ -276,6 +283,14 @@ def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:
         reason=reason.sentence,
         statistics=statistics,
     )
+
+
+def as_stopped(outcome: Outcome[S], budget: Budget) -> Outcome[S]:
+    """Say of an outcome without an answer that it was stopped, if it was: kernels call it late."""
+    why = budget.stopped
+    if why is None or outcome.reason_code is not ReasonCode.SECONDS:
+        return outcome
+    return replace(outcome, reason_code=why, reason=why.sentence)
 
 
 def even_parts(at: range, into: int, **named: Any) -> list[dict[str, Any]]:

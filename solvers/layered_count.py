@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from nightgrid.solvers.algebra import Statistics
+    from nightgrid.solvers.algebra import Budget, Statistics
 
 
 class LayeredCount(Protocol):
@@ -49,8 +49,11 @@ class LayeredCount(Protocol):
     def clear(self) -> None:
         """Forget every state."""
 
-    def renew(self) -> None:
-        """Forget every state and what was spent: the budget holds for what comes now."""
+    def renew(self, budget: Budget) -> None:
+        """Forget every state and what was spent: the budget holds for what comes now.
+
+        It differs from the one before in its stop alone.
+        """
 
     def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
         """Add states of one layer to those gathered since `clear`; False if memory runs out."""

@@ -7,7 +7,7 @@ of a run, in on-demand messages, and as columns of results.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import Ask, Budget, Game, canonical_json, digest
@@ -46,7 +46,7 @@ class Question:
 
     def run_id(self, budget: Budget, jobs: tuple[str, ...]) -> str:
         """Name the run that works jobs within a budget; `jobs` stands for the set of them."""
-        limits = canonical_json(asdict(budget))
+        limits = canonical_json(budget.limits)
         fields = (self.game, self.rules, self.lexicon_id, str(self.ask), limits)
         # "1" stands for a setting of earlier versions, so that the runs that they began are found.
         return digest("run", *fields, "1", *jobs)

@@ -35,6 +35,7 @@ from nightgrid.workers.broker.redis_keys import (
     mark_refusal,
 )
 from nightgrid.workers.broker.turns import TURNS
+from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
@@ -85,15 +86,16 @@ class NightgridTask(Task):  # type: ignore[misc]
         structlog.contextvars.clear_contextvars()
 
 
-_open: dict[int, tuple[Lake, redis.Redis]] = {}
+_open: dict[int, tuple[Lake, redis.Redis, StopThread]] = {}
 
 
-def _connections() -> tuple[Lake, redis.Redis]:
-    """Open lake and Redis once per process, after the fork."""
+def _connections() -> tuple[Lake, redis.Redis, StopThread]:
+    """Open lake and Redis once per process, after the fork, and watch what it works."""
     pid = os.getpid()
     if pid not in _open:
         _open.clear()
-        _open[pid] = (Lake.open(_settings.lake), connect(_settings))
+        client = connect(_settings)
+        _open[pid] = (Lake.open(_settings.lake), client, StopThread(_settings, client))
     return _open[pid]
 
 
@@ -111,7 +113,8 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     """Solve one chunk of a run and announce it."""
     chunk = ChunkRef(**ref)
     structlog.contextvars.bind_contextvars(run=chunk.run_id, chunk=chunk.name)
-    report = solve_chunk_of(_connections()[0], chunk, _settings, WORKER_ID)
+    lake, _, watcher = _connections()
+    report = solve_chunk_of(lake, chunk, _settings, WORKER_ID, watcher)
     if report.state != "stale":
         _tell("done", chunk)
     return {"state": report.state, "rows": report.rows}
@@ -128,7 +131,8 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
-    return solve_message(_connections()[0], message, _settings, WORKER_ID)
+    lake, _, watcher = _connections()
+    return solve_message(lake, message, _settings, WORKER_ID, watcher)
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

@@ -26,7 +26,7 @@ def cancel(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Cancel on-demand jobs: no worker takes them any more, and their states leave the lake.
+    """Cancel on-demand jobs: workers stop within a second, and their states leave the lake.
 
     A reference means every job about its puzzles that was submitted and has no result. What was
     worked of a large job is kept: submitting it again goes on from there. nightgrid count --cancel
@@ -35,10 +35,11 @@ def cancel(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.workers.ondemand.cancelling import cancel_job
 
-    store = Lake.open(read_settings(lake=lake).lake)
+    settings = read_settings(lake=lake)
+    store = Lake.open(settings.lake)
     named, code = named_jobs(store, jobs)
     for job, name in named.items():
-        state, was_open = cancel_job(store, job)
+        state, was_open = cancel_job(store, job, settings)
         if json:
             emit(asdict(state) | {"was_open": was_open})
             continue

@@ -348,9 +348,13 @@ def _dry_run(settings: CountSettings, *, json: bool) -> Exit:
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.broker.stop_calls import call_off
     from nightgrid.workers.runs.notes import cancel_run
 
-    remains = cancel_run(Lake.open(read_settings(lake=lake).lake), run_id)
+    settings = read_settings(lake=lake)
+    remains = cancel_run(Lake.open(settings.lake), run_id)
+    if not remains.finished:
+        call_off(settings, run_id)
     if json:
         emit(asdict(remains))
         return Exit.OK

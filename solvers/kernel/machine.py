@@ -12,7 +12,7 @@ from numba import types
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
-from nightgrid.solvers.kernel.compiling import I64, kernel
+from nightgrid.solvers.kernel.compiling import I64, Int, kernel
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 """What words of bits are combined with: with an int, a uint64 becomes a float64."""
@@ -73,8 +73,40 @@ _clock_gettime = types.ExternalFunction(
 )
 
 
+CLOCK_WORDS = 3
+STOP_AT = 2
+"""A clock is int64[CLOCK_WORDS]: two words of scratch, and the address of a stop, or 0."""
+
+
+def _load(typingctx: Any, address: Any) -> tuple[Signature, Any]:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        from llvmlite import ir
+
+        cell = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+        # Atomic: another thread writes it, and a loop must read it anew.
+        return builder.load_atomic(cell, "monotonic", 8)
+
+    return types.int64(types.int64), codegen
+
+
+_load_int64: Callable[[Any], Any] = intrinsic(_load)
+"""Read the int64 at an address."""
+
+
 @kernel
-def monotonic_ns(timespec: I64) -> int:
-    """Read the monotonic clock in nanoseconds; `timespec` is scratch, int64[2]."""
-    _clock_gettime(np.int32(_CLOCK_MONOTONIC), timespec.ctypes)
-    return timespec[0] * 1_000_000_000 + timespec[1]
+def monotonic_ns(clock: I64) -> int:
+    """Read the monotonic clock in nanoseconds."""
+    _clock_gettime(np.int32(_CLOCK_MONOTONIC), clock.ctypes)
+    return clock[0] * 1_000_000_000 + clock[1]
+
+
+@kernel
+def is_stopped(address: Int) -> bool:
+    """Tell whether a solve was told to stop; `address` as a budget's `stop_address`."""
+    return bool(address != 0 and _load_int64(np.int64(address)) != 0)
+
+
+@kernel
+def is_late(clock: I64, deadline_ns: Int) -> bool:
+    """Tell whether a deadline on the monotonic clock is over, or the solve was told to stop."""
+    return bool(is_stopped(clock[STOP_AT]) or monotonic_ns(clock) > deadline_ns)

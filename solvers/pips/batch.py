@@ -8,13 +8,13 @@ import numpy as np
 
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import STOP_AT, is_stopped, monotonic_ns
 from nightgrid.solvers.pips.columns import Columns
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import count_board
 from nightgrid.solvers.pips.layers.endings import SOLVING, is_capacity
 from nightgrid.solvers.pips.layers.prepare import prepare
-from nightgrid.solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, kept
+from nightgrid.solvers.pips.layers.scratch import NARROW, WIDE, allocate_for_budget, heed, kept
 from nightgrid.solvers.pips.layers.space import Limits, Space, Work
 from nightgrid.solvers.pips.parts import PartArrays
 
@@ -53,9 +53,12 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
     table, children = work.table, work.children
     row_bytes = 8 * (len(space.width) + 2)
     for row in range(rows.start, rows.stop):
-        begun = monotonic_ns(space.board.timespec)
+        begun = monotonic_ns(space.board.clock)
         deadline_ns = begun + budget_ns
-        code = prepare(space, table, children, rows.columns, row, rows.part, deadline_ns)
+        code: Int = np.int64(spaces.TIME_IS_UP)
+        if not is_stopped(space.board.clock[STOP_AT]):
+            # Rows so small that they never look at the clock may be many.
+            code = prepare(space, table, children, rows.columns, row, rows.part, deadline_ns)
         into.costs[row, STATES] = 0
         into.costs[row, NODES] = 0
         into.costs[row, TABLE_BYTES] = 0
@@ -71,7 +74,7 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
             into.counts[row, 0] = counted.hi
             into.counts[row, 1] = counted.lo
         into.costs[row, CODE] = code
-        into.costs[row, KERNEL_NS] = monotonic_ns(space.board.timespec) - begun
+        into.costs[row, KERNEL_NS] = monotonic_ns(space.board.clock) - begun
 
 
 def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
@@ -84,6 +87,7 @@ def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
     arena = work.table.rows
     most = min(len(arena), max(budget.table_bytes // (8 * arena.shape[1]), 1))
     table = work.table._replace(rows=arena[:most])
+    heed(work, budget)
     _count_rows(work._replace(table=table), rows, budget.nodes, int(budget.seconds * 1e9), into)
 
 
@@ -104,4 +108,5 @@ def count_again(rows: Rows, budget: Budget, into: Counts) -> None:
             return
         tried = True
         work = allocate_for_budget(width, budget.table_bytes, wide_forest=wide_forest)
+        heed(work, budget)
         _count_rows(work, rows, budget.nodes, int(budget.seconds * 1e9), into)

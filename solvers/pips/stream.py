@@ -21,6 +21,7 @@ from nightgrid.solvers.pips.layers.scratch import (
     SearchScratch,
     borrow,
     give_back,
+    heed,
 )
 from nightgrid.solvers.pips.layers.search import Found, Walk
 from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
@@ -68,6 +69,7 @@ class PipsStream(SolutionStream[Solution]):
         dominoes = len(self._puzzle.dominoes)
         scratch = borrow(dominoes, eager=self.first)
         while True:
+            heed(scratch.work, self._budget)
             code = int(
                 searches.begin(
                     scratch.work, columns, 0, self._part, self._walk(scratch),

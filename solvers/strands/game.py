@@ -70,7 +70,7 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
         """Count the covers of a part; `best` gives those of the highest scores too."""
         engine = None
         try:
-            found = self.find(puzzle)
+            found = self.find(puzzle, budget)
             engine = engine_for(puzzle, self.bound_rules, found, budget, exists=False)
             engine.on_progress = self.on_progress
             pieces, state, score = walk(engine, part_range(part)[0])
@@ -119,11 +119,16 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
             raise PermanentError("Strands is solved with a lexicon; this game is bound to none")
         return self.lexicon
 
-    def find(self, puzzle: Puzzle) -> Found | WideFound:
-        """Find the pieces of a board; those of the last board asked for are kept."""
+    def find(self, puzzle: Puzzle, budget: Budget | None = None) -> Found | WideFound:
+        """Find the pieces of a board; those of the last board asked for are kept.
+
+        Raises BudgetSpentError when the budget's stop is set meanwhile.
+        """
         if self._found is None or self._found[0] != puzzle:
             # Counting and ranking one board one after the other finds its pieces once.
-            self._found = puzzle, find_any_pieces(puzzle, self.bound_rules, self.words_known())
+            stop = None if budget is None else budget.stop
+            found = find_any_pieces(puzzle, self.bound_rules, self.words_known(), stop)
+            self._found = puzzle, found
         return self._found[1]
 
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:

@@ -148,7 +148,7 @@ class CoverStream(SolutionStream[Cover]):
         game, puzzle = self.game, self.puzzle
         rules, words = game.bound_rules, game.words_known()
         try:
-            found = game.find(puzzle)
+            found = game.find(puzzle, self.budget)
             self.engine = engine_for(puzzle, rules, found, self.budget, exists=True)
             for score, pieces in self._walk_all():
                 yield build_cover(pieces, score, puzzle, rules, found, words)

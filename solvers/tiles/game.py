@@ -106,9 +106,10 @@ class TilesGame(BaseGame[Puzzle, Walk]):
         found = search(model, self.bound_rules.teleports, budget, first)
         if found.reason is None:
             return _outcome(ask, found.walk, found.statistics)
+        why = budget.stopped if found.reason.code is ReasonCode.SECONDS else None
         return _over_budget(
             ask,
-            found.reason,
+            found.reason if why is None else Reason(code=why),
             found.statistics,
             found.at_least,
             None if found.walk is None else found.walk.moves,

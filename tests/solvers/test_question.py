@@ -12,6 +12,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS, Question, question_of
 from nightgrid.solvers.registry import game
+from nightgrid.solvers.stop import Stop
 
 COUNT = Ask(kind="count")
 QUESTION = Question(
@@ -69,10 +70,11 @@ def test_every_field_is_in_every_name_that_depends_on_it() -> None:
             assert other.corpus_run_id(BUDGET, "c") != QUESTION.corpus_run_id(BUDGET, "c")
         if name != "solver_version":
             assert other.run_id(BUDGET, ("j",)) != QUESTION.run_id(BUDGET, ("j",))
-    for field in fields(Budget):
-        larger = replace(BUDGET, **{field.name: 10})
+    for name in BUDGET.limits:
+        larger = replace(BUDGET, **{name: 10})
         assert QUESTION.run_id(larger, ("j",)) != QUESTION.run_id(BUDGET, ("j",))
         assert QUESTION.corpus_run_id(larger, "c") != QUESTION.corpus_run_id(BUDGET, "c")
+    assert QUESTION.run_id(replace(BUDGET, stop=Stop()), ()) == QUESTION.run_id(BUDGET, ())
     best = [replace(QUESTION, ask=Ask(kind="best", limit=k)) for k in (3, 4)]
     assert best[0].cost_id == best[1].cost_id
     assert best[0].job_id("p") != best[1].job_id("p")

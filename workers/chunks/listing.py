@@ -88,7 +88,7 @@ class _Listing:
         return replace(self.run.budget, seconds=left_s)
 
     def _is_late(self) -> bool:
-        return time.monotonic() > self._deadline
+        return time.monotonic() > self._deadline or self.run.budget.stopped is not None
 
     def _writer(self, first: int) -> SolutionWriter:
         job_id = self.head["job_id"]

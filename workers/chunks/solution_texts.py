@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +47,7 @@ def take(
 
     Takes one solution more than `rows`, where there is one, to know that there are more.
     """
-    deadline = time.monotonic() + budget.seconds
+    deadline = budget.deadline_ns()
     ask = ALL if limit is None else Ask(kind="all", limit=limit)
     stream = game.stream(puzzle, ask, part, budget)
     texts: list[str] = []
@@ -62,7 +61,7 @@ def take(
         if len(texts) > rows or size > text_bytes:
             is_whole = False
             break
-        if len(texts) % CLOCK_STRIDE == 0 and time.monotonic() > deadline:
+        if len(texts) % CLOCK_STRIDE == 0 and budget.is_over(deadline):
             stopped = ReasonCode.SECONDS
             break
     why = stopped or (stream.reason_code if is_whole else None)

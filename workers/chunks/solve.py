@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from nightgrid.solvers.errors import (
     RefusalError,
 )
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.count_batch import count_batch
 from nightgrid.workers.chunks.few_solutions import Few
 from nightgrid.workers.chunks.listing import list_row
@@ -59,6 +60,7 @@ from nightgrid.workers.runs.notes import (
 )
 from nightgrid.workers.runs.stages import first_stage, stage_part
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import Watcher, run_look, watching
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
@@ -74,32 +76,55 @@ class ChunkReport:
     """`solved`: worked now. `done`: its part was there already. `stale`: not wanted any more."""
 
 
-def solve_chunk(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
+def solve_chunk(
+    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, watcher: Watcher | None = None
+) -> ChunkReport:
     """Solve every row of a chunk and write its part, unless another execution was faster.
 
     What comes back split depends on time, so the first part stands: a driver may have read it.
-    `worker` is noted in the lake before the work begins. Raises TransientError when the lake
+    `worker` is noted in the lake before the work begins; the watcher stops it when its run is
+    cancelled meanwhile, and then there is no part. Raises TransientError when the lake
     fails, RefusalError when this process cannot work the run (it is not in its lake, which it
     cannot write, or of another solver version, or words are missing), and whatever a solver raises
     that is not about one puzzle.
     """
-    try:
-        return _worked(lake, ref, settings, worker)
-    except RefusalError:
-        # A note without a worker at work would count as a death.
-        with suppress(NightgridError):
-            start = read_start(lake, ref)
-            if start is not None and start.worker == worker:
-                lake.delete(ref.started_path, durable=False)
-        raise
+    with watching(watcher, ref.run_id, run_look(lake, ref.run_id)) as stop:
+        try:
+            return _worked(lake, ref, settings, worker, stop)
+        except RefusalError:
+            _take_note_back(lake, ref, worker)
+            raise
+        except Exception:
+            if stop is None or stop.reason_code is None:
+                raise
+            # What a search raises that was stopped says nothing of the puzzle.
+            return _stopped(lake, ref, worker)
 
 
-def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> ChunkReport:
+def _take_note_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
+    """Delete the note of a worker that is not at work: it would count as a death."""
+    with suppress(NightgridError):
+        start = read_start(lake, ref)
+        if start is not None and start.worker == worker:
+            lake.delete(ref.started_path, durable=False)
+
+
+def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
+    if drops_states(lake, ref.run_id):
+        drop_frontiers(lake, ref.run_id, [ref.place])
+    _take_note_back(lake, ref, worker)
+    return ChunkReport(ref=ref, rows=0, state="stale")
+
+
+def _worked(
+    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None
+) -> ChunkReport:
     with refusing():
         state = _superseded(lake, ref)
         if state is not None:
             return ChunkReport(ref=ref, rows=0, state=state)
-        run = open_run_head(lake, ref.run_id)
+        head = open_run_head(lake, ref.run_id)
+        run = replace(head, budget=replace(head.budget, stop=stop))
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = _planned_for(game_of(lake, run.question), run)
         write_start(lake, ref, worker, time.time())
@@ -120,6 +145,8 @@ def _worked(lake: Lake, ref: ChunkRef, settings: Settings, worker: str) -> Chunk
             return ChunkReport(ref=ref, rows=0, state="stale")
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
+    if run.budget.stopped is not None:
+        return _stopped(lake, ref, worker)
     with refusing():
         created = lake.create_table(ref.result_path, part)
         if not created and read_done(lake, ref.run_id) is not None:
@@ -188,7 +215,7 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
         small, step = settings.batch_share(float(game.cost_s(arrays, ask).mean()))
         budget = _smaller(small, run.budget)
     chunk = _Chunk(game, run, rows, arrays, budget)
-    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds)
+    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds, budget)
     whole = not any(rows.column("part").to_pylist())
     if ask.kind == "count" and whole:
         solved = count_batch(game, ask, rows, arrays, budget, slices)
@@ -234,14 +261,15 @@ def _smaller(a: Budget, b: Budget) -> Budget:
         nodes=min(a.nodes, b.nodes),
         table_bytes=min(a.table_bytes, b.table_bytes),
         seconds=min(a.seconds, b.seconds),
+        stop=b.stop,
     )
 
 
-def _slices(rows: int, step: int, seconds: float) -> Iterator[tuple[int, int]]:
+def _slices(rows: int, step: int, seconds: float, budget: Budget) -> Iterator[tuple[int, int]]:
     """Yield where slices of a chunk begin and end, until the chunk has used up its time."""
     deadline = time.monotonic() + seconds
     for start in range(0, rows, step):
-        if start and time.monotonic() > deadline:
+        if start and (time.monotonic() > deadline or budget.stopped is not None):
             return
         yield start, min(start + step, rows)
 

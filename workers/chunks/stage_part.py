@@ -18,6 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import (
     COST_COLUMNS,
+    Budget,
     Game,
     Outcome,
     Status,
@@ -60,7 +61,7 @@ def carry(
     (head,) = heads_of(rows)
     puzzle = game.from_arrays(arrays_of(rows), 0)
     key = (lake.url, run.run_id, head["job_id"])
-    count = kept_tables.take(key) or game.layered(puzzle, run.budget)
+    count = kept_tables.take(key, run.budget) or game.layered(puzzle, run.budget)
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
     keep_freed()
@@ -167,13 +168,13 @@ class KeptTables:
         self._kept: tuple[Key, LayeredCount] | None = None
         self._timer: threading.Timer | None = None
 
-    def take(self, key: Key) -> LayeredCount | None:
+    def take(self, key: Key, budget: Budget) -> LayeredCount | None:
         """Take the count of a job, as good as new; a count of another job is given up."""
         with self._lock:
             kept = self._empty()
         if kept is None or kept[0] != key:
             return None
-        kept[1].renew()
+        kept[1].renew(budget)
         return kept[1]
 
     def keep(self, key: Key, count: LayeredCount) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS
@@ -56,7 +56,7 @@ class JobBudget:
 
     def to_row(self) -> dict[str, Any]:
         """Write it as columns of a result row."""
-        values = (*astuple(self.part), self.total_seconds, self.total_bytes)
+        values = (*self.part.limits.values(), self.total_seconds, self.total_bytes)
         return dict(zip(BUDGET_COLUMNS, values, strict=True))
 
     def covers(self, other: JobBudget) -> bool:
@@ -78,7 +78,7 @@ class JobBudget:
     def to_json(self) -> dict[str, Any]:
         """Write it as records keep it: the budget of a part as messages have it, and the totals."""
         totals = {"seconds": self.total_seconds, "bytes": self.total_bytes}
-        return {"budget": asdict(self.part), "total": totals}
+        return {"budget": self.part.limits, "total": totals}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> JobBudget:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.ondemand.jobs import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.records import (
@@ -19,16 +21,18 @@ from nightgrid.workers.ondemand.records import (
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.manifest import folder, has_run
 from nightgrid.workers.runs.notes import cancel_run, cancelled_path, drops_states
+from nightgrid.workers.settings import Settings
 
 DAY_SECONDS = 24 * 3600.0
 
 
-def cancel_job(lake: Lake, job_id: str) -> tuple[JobStatus, bool]:
+def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tuple[JobStatus, bool]:
     """Cancel a job; tell where it is now, and whether there was anything to cancel.
 
     What was worked of its run is kept, its states are not: the next submission goes on from there.
-    A worker that is at it in one task may still file its answer. Raises PermanentError for what is
-    no id of a job.
+    Workers that are at it stop within a second if they are called, which takes the settings; else
+    within seconds. One that was about to file its answer may still do so. Raises PermanentError for
+    what is no id of a job.
     """
     before = status(lake, job_id)
     try:
@@ -39,6 +43,8 @@ def cancel_job(lake: Lake, job_id: str) -> tuple[JobStatus, bool]:
     if record is None or before.state == "done":
         return before, False
     end_with_run(lake, record, "cancelled", "by nightgrid cancel")
+    if settings is not None:
+        call_off(settings, job_id, *([record.run_id] if record.run_id else []))
     return status(lake, job_id), True
 
 
@@ -47,6 +53,11 @@ def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:
     if record.run_id is not None and has_run(lake, record.run_id):
         cancel_run(lake, record.run_id, drop_states=True)
     end_record(lake, record, end, reason)
+
+
+def expire(lake: Lake, record: Record) -> None:
+    """End a job whose deadline has passed: without an answer, so that the next ask asks anew."""
+    end_with_run(lake, record, "expired", ReasonCode.DEADLINE.sentence)
 
 
 def drop_old_ends(lake: Lake, kept_days: float) -> None:

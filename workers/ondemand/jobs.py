@@ -59,7 +59,9 @@ MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
 SUBMIT_TRIES = 5
 """How often a submitter looks again at a job that other processes end and begin meanwhile."""
 
-JobState = Literal["done", "queued", "working", "run", "refused", "cancelled", "damaged", "unknown"]
+JobState = Literal[
+    "done", "queued", "working", "run", "refused", "cancelled", "expired", "damaged", "unknown"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,9 @@ class JobStatus:
     state: JobState
     """`done`: the result is in the lake. `queued`: no worker has begun. `working`: a worker has.
     `run`: it was too large for one task. `refused`: no worker could work it. `cancelled`: a person
-    did not want it any more. `damaged`: what lies in the place of its record is none. `unknown`:
-    never submitted, and no result. The next submission asks again what has no result."""
+    did not want it any more. `expired`: its deadline passed. `damaged`: what lies in the place of
+    its record is none. `unknown`: never submitted, and no result. The next submission asks again
+    what has no result."""
     age_s: float | None = None
     """Seconds since it was submitted."""
     attempts: int = 0
@@ -79,7 +82,7 @@ class JobStatus:
     chunks_done: int | None = None
     chunks_total: int | None = None
     reason: str = ""
-    """Why it is refused, cancelled or damaged, in one sentence."""
+    """Why it is refused, cancelled, expired or damaged, in one sentence."""
 
 
 def submit(

@@ -22,10 +22,16 @@ from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
+from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.cancelling import drop_left_states, drop_old_ends, end_with_run
+from nightgrid.workers.ondemand.cancelling import (
+    drop_left_states,
+    drop_old_ends,
+    end_with_run,
+    expire,
+)
 from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
@@ -151,6 +157,11 @@ class Keeper:
 
     def _look_at(self, record: Record, row: dict[str, Any] | None, gone: set[str]) -> None:
         job, run_id = record.job_id, record.run_id
+        if record.is_late and (row is None or not ends(row, record)):
+            log.info("expired", job=job, run=run_id)
+            expire(self._lake, record)
+            call_off(self._settings, job, *([run_id] if run_id else []))
+            return
         if run_id is not None:
             self._look_at_run(record, run_id)
             return

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
@@ -43,9 +44,16 @@ class Record:
     """The run that it became because it is large."""
     failure: Reason | None = None
     """Why the last attempt failed, if its process lived to tell."""
+    deadline_at: float | None = None
+    """Unix time, seconds, until which an answer is wanted; None: however long it takes."""
     besides: str | None = None
     """The run, or the name of the on-demand answer, that had said over budget or poison when the
     job was submitted: what it says does not end this submission."""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its deadline has passed."""
+        return self.deadline_at is not None and time.time() >= self.deadline_at
 
     @property
     def message(self) -> dict[str, Any]:
@@ -53,7 +61,7 @@ class Record:
         return {
             "job_id": self.job_id,
             **self.question.to_json(),
-            "budget": asdict(self.budget.part),
+            "budget": self.budget.part.limits,
             "puzzle": dict(self.puzzle),
         }
 
@@ -69,6 +77,8 @@ class Record:
             value["started_at"] = self.started_at
         if self.failure is not None:
             value["failure"] = failure_to_json(self.failure)
+        if self.deadline_at is not None:
+            value["deadline_at"] = self.deadline_at
         if self.besides is not None:
             value["besides"] = self.besides
         return value
@@ -91,6 +101,7 @@ class Record:
                 started_at=value.get("started_at"),
                 run_id=_checked(value, "run_id", str, type(None)),
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
+                deadline_at=_time_or_none(value.get("deadline_at"), "deadline_at"),
                 besides=value.get("besides"),
             )
         except PermanentError as error:
@@ -102,6 +113,15 @@ class Record:
         if not math.isfinite(record.submitted_at):
             raise BadRecordError(f"submitted_at is {record.submitted_at}; expected a time")
         return record
+
+
+def _time_or_none(value: Any, name: str) -> float | None:
+    if value is None:
+        return None
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise BadRecordError(f"{name} is {value!r:.60}; expected a time")
+    return float(value)
 
 
 _EXPECTED = f"{ID_HEX_DIGITS} hexadecimal digits"

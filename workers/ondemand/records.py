@@ -31,9 +31,10 @@ ENDED = "runs/ended"
 SET_ASIDE = "runs/set-aside"
 _RAISED = ".budget.json"
 
-End = Literal["refused", "cancelled"]
+End = Literal["refused", "cancelled", "expired"]
 """`refused`: no worker could work it, for reasons that are not the puzzle's. `cancelled`: a person
-did not want it any more. Neither is an answer: the next submission asks again."""
+did not want it any more. `expired`: its deadline passed. None is an answer: the next submission
+asks again."""
 
 
 def record_path(job_id: str) -> str:

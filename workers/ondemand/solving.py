@@ -23,10 +23,12 @@ from nightgrid.solvers.errors import (
 )
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs import (
     MESSAGE_KEYS,
     close_record,
@@ -47,14 +49,20 @@ from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import Look, Watcher, watching
 
 
 def solve_message(
-    lake: Lake, message: Mapping[str, Any], settings: Settings, worker: str
+    lake: Lake,
+    message: Mapping[str, Any],
+    settings: Settings,
+    worker: str,
+    watcher: Watcher | None = None,
 ) -> dict[str, Any]:
     """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
 
-    The attempt is counted in the lake before the work begins; over the cap the job is poison.
+    The attempt is counted in the lake before the work begins; over the cap the job is poison. The
+    watcher stops it when it is cancelled or its deadline passes: that is no attempt either.
     Raises RefusalError when this process cannot work the job, for reasons that are not the
     puzzle's: that counts no attempt.
     """
@@ -67,6 +75,9 @@ def solve_message(
         row = find_row(lake, job)
         if row is not None and ends(row, record):
             return {"job_id": job, "state": "done"}
+        if record.is_late:
+            expire(lake, record)
+            return {"job_id": job, "state": "ended"}
         if record.run_id is not None:
             return {"job_id": job, "state": "run", "run_id": record.run_id}
         if record.attempts >= settings.attempts_max:
@@ -79,8 +90,10 @@ def solve_message(
             return _file(lake, game, puzzle, record, poison)
         begun = replace(record, attempts=record.attempts + 1, worker=worker, started_at=time.time())
         write_record(lake, begun)
+    look = _job_look(lake, begun)
     try:
-        return _worked(lake, game, puzzle, begun, settings)
+        with watching(watcher, job, look, begun.deadline_at) as stop:
+            return _worked(lake, game, puzzle, begun, settings, stop)
     except _FailedError:
         raise
     except NightgridError:
@@ -90,14 +103,34 @@ def solve_message(
         raise
 
 
+def _job_look(lake: Lake, record: Record) -> Look:
+    """Look whether a submission of a job is still wanted, and in time."""
+
+    def look() -> ReasonCode | None:
+        with suppress(BadRecordError):
+            now = read_record(lake, record.job_id)
+            if now is None or now.submitted_at != record.submitted_at:
+                return ReasonCode.CANCELLED
+            return ReasonCode.DEADLINE if now.is_late else None
+        return None
+
+    return look
+
+
 def _worked(
-    lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, settings: Settings
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzle: Any,
+    record: Record,
+    settings: Settings,
+    stop: Stop | None,
 ) -> dict[str, Any]:
     job, ask, budget = record.job_id, record.question.ask, record.budget.part
     small = replace(
         budget,
         table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
         seconds=min(budget.seconds, settings.ondemand_seconds),
+        stop=stop,
     )
     try:
         if ask.kind == "all":
@@ -109,9 +142,13 @@ def _worked(
     except NightgridError:
         raise
     except Exception as error:
+        if small.stopped is not None:
+            return _stopped(lake, record, small.stopped)
         raised = exception_reason(error)
         write_record(lake, replace(record, failure=raised, worker=None))
         raise _FailedError(raised.sentence) from error
+    if small.stopped is not None and outcome.status is Status.OVER_BUDGET:
+        return _stopped(lake, record, small.stopped)
     with refusing():
         is_long = outcome.reason_code is ReasonCode.SOLUTION_BYTES
         if outcome.status is not Status.OVER_BUDGET or (small == budget and not is_long):
@@ -119,6 +156,13 @@ def _worked(
         run_id = plan_job(lake, game, puzzle, ask, budget)
         write_record(lake, replace(record, run_id=run_id))
         return {"job_id": job, "state": "run", "run_id": run_id}
+
+
+def _stopped(lake: Lake, record: Record, why: ReasonCode) -> dict[str, Any]:
+    """Leave a job without an answer: it ended while it was worked, or its time is over."""
+    if why is ReasonCode.DEADLINE:
+        expire(lake, record)
+    return {"job_id": record.job_id, "state": "ended"}
 
 
 class _FailedError(TransientError):

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
 from typing import Any
@@ -119,7 +119,7 @@ def _result_tables(
     run: Run, answers: Buckets, others: Answers, counts: Counter[str]
 ) -> Iterator[pa.Table]:
     """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
-    limits = dict(zip(BUDGET_COLUMNS, astuple(run.budget), strict=False))
+    limits = dict(zip(BUDGET_COLUMNS, run.budget.limits.values(), strict=False))
     constants = {**run.question.to_json(), "run_id": run.run_id, **limits}
     for bucket in answers.tables():
         rows = _unanswered(bucket, others)

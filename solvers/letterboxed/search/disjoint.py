@@ -8,7 +8,6 @@ by branch and bound, which says how large the set could be at most where its bud
 from __future__ import annotations
 
 import heapq
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -83,7 +82,7 @@ class _Packing:
     def __init__(self, sets: Sequence[frozenset[str]], budget: Budget) -> None:
         self._sets = sorted(sets, key=lambda words: (len(words), sorted(words)))
         self._nodes = budget.nodes
-        self._deadline = time.monotonic() + budget.seconds
+        self._budget, self._deadline_ns = budget, budget.deadline_ns()
         self._best: list[frozenset[str]] = []
         self._steps = 0
 
@@ -104,7 +103,7 @@ class _Packing:
                 continue
             self._nodes -= len(left)
             self._steps += 1
-            late = time.monotonic() > self._deadline if self._steps % CLOCK_STEPS == 0 else False
+            late = self._steps % CLOCK_STEPS == 0 and self._budget.is_over(self._deadline_ns)
             if self._nodes < 0 or late:
                 return False
             if len(taken) + self._bound(left) <= len(self._best):

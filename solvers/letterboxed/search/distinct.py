@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nightgrid.solvers.kernel import wide
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.machine import ONE, ZERO, monotonic_ns, popcount
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_late, popcount
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
@@ -54,8 +54,7 @@ class Limits(NamedTuple):
     nodes: int
     deadline_ns: int
     """On the monotonic clock."""
-    timespec: I64
-    """int64[2]: scratch of the clock."""
+    clock: I64
 
 
 def tables_for(letters: int) -> SetTables:
@@ -213,7 +212,7 @@ def count_chains(
                     )
             if nodes > limits.nodes:
                 return OUT_OF_NODES
-            if monotonic_ns(limits.timespec) > limits.deadline_ns:
+            if is_late(limits.clock, limits.deadline_ns):
                 return OUT_OF_SECONDS
         high[now, :] = ZERO
         low[now, :] = ZERO

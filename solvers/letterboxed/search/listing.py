@@ -75,7 +75,7 @@ class PartSearch:
         graph, search = tables.graph, self.search
         states = int(graph.control[STATES])
         step = search.step(self.chains)
-        tables.allow(search.nodes_left, search.deadline_ns)
+        search.allow(tables)
         out = np.zeros(3, np.uint64)
         began = time.perf_counter_ns()
         if isinstance(self.chains, int):
@@ -187,7 +187,7 @@ class PartSearch:
         search = self.search
         step = search.step(chains)
         began = time.perf_counter_ns()
-        tables.allow(search.nodes_left, search.deadline_ns)
+        search.allow(tables)
         lengths.begin(0, words)
         code = GROW
         while code == GROW:
@@ -211,7 +211,7 @@ class PartSearch:
         rows = ROWS_FIRST
         while walk.place[0] >= 0:
             out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
-            tables.allow(self.search.nodes_left, self.search.deadline_ns)
+            self.search.allow(tables)
             began = time.perf_counter_ns()
             code = int(list_chains(tables.graph, step, lengths.tables, words, walk, out))
             self._spent(tables, lengths, code, began)

@@ -45,7 +45,7 @@ class Search:
         self.model = model
         self.budget = budget
         self.statistics = Statistics()
-        self.deadline_ns = time.monotonic_ns() + int(budget.seconds * 1e9)
+        self.deadline_ns = budget.deadline_ns()
         self.sizes = np.diff(model.offsets).astype(np.int32)
         distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
         self.engine = engine or ("distinct" if distinct_letters else "general")
@@ -174,7 +174,7 @@ class Search:
             words=chains if isinstance(chains, int) else graphs.NO_LIMIT,
             nodes=self.nodes_left,
             deadline_ns=self.deadline_ns,
-            timespec=np.empty(2, np.int64),
+            clock=np.array([0, 0, self.budget.stop_address], np.int64),
         )
         began = time.perf_counter_ns()
         code = int(
@@ -220,12 +220,16 @@ class Search:
         if code != DONE:
             raise BudgetSpentError(code)
 
+    def allow(self, tables: GrowingGraph) -> None:
+        """Let tables be used for what is left of the budget."""
+        tables.allow(self.nodes_left, self.deadline_ns, self.budget.stop_address)
+
     def _tables(self, root: Root, words: range, limit: int) -> GrowingGraph:
         tables = GrowingGraph(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
         if self.engine == "general":
             longest = int(self.sizes.max(initial=0))
             tables.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))
-        tables.allow(self.nodes_left, self.deadline_ns)
+        self.allow(tables)
         return tables
 
     def _explore(self, tables: GrowingGraph, step: Step) -> None:

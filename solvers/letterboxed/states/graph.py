@@ -18,7 +18,7 @@ from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import Index
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import is_late
 
 COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""
@@ -76,8 +76,7 @@ class Graph(NamedTuple):
     heap_key: I64
     heap_state: I32
     """The states that are to be expanded, the least key first."""
-    timespec: I64
-    """int64[2]: scratch of the clock."""
+    clock: I64
 
 
 class Step(NamedTuple):
@@ -109,7 +108,7 @@ def spend(graph: Graph, nodes: Int) -> Int:
     control[TICK] += nodes
     if control[TICK] >= CLOCK_STRIDE:
         control[TICK] = 0
-        if monotonic_ns(graph.timespec) > control[DEADLINE_NS]:
+        if is_late(graph.clock, control[DEADLINE_NS]):
             return OUT_OF_SECONDS
     return DONE
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
+from nightgrid.solvers.kernel.machine import CLOCK_WORDS, STOP_AT
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states import lengths as chain_lengths
 from nightgrid.solvers.letterboxed.states.graph import Graph
@@ -60,7 +61,7 @@ class GrowingGraph:
             edges=np.empty(min(EDGES_FIRST, 64 * size), np.int32),
             heap_key=np.empty(states, np.int64),
             heap_state=np.empty(states, np.int32),
-            timespec=np.empty(2, np.int64),
+            clock=np.zeros(CLOCK_WORDS, np.int64),
         )
         graph, control = self.graph, self.graph.control
         graph.last[0], graph.lo[0], graph.hi[0] = last, words.start, words.stop
@@ -72,9 +73,10 @@ class GrowingGraph:
         control[graphs.LIMIT], control[graphs.EXPAND_MAX] = limit, 2**62
         control[graphs.INDEX_BITS] = (4 * states).bit_length() - 1
 
-    def allow(self, nodes: int, deadline_ns: int) -> None:
-        """Say how much more may be spent."""
+    def allow(self, nodes: int, deadline_ns: int, stop_address: int = 0) -> None:
+        """Say how much more may be spent, and where the flag lies that ends the search."""
         control = self.graph.control
+        self.graph.clock[STOP_AT] = stop_address
         control[graphs.NODES_MAX], control[graphs.DEADLINE_NS] = nodes, deadline_ns
         control[graphs.TICK] = graphs.CLOCK_STRIDE - 1
 

@@ -196,7 +196,7 @@ class Purse:
         self._started_ns = time.perf_counter_ns()
         self._nodes_max = budget.nodes
         self._states_max = budget.table_bytes // STATE_BYTES
-        self._deadline = time.monotonic() + budget.seconds
+        self._budget, self._deadline_ns = budget, budget.deadline_ns()
 
     def node(self) -> None:
         """Pay for a transition."""
@@ -218,8 +218,8 @@ class Purse:
         self.check_clock()
 
     def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over."""
-        if time.monotonic() > self._deadline:
+        """Raise BudgetSpentError when the budget's seconds are over, or the solve is to stop."""
+        if self._budget.is_over(self._deadline_ns):
             raise BudgetSpentError(OUT_OF_SECONDS)
 
     def kept(self, states: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I64, U64, Int
+from nightgrid.solvers.kernel.machine import CLOCK_WORDS
 
 F64 = npt.NDArray[np.float64]
 
@@ -150,8 +151,8 @@ class Board:
     """Scratch: estimates of the candidates for the cell order."""
     used: Annotated[I64, np.int64, (4,)]
     """Scratch: bits of each word of a key that are given away."""
-    timespec: Annotated[I64, np.int64, (2,)]
-    """Scratch of the clock."""
+    clock: Annotated[I64, np.int64, (CLOCK_WORDS,)]
+    """See nightgrid.solvers.kernel.machine."""
     layer: Annotated[I64, np.int64, (MOST_CELLS // 2 + 3,)]
     """First node of each layer of the forest."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from nightgrid.solvers.kernel import codes
 from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, hash_row, is_crowded
-from nightgrid.solvers.kernel.machine import ONE, ZERO, monotonic_ns
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_late
 from nightgrid.solvers.kernel.wide import add, over_limit, times_over
 from nightgrid.solvers.pips.layers import expand
 from nightgrid.solvers.pips.layers import space as spaces
@@ -187,7 +187,7 @@ def count_layers(
         clear(index, bits)
         for s in range(here):
             if s % CLOCK_STRIDE == CLOCK_STRIDE - 1:
-                if monotonic_ns(board.timespec) > limits.deadline_ns:
+                if is_late(board.clock, limits.deadline_ns):
                     code = np.int64(codes.OUT_OF_SECONDS)
                     break
             at = spaces.row_of(table, s, not even)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
+from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.pips.layers.board import BOARD, MOST_TYPES
 from nightgrid.solvers.pips.layers.order import PROBE_NODES
 from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
@@ -49,6 +51,11 @@ def allocate_for_budget(width: tuple[int, ...], table_bytes: int, *, wide_forest
     if wide_forest:
         nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
     return allocate(width, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
+
+
+def heed(work: Work, budget: Budget) -> None:
+    """Let kernels look whether the solves of a budget are to stop, from now on."""
+    work.boards[0]["clock"][STOP_AT] = budget.stop_address
 
 
 def allocate_table(width: tuple[int, ...], table_bytes: int) -> Table:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel import codes, hash_table
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import is_late, monotonic_ns
 from nightgrid.solvers.pips.columns import Columns
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.count import CLOCK_STRIDE
@@ -64,7 +64,7 @@ def begin(
     """
     space = Space(work.boards[0], work.forest, work.width)
     board, stack, run = space.board, walk.stack, walk.run
-    begun = monotonic_ns(board.timespec)
+    begun = monotonic_ns(board.clock)
     run[:] = 0
     code = prepare(space, work.table, work.children, columns, row, part, begun + budget_ns)
     if code == spaces.READY:
@@ -75,7 +75,7 @@ def begin(
         stack[0, STAMP] = -1
         run[BITS] = spaces.SMALLEST_BITS
         hash_table.clear(work.table.slots, np.int64(spaces.SMALLEST_BITS))
-    run[KERNEL_NS] = monotonic_ns(board.timespec) - begun
+    run[KERNEL_NS] = monotonic_ns(board.clock) - begun
     return code
 
 
@@ -139,10 +139,10 @@ def search_board(
     the table of dead states.
     """
     space = Space(work.boards[0], work.forest, work.width)
-    begun = monotonic_ns(space.board.timespec)
+    begun = monotonic_ns(space.board.clock)
     limits = Limits(node_limit, begun + budget_ns - walk.run[KERNEL_NS])
     code, found = _walk(space, work.children, dead, walk, into, wanted, limits)
-    walk.run[KERNEL_NS] += monotonic_ns(space.board.timespec) - begun
+    walk.run[KERNEL_NS] += monotonic_ns(space.board.clock) - begun
     return code, found
 
 
@@ -173,7 +173,7 @@ def _walk(
         child, end = stack[depth, NEXT], stack[depth, END]
         if child < 0:
             expanded += 1
-            if expanded % CLOCK_STRIDE == 0 and monotonic_ns(board.timespec) > limits.deadline_ns:
+            if expanded % CLOCK_STRIDE == 0 and is_late(board.clock, limits.deadline_ns):
                 code = codes.OUT_OF_SECONDS
                 break
             at = stack[depth, AT]

@@ -12,7 +12,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
-from nightgrid.solvers.kernel.machine import monotonic_ns, trailing_zeros
+from nightgrid.solvers.kernel.machine import is_late, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EMPTY, Board
 from nightgrid.solvers.pips.layers.space import Forest
@@ -83,7 +83,7 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     edges = 0
     for k in range(layers):
         start, stop = board.layer[k], board.layer[k + 1]
-        if stop - start > CLOCK_NODES and monotonic_ns(board.timespec) > deadline_ns:
+        if stop - start > CLOCK_NODES and is_late(board.clock, deadline_ns):
             return spaces.TIME_IS_UP
         bits = SMALLEST_BITS
         while 1 << bits < 8 * (stop - start) and 1 << bits < len(forest.slots):

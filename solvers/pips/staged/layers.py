@@ -17,6 +17,7 @@ from nightgrid.solvers.algebra import Budget, Statistics, count_of
 from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import enter, hash_row, is_crowded
+from nightgrid.solvers.kernel.machine import is_stopped
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
 from nightgrid.solvers.pips.layers import scratch
@@ -39,13 +40,14 @@ AHEAD_ROWS = 32
 
 @search_kernel
 def gather(
-    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, runs: I64
+    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, runs: I64, stop: Int
 ) -> tuple[Int, Int]:
     """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
 
     Equal states become one. `rows` may lie in the table itself, behind what has been gathered and
     will be. runs, int64[n, 2], says from where to where rows are taken, one run after the other.
-    Returns (states, bits), states -1 if there is no room; bits 0 before the first call.
+    Returns (states, bits), states -1 if there is no room or the solve is to stop (`stop`: where it
+    says so); bits 0 before the first call.
     """
     words = len(width)
     arena, index = table.rows, table.slots
@@ -55,6 +57,8 @@ def gather(
     for run in range(len(runs)):
         begin, end = runs[run, 0], runs[run, 1]
         for r in range(begin, end):
+            if (r - begin) % AHEAD_ROWS == 0 and is_stopped(stop):
+                return -1, bits
             if (r - begin) % AHEAD_ROWS == 0 and bits >= spaces.PREFETCH_BITS:
                 spaces.ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
             mixed = hash_row(width, rows, r)
@@ -124,9 +128,11 @@ class LayeredCount:
         self._size = self._side = self._bits = self._layer = self._held_rows = 0
         self._held = []
 
-    def renew(self) -> None:
+    def renew(self, budget: Budget) -> None:
         """Forget every state and what was spent, as if the board had just been taken up."""
         self.clear()
+        self._budget = budget
+        scratch.heed(self._work, budget)
         self.statistics = Statistics(engine="layers")
 
     def gather(self, rows: Rows) -> bool:
@@ -171,7 +177,9 @@ class LayeredCount:
     def _gather(self, rows: Rows, runs: I64, beside: int) -> bool:
         work = self._work
         begun = time.perf_counter_ns()
-        size, bits = gather(work.width, work.table, self._bits, self._size, rows, runs)
+        size, bits = gather(
+            work.width, work.table, self._bits, self._size, rows, runs, self._budget.stop_address
+        )
         self._bits = int(bits)
         full = size < 0
         most = len(work.table.rows)
@@ -210,7 +218,8 @@ class LayeredCount:
         )
         if code != DONE:
             self._size = self._bits = 0
-            return layer, reason_code_of(code)
+            why = reason_code_of(code)
+            return layer, (why is ReasonCode.SECONDS and self._budget.stopped) or why
         self._size, self._bits, self._layer = int(carried.here), 0, layer
         self._side = (self._side + layer - first) % 2
         return layer, None
@@ -247,12 +256,13 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     All processes that take up the same board lay its keys out alike, whatever the budget.
     """
     begun = time.perf_counter_ns()
-    deadline = time.monotonic_ns() + int(budget.seconds * 1e9)
+    deadline = budget.deadline_ns()
     columns = kernel_columns(to_arrays([puzzle]))
     width, nodes = scratch.NARROW, scratch.SMALL_NODES
     while True:
         # Orders are tried in tables of one size, on which the choice may depend.
         trial = scratch.allocate(width, scratch.SMALL_BYTES, nodes)
+        scratch.heed(trial, budget)
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
         if code == spaces.KEY_TOO_LONG and width is scratch.NARROW:
             width = scratch.WIDE
@@ -271,7 +281,7 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     forest_bytes = scratch.NODE_BYTES * int(trial.boards[0]["layer"][len(puzzle.dominoes) + 1])
     if nodes != scratch.SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
         return None, spaces.FOREST_TOO_LARGE
-    if time.monotonic_ns() > deadline:
+    if budget.is_over(deadline):
         # An order may not have been tried for want of time: others would choose another.
         return None, spaces.TIME_IS_UP
     table = scratch.allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))

@@ -178,7 +178,7 @@ class Shared(Meter):
     ) -> None:
         self.rules, self.columns = rules, puzzle.column_count
         self.records = new_records(budget.table_bytes)
-        super().__init__(self.records.control, budget, exists=exists)
+        super().__init__(self.records.control, self.records.clock, budget, exists=exists)
         self.stacks = np.empty(STACK_WORDS, np.uint64), np.empty(STACK_WORDS, np.int64)
         self.mask_bytes = (puzzle.cell_count + 7) // 8
         self.plan_count = 0

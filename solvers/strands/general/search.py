@@ -327,7 +327,7 @@ def general_cover(
     """
     frames, covered, control = scratch.frames, scratch.covered, records.control
     known, hi, lo, best = _settle(frames[0], plan, scratch, records)
-    if known or spend(control, records.timespec):
+    if known or spend(control, records.clock):
         return hi, lo, best
     _open(frames[0], plan)
     depth = 0
@@ -357,7 +357,7 @@ def general_cover(
         known, hi, lo, best = True, _ZERO, _ZERO, np.int64(DEAD)
         if code == 0:
             known, hi, lo, best = _settle(new, plan, scratch, records)
-        if control[STATUS] or (not known and spend(control, records.timespec)):
+        if control[STATUS] or (not known and spend(control, records.clock)):
             _flip(p, plan, covered)
             break
         if known:

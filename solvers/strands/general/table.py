@@ -15,6 +15,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.machine import CLOCK_WORDS
 from nightgrid.solvers.strands.states import table as tables
 
 R_HASH, R_LENGTH, R_KEY = range(3)
@@ -38,7 +39,7 @@ class Records(NamedTuple):
     slots: I64
     """Where a state's record begins; -1: nowhere."""
     control: I64
-    timespec: I64
+    clock: I64
 
 
 def new_records(table_bytes: int) -> Records:
@@ -58,7 +59,7 @@ def _allocate(table_bytes: int) -> Records:
         words=np.empty(max(64, table_bytes // 8), np.uint64),
         slots=np.empty(slots, np.int64),
         control=np.zeros(max(tables.CONTROL_WORDS, LOWEST + 1), np.int64),
-        timespec=np.zeros(2, np.int64),
+        clock=np.zeros(CLOCK_WORDS, np.int64),
     )
     records.control[tables.INDEX_BITS] = tables.INDEX_BITS_FIRST
     records.slots[: 1 << tables.INDEX_BITS_FIRST] = -1

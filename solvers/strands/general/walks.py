@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, Int, kernel
-from nightgrid.solvers.kernel.machine import ONE, popcount
+from nightgrid.solvers.kernel.machine import ONE, is_stopped, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
-from nightgrid.solvers.strands.pieces.words import NO_LETTER, Grid
+from nightgrid.solvers.strands.pieces.words import NO_LETTER, STOP_STRIDE, Grid
 
 WALKED, TOO_MANY_WALKS = range(2)
 NODE, AT, DIAGONALS, HEAD = range(4)
@@ -178,6 +178,7 @@ def walk_words(
                     steps += 1
                     if (
                         steps > steps_max
+                        or (steps % STOP_STRIDE == 0 and is_stopped(grid.stop))
                         or end + HEAD + 2 * size + 2 > len(longer)
                         or made + 1 >= offsets.shape[1]
                     ):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.general.walks import WALKED, WalkSpace, walk_words
 from nightgrid.solvers.strands.pieces import pieces as piece_tables
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, TooManyPiecesError, TooWideError
@@ -75,10 +76,13 @@ class WideFound:
     codes: U64
 
 
-def find_wide_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> WideFound:
+def find_wide_pieces(
+    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None
+) -> WideFound:
     """Find every piece that the rules allow on a board of any shape.
 
-    Words only, no compounds. Raises TooManyPiecesError when there are too many walks or pieces.
+    Words only, no compounds. Raises TooManyPiecesError when there are too many walks or pieces,
+    BudgetSpentError when it is stopped.
     """
     space = WalkSpace(
         walks=np.empty((2, WALK_NUMBERS), np.int32),
@@ -88,9 +92,10 @@ def find_wide_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> WideFoun
         starts=np.empty(PIECES_MAX + 1, np.int64),
     )
     status, count = walk_words(
-        lexicon.trie, piece_tables.grid_of(puzzle, rules, lexicon), rules.min_letters,
+        lexicon.trie, piece_tables.grid_of(puzzle, rules, lexicon, stop), rules.min_letters,
         rules.crossing, space, STEPS_MAX,
     )  # fmt: skip
+    piece_tables.check_stop(stop)
     out = space.out
     if status != WALKED:
         raise TooManyPiecesError(piece_tables.MANY_PATHS)
@@ -106,16 +111,19 @@ def find_wide_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> WideFoun
     return WideFound(words=words, compounds=_none(), codes=np.empty((0, 2), np.uint64))
 
 
-def find_any_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found | WideFound:
+def find_any_pieces(
+    puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None
+) -> Found | WideFound:
     """Find every piece as masks where words are short enough and few enough, else as lists.
 
     Raises TooManyPiecesError when there are too many, or when they would have to be lists and the
-    rules want compounds, which are run together within 64 cells only.
+    rules want compounds, which are run together within 64 cells only, and BudgetSpentError when it
+    is stopped.
     """
     plain = rules.spangram == "off" or rules.compound_parts == 1
     if puzzle.cell_count <= PATH_MAX or np.diff(lexicon.offsets).max() <= PATH_MAX:
         try:
-            return piece_tables.find_pieces(puzzle, rules, lexicon)
+            return piece_tables.find_pieces(puzzle, rules, lexicon, stop)
         except TooWideError as error:
             if not plain:
                 raise TooManyPiecesError(f"{error}, or {_NO_COMPOUNDS}") from error
@@ -123,7 +131,7 @@ def find_any_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found | W
         raise TooManyPiecesError(
             f"the word list has words of more than {PATH_MAX} letters; expected {_NO_COMPOUNDS}"
         )
-    return find_wide_pieces(puzzle, rules, lexicon)
+    return find_wide_pieces(puzzle, rules, lexicon, stop)
 
 
 def _none() -> WidePieces:

@@ -7,9 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, U64, Int, kernel, search_kernel
-from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
-from nightgrid.solvers.strands.pieces.words import BOTTOM, LEFT, NO_LETTER, RIGHT, TOP, Grid, longer
+from nightgrid.solvers.strands.pieces.words import (
+    BOTTOM,
+    LEFT,
+    NO_LETTER,
+    RIGHT,
+    STOP_STRIDE,
+    TOP,
+    Grid,
+    longer,
+)
 
 CODE_BITS = 6
 LETTERS_MAX = 21
@@ -94,7 +103,8 @@ def find_components(
     sides = np.zeros(LETTERS_MAX + 1, np.int32)
     on_path = np.zeros(cells, np.uint8)
     shift, carry = np.uint64(CODE_BITS), np.uint64(64 - CODE_BITS)
-    found, steps = 0, 0
+    found = 0
+    steps: Int = 0
     kept = np.empty((FIRST_COMPONENTS, 5), np.uint64)
     fields = np.empty((FIRST_COMPONENTS, 8), np.int32)
     paths = np.empty((FIRST_COMPONENTS, LETTERS_MAX), np.int32)
@@ -113,6 +123,8 @@ def find_components(
                             falling, rising = diagonal(path[depth], to, columns, row_of)
                         depth += 1
                         steps += 1
+                        if steps % STOP_STRIDE == 0 and is_stopped(grid.stop):
+                            steps = steps_max + 1
                         path[depth], node[depth], turn[depth] = to, child, 0
                         on_path[to] = 1
                         for column in range(3):

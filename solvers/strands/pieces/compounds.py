@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
-from nightgrid.solvers.kernel.machine import ONE, ZERO
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped
 from nightgrid.solvers.strands.pieces import component_paths as col
 from nightgrid.solvers.strands.pieces import compound_tables
 from nightgrid.solvers.strands.pieces.component_paths import Components, diagonal
 from nightgrid.solvers.strands.pieces.compound_tables import Codes, Phrases, Rows, ScoreWeights
-from nightgrid.solvers.strands.pieces.words import WINDOW, Grid, spans
+from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, spans
 
 FIRST_ROWS = 1 << 15
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
@@ -64,6 +64,8 @@ class Board(NamedTuple):
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
+    stop: int
+    """As that of the grid."""
 
 
 class Joined(NamedTuple):
@@ -177,7 +179,9 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             depth -= 1
             continue
         stack.steps[0] += 1
-        if stack.steps[0] > limits.steps_max:
+        if stack.steps[0] > limits.steps_max or (
+            stack.steps[0] % STOP_STRIDE == 0 and is_stopped(board.stop)
+        ):
             return TOO_MANY
         i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
         at[depth] += 1
@@ -293,6 +297,7 @@ def join_components(
         phrases=compound_tables.hash_phrases(components, weights),
         columns=grid.columns,
         wide=cells > WINDOW,
+        stop=grid.stop,
     )
     depths = limits.components_max + 1
     stack = Joined(

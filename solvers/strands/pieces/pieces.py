@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.solvers.kernel.codes import OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands import score as scores
 from nightgrid.solvers.strands.pieces import component_paths
 from nightgrid.solvers.strands.pieces import words as word_paths
@@ -89,13 +92,14 @@ class TooWideError(TooManyPiecesError):
     """Words span more cells than a mask holds, or can be walked in too many ways one by one."""
 
 
-def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found:
+def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None) -> Found:
     """Find every piece that the rules allow on a board.
 
-    Raises TooManyPiecesError when words span too many cells or compounds are too many.
+    Raises TooManyPiecesError when words span too many cells or compounds are too many,
+    BudgetSpentError when it is stopped.
     """
-    grid = grid_of(puzzle, rules, lexicon)
-    words = _words(lexicon, grid, rules)
+    grid = grid_of(puzzle, rules, lexicon, stop)
+    words = _words(lexicon, grid, rules, stop)
     if rules.spangram == "off" or rules.compound_parts == 1:
         nothing = np.empty((0, 4), np.uint64)
         return Found(
@@ -103,7 +107,7 @@ def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Found:
             compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
             codes=nothing[:, 2:],
         )
-    compounds, codes = _compounds(lexicon, grid, rules, words)
+    compounds, codes = _compounds(lexicon, grid, rules, words, stop)
     return Found(words=words, compounds=compounds, codes=codes)
 
 
@@ -116,17 +120,25 @@ def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
     return np.where(known, codes, word_paths.NO_LETTER).astype(np.uint8)
 
 
-def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon) -> Grid:
+def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None) -> Grid:
     """Write the cells of a board as kernels take them."""
     rows, columns = puzzle.row_count, puzzle.column_count
     near = word_paths.neighbours(rows, columns, diagonal=rules.diagonal)
-    return Grid(board_codes(puzzle, lexicon), near, rows, columns)
+    address = 0 if stop is None else stop.address
+    return Grid(board_codes(puzzle, lexicon), near, rows, columns, address)
 
 
-def _words(lexicon: Lexicon, grid: Grid, rules: Rules) -> Pieces:
+def check_stop(stop: Stop | None) -> None:
+    """Raise BudgetSpentError if a search for pieces was stopped: no kernel of it says so."""
+    if stop is not None and stop.reason_code is not None:
+        raise BudgetSpentError(OUT_OF_SECONDS)
+
+
+def _words(lexicon: Lexicon, grid: Grid, rules: Rules, stop: Stop | None) -> Pieces:
     found, masks, numbers = word_paths.find_words(
         lexicon.trie, grid, rules.min_letters, word_paths.STEPS_MAX, WORD_ROWS_MAX
     )
+    check_stop(stop)
     if found == word_paths.WORD_TOO_WIDE:
         raise TooWideError(_too_wide(grid))
     if found == word_paths.TOO_MANY_PATHS:
@@ -135,11 +147,14 @@ def _words(lexicon: Lexicon, grid: Grid, rules: Rules) -> Pieces:
     return _merge(masks, numbers, scored, rules)
 
 
-def _compounds(lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces) -> tuple[Pieces, U64]:
+def _compounds(
+    lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces, stop: Stop | None
+) -> tuple[Pieces, U64]:
     costs, cheapest, weights = scored_components(lexicon, rules)
     complete, components = component_paths.find_components(
         lexicon.trie, costs, cheapest, grid, rules.compound_centibels, word_paths.STEPS_MAX
     )
+    check_stop(stop)
     if not complete:
         raise TooManyPiecesError(MANY_PATHS)
     found, masks, numbers = join_components(
@@ -156,6 +171,7 @@ def _compounds(lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces) -> tup
             steps_max=JOINTS_MAX,
         ),
     )
+    check_stop(stop)
     if found == TOO_WIDE:
         raise TooManyPiecesError(_too_wide(grid))
     if found == TOO_MANY:

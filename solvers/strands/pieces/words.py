@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
-from nightgrid.solvers.kernel.machine import ONE, popcount
+from nightgrid.solvers.kernel.machine import ONE, is_stopped, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
@@ -22,6 +22,8 @@ WINDOW = 64
 PATH_MAX = 64
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 STEPS_MAX = 1 << 27
+STOP_STRIDE = 4096
+"""Steps between two looks whether to stop: then a kernel ends as if there were too many."""
 """Steps along the letters of words that one board may take, some seconds: HAHA over and over has
 more paths than can be walked."""
 WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
@@ -38,6 +40,8 @@ class Grid(NamedTuple):
     """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
     rows: int
     columns: int
+    stop: int = 0
+    """Where kernels look whether they are to stop (nightgrid.solvers.stop); 0 for nowhere."""
 
 
 @kernel
@@ -110,7 +114,7 @@ def find_words(
 
     Row i of `masks` (uint64[n, 2]) is cells and blocks, of `numbers` (int32[n, 3]) word, lowest
     cell and sides. n is WORD_TOO_WIDE if a path spans too many cells, TOO_MANY_PATHS when there are
-    more than `rows_max` or words lead further than `steps_max` steps.
+    more than `rows_max` or words lead further than `steps_max` steps, or the search was stopped.
     """
     masks, numbers = np.empty((FIRST_ROWS, 2), np.uint64), np.empty((FIRST_ROWS, 3), np.int32)
     node_children, node_first, node_word = trie.children, trie.first, trie.word
@@ -169,7 +173,7 @@ def find_words(
                 depth -= 1
                 continue
             steps += 1
-            if steps > steps_max:
+            if steps > steps_max or (steps % STOP_STRIDE == 0 and is_stopped(grid.stop)):
                 return TOO_MANY_PATHS, masks, numbers
             letter = np.uint64(board[step])
             depth += 1

@@ -11,6 +11,7 @@ from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
+from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.states import table as tables
@@ -103,11 +104,12 @@ def _give_back(table: Table, pool: Pool) -> None:
 class Meter:
     """What a search may spend and has spent, in the control that its kernels read."""
 
-    def __init__(self, control: I64, budget: Budget, *, exists: bool) -> None:
-        self.control, self.started_ns = control, time.perf_counter_ns()
+    def __init__(self, control: I64, clock: I64, budget: Budget, *, exists: bool) -> None:
+        self.control, self.budget, self.started_ns = control, budget, time.perf_counter_ns()
+        clock[STOP_AT] = budget.stop_address
         control[tables.NODES] = 0
         control[tables.NODES_MAX] = budget.nodes
-        control[tables.DEADLINE_NS] = time.monotonic_ns() + int(budget.seconds * 1e9)
+        control[tables.DEADLINE_NS] = budget.deadline_ns()
         control[tables.EXISTS] = exists
         control[tables.TICK] = tables.CLOCK_STRIDE - 1
 
@@ -122,8 +124,8 @@ class Meter:
         )
 
     def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over."""
-        if time.monotonic_ns() > int(self.control[tables.DEADLINE_NS]):
+        """Raise BudgetSpentError when the budget's seconds are over, or the solve is to stop."""
+        if self.budget.is_over(int(self.control[tables.DEADLINE_NS])):
             raise BudgetSpentError(OUT_OF_SECONDS)
 
     def check(self) -> None:
@@ -139,10 +141,9 @@ class Engine(Meter):
     name: str
 
     def __init__(self, budget: Budget, *, exists: bool) -> None:
-        self.budget = budget
         self.table, self.pool = _memory(budget)
         weakref.finalize(self, _give_back, self.table, self.pool)
-        super().__init__(self.table.control, budget, exists=exists)
+        super().__init__(self.table.control, self.table.clock, budget, exists=exists)
 
     def statistics(self) -> Statistics:
         """Say what the search has cost so far."""

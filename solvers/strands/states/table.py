@@ -23,7 +23,7 @@ from nightgrid.solvers.kernel.hash_table import (
     seek,
 )
 from nightgrid.solvers.kernel.hash_table import clear as clear_index
-from nightgrid.solvers.kernel.machine import monotonic_ns
+from nightgrid.solvers.kernel.machine import CLOCK_WORDS, is_late
 
 STATE_WORDS = 6
 CELLS, CLOSED, REST, HI, LO, BEST = range(STATE_WORDS)
@@ -48,7 +48,7 @@ class Table(NamedTuple):
     states: U64
     slots: Index
     control: I64
-    timespec: I64
+    clock: I64
 
 
 def new_table(states_max: int) -> Table:
@@ -58,7 +58,7 @@ def new_table(states_max: int) -> Table:
         states=np.empty((states_max, STATE_WORDS), np.uint64),
         slots=np.empty(1 << bits, np.uint32),
         control=np.zeros(CONTROL_WORDS, np.int64),
-        timespec=np.zeros(2, np.int64),
+        clock=np.zeros(CLOCK_WORDS, np.int64),
     )
     table.control[STATES_MAX] = states_max
     clear(table)
@@ -136,7 +136,7 @@ def _grow(table: Table) -> None:
 
 
 @inlined_kernel
-def spend(control: I64, timespec: I64) -> bool:
+def spend(control: I64, clock: I64) -> bool:
     """Count one node; tell whether the budget is used up."""
     control[NODES] += 1
     if control[NODES] > control[NODES_MAX]:
@@ -145,7 +145,7 @@ def spend(control: I64, timespec: I64) -> bool:
     control[TICK] += 1
     if control[TICK] >= CLOCK_STRIDE:
         control[TICK] = 0
-        if monotonic_ns(timespec) > control[DEADLINE_NS]:
+        if is_late(clock, control[DEADLINE_NS]):
             control[STATUS] = OUT_OF_SECONDS
             return True
     return bool(control[STATUS] != DONE)

@@ -268,7 +268,7 @@ def sweep_cover(
     """
     rest = pack_sweep(state)
     known, hi, lo, best = _settle(state, rest, sweep, table)
-    if known or tables.spend(table.control, table.timespec):
+    if known or tables.spend(table.control, table.clock):
         return hi, lo, best
     _enter(state, rest, sweep, stack[0])
     depth = 0
@@ -298,7 +298,7 @@ def sweep_cover(
         if known:
             _credit(hi, lo, best, sweep, table, frame)
             continue
-        if tables.spend(table.control, table.timespec):
+        if tables.spend(table.control, table.clock):
             break
         depth += 1
         _enter(state, rest, sweep, stack[depth])

@@ -155,7 +155,7 @@ def _enter(
     frames[depth, boards.F_HI] = ZERO
     frames[depth, boards.F_LO] = ZERO
     frames[depth, boards.F_BEST] = np.uint64(_DEAD)
-    if tables.spend(table.control, table.timespec):
+    if tables.spend(table.control, table.clock):
         return dead
     size = candidates.list_fitting(fitting, depth, state, slack, search)
     # Alternatives that close blocks of two zones belong together.

@@ -98,7 +98,7 @@ def _spent(ending: int) -> Reason | None:
 class _Hunt:
     def __init__(self, model: Model, teleports: str, budget: Budget, first: range | None) -> None:
         self.begun = time.monotonic_ns()
-        self.deadline = self.begun + int(budget.seconds * 1e9)
+        self.deadline = budget.deadline_ns()
         self.budget = budget
         self.mode = _MODES[teleports]
         sizes = np.diff(model.start)
@@ -141,7 +141,8 @@ class _Hunt:
         allowed = max(min(self.budget.table_bytes // 2, TABLE_BYTES_MAX) // row, 1)
         table = np.zeros((1 << (allowed.bit_length() - 1), len(key) + 1), np.uint64)
         role, space = np.zeros(tiles, np.int64), np.zeros((4, tiles), np.int64)
-        self.board = Board(alive, left, place, key, table, role, space, np.zeros(2, np.int64))
+        clock = np.array([0, 0, self.budget.stop_address], np.int64)
+        self.board = Board(alive, left, place, key, table, role, space, clock)
         self.stack: Stack | None = None
         self.bytes = table.nbytes + place.nbytes + alive.nbytes
 
@@ -310,7 +311,7 @@ class _Hunt:
                 role=self.board.role,
                 mate=np.full(tiles, -1, np.int64),
                 space=np.zeros((5, tiles), np.int64),
-                timespec=self.board.timespec,
+                clock=self.board.clock,
             )
         stack = PlanStack(
             chosen=np.zeros((pairs + 2, 3), np.int64),

@@ -17,7 +17,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.codes import KERNEL_CODES, OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import ONE, monotonic_ns
+from nightgrid.solvers.kernel.machine import ONE, is_late
 from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
@@ -40,8 +40,8 @@ class PlanBoard(NamedTuple):
     mate: I64
     space: I64
     """int64[tiles], int64[tiles], int64[5, tiles]: scratch of the bound, and its matching."""
-    timespec: I64
-    """int64[2]: scratch of the clock."""
+    clock: I64
+    """See nightgrid.solvers.kernel.machine."""
 
 
 class PlanStack(NamedTuple):
@@ -167,7 +167,7 @@ def can_be_planned(
     The board has `features` features; `alive` is as before when the search ends. `cost`: int64[2],
     nodes so far first.
     """
-    alive, single, space, timespec = board.alive, board.single, board.space, board.timespec
+    alive, single, space, clock = board.alive, board.single, board.space, board.clock
     chosen, child, counter = stack
     tiles = alive.shape[0]
     depth = 0
@@ -203,10 +203,7 @@ def can_be_planned(
                         cost[0] += 1
                         if cost[0] > trial.most_nodes:
                             ending = OUT_OF_NODES
-                        elif (
-                            cost[0] % _CLOCK_STRIDE == 0
-                            and monotonic_ns(timespec) > trial.deadline_ns
-                        ):
+                        elif cost[0] % _CLOCK_STRIDE == 0 and is_late(clock, trial.deadline_ns):
                             ending = OUT_OF_SECONDS
                         if ending >= 0:
                             break

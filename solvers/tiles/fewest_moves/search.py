@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import (
     inlined_kernel,
     search_kernel,
 )
-from nightgrid.solvers.kernel.machine import ONE, monotonic_ns, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, is_late, trailing_zeros
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
 from nightgrid.solvers.tiles.model import GOLDEN, mixed
 
@@ -94,8 +94,8 @@ class Board(NamedTuple):
     role: I64
     space: I64
     """int64[tiles], int64[4, tiles]: scratch of the bound."""
-    timespec: I64
-    """int64[2]: scratch of the clock."""
+    clock: I64
+    """See nightgrid.solvers.kernel.machine."""
 
 
 class Stack(NamedTuple):
@@ -140,7 +140,7 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
     The board is as before when the search ends, unless a walk was found. `first`: the tiles to
     begin on. `cost`: int64[2]: nodes so far, the number of selections found.
     """
-    alive, left, place, key, table, role, space, timespec = board
+    alive, left, place, key, table, role, space, clock = board
     tile, tele, count, index, child, value, common, mates = stack
     teleports, limit = trial.teleports, trial.limit
     tiles, words = alive.shape
@@ -166,7 +166,7 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
                 ending = RESTART
             if cost[0] > trial.most_nodes:
                 ending = OUT_OF_NODES
-            if cost[0] % _CLOCK_STRIDE == 0 and monotonic_ns(timespec) > trial.deadline_ns:
+            if cost[0] % _CLOCK_STRIDE == 0 and is_late(clock, trial.deadline_ns):
                 ending = OUT_OF_SECONDS
             if ending >= 0:
                 while depth > 0:

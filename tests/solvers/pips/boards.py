@@ -225,3 +225,12 @@ def payloads(
                 for kind, target, inside in regions
             ]
     return payload_of(dominoes, regions)
+
+
+def bands(count: int, length: int) -> Payload:
+    """Lay strips beside one another, each of equal pips, half of them zeros and half ones."""
+    strips = [[(2 * i, c) for c in range(length)] for i in range(count)]
+    half = count * length // 4
+    return payload_of(
+        [(0, 0)] * half + [(1, 1)] * half, [("equals", None, cells) for cells in strips]
+    )

@@ -26,6 +26,7 @@ from nightgrid.solvers.pips.general.search import (
 from nightgrid.solvers.pips.parts import canonical_key, divide
 from tests.solvers.pips.boards import (
     Payload,
+    bands,
     payload_of,
     payloads,
     puzzle_of,
@@ -124,15 +125,6 @@ def test_a_subset_sum_of_large_numbers_is_decided_and_solved(pips: Game[Any, Any
     odd = puzzle_of(subset_sum([n // 2 * 2 for n in numbers], sum(numbers[::2]) // 2 * 2 + 1))
     assert pips.solve(odd, COUNT).status is Status.UNSOLVABLE
     assert pips.solve(odd, FIRST).status is Status.UNSOLVABLE
-
-
-def bands(count: int, length: int) -> Payload:
-    """Lay strips beside one another, each of equal pips, half of them zeros and half ones."""
-    strips = [[(2 * i, c) for c in range(length)] for i in range(count)]
-    half = count * length // 4
-    return payload_of(
-        [(0, 0)] * half + [(1, 1)] * half, [("equals", None, cells) for cells in strips]
-    )
 
 
 def test_long_regions_of_two_kinds_are_counted_and_listed(pips: Game[Any, Any]) -> None:

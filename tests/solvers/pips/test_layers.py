@@ -300,7 +300,7 @@ def test_states_that_are_held_are_what_they_are_when_gathered_one_after_the_othe
     order = [place[tuple(row[:-2].tolist())] for row in held.rows]
     buckets = np.searchsorted(begins, order, side="right")
     assert (np.diff(buckets) >= 0).all() == (table_bytes == 2**22)
-    held.renew()
+    held.renew(Budget())
     assert held.statistics.table_bytes == len(held.rows) == 0
 
 

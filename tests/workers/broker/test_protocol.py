@@ -112,7 +112,7 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     assert set(message) == set(sent[0])
     puzzle = PipsGame().puzzle_from_json(message["puzzle"])
     assert message["job_id"] == Question.from_json(message).job_id(PipsGame().puzzle_id(puzzle))
-    assert asdict(Budget()) == message["budget"]
+    assert Budget().limits == message["budget"]
     (record,) = lake.list("runs/ondemand")
     assert record == record_path(read(lake, record)["job_id"])
     assert set(read(lake, record)) | {"started_at"} == set(example("puzzle", "worker"))

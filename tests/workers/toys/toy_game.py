@@ -32,7 +32,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 
 PIPS_PUZZLES = archive_plug("pips").puzzles()
 
-PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED = range(9)
+PLAIN, SLOW, KILL_CHILD, KILL_WORKER, RAISE, LARGE, UNSOLVABLE, NEVER, LAYERED, ENDLESS = range(10)
 IMPORTED_BY = os.getpid()
 """Kills nobody in the process that imported this: a test, or a worker before it forked."""
 LARGE_LIMIT = 4
@@ -112,6 +112,12 @@ class ToyGame:
         budget = budget or Budget()
         if puzzle.behaviour == UNSOLVABLE:
             return Outcome(status=Status.UNSOLVABLE, count=0)
+        if puzzle.behaviour == ENDLESS:
+            # Ended by its stop alone; the time is what a failing test waits.
+            deadline_ns = time.monotonic_ns() + 60 * 10**9
+            while not budget.is_over(deadline_ns):
+                time.sleep(0.001)
+            return Outcome(status=Status.OVER_BUDGET, reason_code=budget.stopped or "seconds")
         if puzzle.behaviour == LAYERED:
             return Outcome(status=Status.OVER_BUDGET, reason_code=self.reasons[1].code)
         if puzzle.behaviour == LARGE:

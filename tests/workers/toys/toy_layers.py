@@ -77,7 +77,7 @@ class ToyLayers:
     def gather_held(self):
         return len(self._here) <= self._room
 
-    def renew(self):
+    def renew(self, budget):
         self.clear()
         self.statistics = Statistics()
 

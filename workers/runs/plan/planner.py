@@ -6,7 +6,7 @@ What there is to plan, and how it is cut into chunks, is `nightgrid.workers.runs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, TypeAlias
@@ -227,7 +227,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
     return {
         "run_id": run_id,
         **asking.question.to_json(),
-        "budget": asdict(asking.budget),
+        "budget": asking.budget.limits,
         "retry": asking.retry,
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,0 +1,57 @@
+"""A flag that a running solve looks at, so that another thread can end it."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+
+from nightgrid.solvers.reasons import ReasonCode
+
+_CELLS_AT_ONCE = 64
+_CODES = (None, ReasonCode.CANCELLED, ReasonCode.DEADLINE)
+"""What the number in a cell means."""
+_lock = threading.Lock()
+_arenas: list[ctypes.Array[ctypes.c_int64]] = []
+"""Memory of the cells. It is never freed: tables that outlive their solve keep an address."""
+_free: list[ctypes.c_int64] = []
+
+
+def _take() -> ctypes.c_int64:
+    with _lock:
+        if not _free:
+            arena = (ctypes.c_int64 * _CELLS_AT_ONCE)()
+            _arenas.append(arena)
+            size = ctypes.sizeof(ctypes.c_int64)
+            _free.extend(ctypes.c_int64.from_buffer(arena, i * size) for i in range(_CELLS_AT_ONCE))
+        cell = _free.pop()
+        cell.value = 0
+        return cell
+
+
+class Stop:
+    """Ends the solves whose budget has it, from another thread: kernels look where the clock is.
+
+    Kernels let go of the interpreter's lock, so that a thread runs beside them. A stop that is set
+    stays set.
+    """
+
+    def __init__(self) -> None:
+        self._cell = _take()
+        weakref.finalize(self, _free.append, self._cell)
+
+    @property
+    def address(self) -> int:
+        """Where the flag lies: an int64 that is 0 while nothing is to be stopped."""
+        return ctypes.addressof(self._cell)
+
+    @property
+    def reason_code(self) -> ReasonCode | None:
+        """Why it is set; None while it is not."""
+        return _CODES[self._cell.value]
+
+    def set(self, reason_code: ReasonCode) -> None:
+        """Tell the solves to end: with `cancelled` or `deadline`. The first reason stands."""
+        code = _CODES.index(reason_code)
+        with _lock:
+            self._cell.value = self._cell.value or code
