@@ -38,6 +38,7 @@ QUICK: Mapping[str, Any] = {
     "batch_slice_rows": 4,
     "batch_chunk_seconds": 0.6,
     "hard_limit_seconds": 2.0,
+    "refusal_pause_seconds": 0.5,
     "visibility_timeout_seconds": 4,
     "soft_shutdown_seconds": 1.0,
     "stop_seconds": 5.0,

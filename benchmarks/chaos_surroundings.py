@@ -30,7 +30,6 @@ from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.broker.redis_keys import connect, refusals
 
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
-QUICK_REFUSALS = {"refusal_pause_seconds": 0.5}
 OTHER_VERSION = {"NIGHTGRID_CHAOS_OLDER": "pips-0"}
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exec "$@"'
 """Runs a command, `"$@"`, that sees the folder `$0` read-only, in mounts of its own."""
@@ -106,7 +105,7 @@ def two_lakes(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
 
 def another_version(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
     """Let a worker of another solver version serve the same queues."""
-    with cluster(folder, hosts=1, environment=PAUSE, **QUICK_REFUSALS) as made:
+    with cluster(folder, hosts=1, environment=PAUSE) as made:
         made.join(**OTHER_VERSION)
         return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
 
@@ -119,7 +118,7 @@ def read_only(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
     tried = subprocess.run([*inside, "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
         raise NotPermittedError(f"mounts of its own: {tried.stderr.strip()}")
-    with cluster(folder, hosts=1, environment=PAUSE, **QUICK_REFUSALS) as made:
+    with cluster(folder, hosts=1, environment=PAUSE) as made:
         made.join(inside=inside)
         return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
 
@@ -127,7 +126,7 @@ def read_only(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
 def words_away(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
     """Let the words of boards be gone for a while in the middle of a run."""
     puzzles = wordy_boards(WORDY_BOARDS, seed)
-    with cluster(folder, environment=PAUSE, games="letterboxed", **QUICK_REFUSALS) as made:
+    with cluster(folder, environment=PAUSE, games="letterboxed") as made:
         lake = Lake.open(made.settings.lake)
         add_dictionaries(lake, words_of(puzzles))
         boards = puzzles_table(open_game(lake, "letterboxed", "", ""), puzzles)

@@ -7,6 +7,7 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
+from nightgrid.archive.lake.identity import keep_stores_out
 from nightgrid.workers.broker import transport
 from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
@@ -94,6 +95,12 @@ def client_app(settings: Settings) -> Celery:
     return client
 
 
+def _of_worker() -> dict[str, Any]:
+    """Write the configuration of a worker, whose process forks."""
+    keep_stores_out()
+    return configuration(program_settings())
+
+
 app = Celery("nightgrid", include=["nightgrid.workers.tasks"])
 # Read when a worker starts: a process that only sends has settings of its own.
-app.add_defaults(lambda: configuration(program_settings()))
+app.add_defaults(_of_worker)

@@ -259,6 +259,11 @@ class Settings(BaseSettings):
                 "NIGHTGRID_BATCH_CHUNK_SECONDS) and less than NIGHTGRID_VISIBILITY_TIMEOUT_SECONDS "
                 f"({self.visibility_timeout_seconds})"
             )
+        if not self.refusal_pause_seconds < self.hard_limit_seconds:
+            raise ValueError(
+                f"NIGHTGRID_REFUSAL_PAUSE_SECONDS is {self.refusal_pause_seconds:g}; expected less "
+                f"than NIGHTGRID_HARD_LIMIT_SECONDS ({self.hard_limit_seconds:g})"
+            )
         return self
 
     @property

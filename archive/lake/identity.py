@@ -8,14 +8,28 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import uuid
 from datetime import UTC, datetime
 
 from nightgrid.archive.lake import place
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 LAKE_FILE = "lake.json"
 _ID = re.compile(r"[0-9a-f]{32}")
+_ASK_S = 120.0
+_forks = False
+"""Whether this process will fork."""
+
+
+def keep_stores_out() -> None:
+    """Let other processes ask object stores for ids: this one will fork.
+
+    The threads of a store's client do not live in a child that is forked after its first request.
+    """
+    global _forks
+    _forks = True
 
 
 def read_lake_id(url: str) -> str | None:
@@ -24,6 +38,8 @@ def read_lake_id(url: str) -> str | None:
     Raises PermanentError for a file that does not hold an id, TransientError while it cannot be
     read.
     """
+    if _is_asked_elsewhere(url):
+        return _asked_elsewhere("read", url)
     data = _read(url)
     if data is None:
         return None
@@ -45,6 +61,10 @@ def make_lake_id(url: str) -> str:
     Of several processes that do so at once, on any hosts, one makes it. Raises what `read_lake_id`
     and writing raise.
     """
+    if _is_asked_elsewhere(url):
+        made = _asked_elsewhere("make", url)
+        assert made is not None
+        return made
     found = read_lake_id(url)
     if found is not None:
         return found
@@ -58,6 +78,39 @@ def make_lake_id(url: str) -> str:
     if made is None:
         raise TransientError(f"{LAKE_FILE} of the lake {url.partition('?')[0]} is gone again")
     return made
+
+
+def _is_asked_elsewhere(url: str) -> bool:
+    return _forks and not place.is_folder(url)
+
+
+def _asked_elsewhere(what: str, url: str) -> str | None:
+    """Read or make an id in another process. Raises what it raises there."""
+    command = [sys.executable, "-m", "nightgrid.archive.lake.identity", what]
+    try:
+        # The URL may hold keys, which a command line shows to every user of the machine.
+        ended = subprocess.run(
+            command, input=url, capture_output=True, text=True, timeout=_ASK_S, check=False
+        )
+        told = json.loads(ended.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise TransientError(f"{LAKE_FILE} of the lake cannot be read: {error}") from error
+    if "error" in told:
+        raise (TransientError if told["transient"] else PermanentError)(told["error"])
+    found = told["lake_id"]
+    return None if found is None else str(found)
+
+
+def _main() -> None:
+    """Answer `_asked_elsewhere`."""
+    url = sys.stdin.read()
+    try:
+        told: dict[str, object] = {
+            "lake_id": (make_lake_id if sys.argv[1] == "make" else read_lake_id)(url)
+        }
+    except NightgridError as error:
+        told = {"error": str(error), "transient": isinstance(error, TransientError)}
+    sys.stdout.write(json.dumps(told))
 
 
 def _read(url: str) -> bytes | None:
@@ -75,3 +128,7 @@ def _read(url: str) -> bytes | None:
         return Lake.open(url).read_bytes(LAKE_FILE)
     except MissingFileError:
         return None
+
+
+if __name__ == "__main__":
+    _main()

@@ -20,6 +20,7 @@ from celery.worker import state
 from celery.worker.request import Request
 
 from nightgrid.archive.lake.identity import read_lake_id
+from nightgrid.archive.lake.place import is_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect, mark_alive
@@ -99,10 +100,13 @@ class Liveness(threading.Thread):
     def _check_lake(self) -> None:
         """Stop where another lake lies now in the place of the one that this worker serves.
 
-        A worker that began before the file system was mounted has found an empty folder there.
+        A worker that began before the file system was mounted has found an empty folder there. A
+        bucket is not looked at: this process forks.
         """
         now = time.monotonic()
         if now < self._look_at_lake_at or "lake_id" not in self._about:
+            return
+        if not is_folder(self._settings.lake):
             return
         self._look_at_lake_at = now + LAKE_LOOK_SECONDS
         with contextlib.suppress(NightgridError):

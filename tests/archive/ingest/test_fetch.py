@@ -189,6 +189,36 @@ def test_a_draft_is_asked_for_again_until_it_was_seen_on_its_date(
     assert at(11).asked == []
 
 
+def test_unchanged_after_a_body_with_a_fault_makes_no_draft_final(
+    lake: Lake, endpoint: Endpoint
+) -> None:
+    """Given a draft and then a broken body, When the server says unchanged, Then none is final."""
+
+    def at(number: int) -> None:
+        moment = dt.datetime(2026, 1, number, 4, 30, tzinfo=dt.UTC)
+        fetch(lake, endpoint, first=day(4), last=day(4), now=lambda: moment, refresh_days=99)
+
+    endpoint.gives(day(4), b"A", etag='"a"')
+    at(1)
+    endpoint.fails(day(4), body=b"broken")
+    at(2)
+    endpoint.answers[day(4)] = Answer(kind=AnswerKind.UNCHANGED, url="", http_status=304)
+    at(10)
+    seen = RawArchive(lake, "pips").of(day(4))
+    assert [(one.is_draft, one.fault_rule) for one in seen] == [
+        (True, None),
+        (True, "http-status"),
+    ]
+
+
+def test_unchanged_where_nothing_was_seen_is_kept_as_nothing(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    endpoint.answers[day(4)] = Answer(kind=AnswerKind.UNCHANGED, url="", http_status=304)
+    assert fetch(lake, endpoint, first=day(4), last=day(4), now=now).unchanged == [day(4)]
+    assert RawArchive(lake, "pips").dates() == []
+
+
 def test_validators_are_those_of_the_last_good_body_of_the_same_source(
     lake: Lake, endpoint: Endpoint, now: Now, tmp_path: Path
 ) -> None:

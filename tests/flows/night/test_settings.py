@@ -8,7 +8,12 @@ import os
 import pytest
 
 from nightgrid.flows.cluster import batch_is_served
-from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.night.settings import (
+    NightGame,
+    NightSettings,
+    beside_games,
+    night_sources,
+)
 from nightgrid.flows.prefect import environment
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings
@@ -55,3 +60,41 @@ def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch
     assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
     assert os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] == "120"
     assert os.environ["PREFECT_RESULTS_DEFAULT_SERIALIZER"] == "compressed/json"
+
+
+def test_sources_are_named_by_game_or_by_the_folders_of_a_folder(tmp_path):
+    for name in ("pips", "strands", "notes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a=b").mkdir()
+    inside = {name: str(tmp_path / name) for name in ("pips", "strands")}
+    assert night_sources([str(tmp_path)]) == inside
+    assert night_sources([str(tmp_path)], "strands") == {"strands": inside["strands"]}
+    assert night_sources(["tiles=there", "strands"]) == {"tiles": "there", "pips": "strands"}
+    assert night_sources(["pips"], "tiles") == {"tiles": "pips"}
+    assert night_sources([str(tmp_path / "a=b")]) == {"pips": str(tmp_path / "a=b")}
+    assert night_sources(["http://host/?a=b"]) == {"pips": "http://host/?a=b"}
+    assert beside_games(str(tmp_path)) == ["a=b", "notes"]
+    assert beside_games(str(tmp_path / "notes")) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        (["chess=there"], "names an unknown game 'chess'; expected one of"),
+        (["one", "pips=two"], "pips has two sources; expected one for each game"),
+    ],
+)
+def test_sources_that_no_night_can_have_are_one_clear_error(texts, sentence):
+    with pytest.raises(PermanentError, match=sentence):
+        night_sources(texts)
+
+
+def test_a_night_has_a_game_and_none_twice(tmp_path):
+    workers, game = Settings(lake=str(tmp_path)), NightGame(source="payloads")
+    assert NightSettings(games=(game,), workers=workers).games == (game,)
+    for games, sentence in (
+        ((), "a night needs a game; expected the source of at least one"),
+        ((game, game), "pips has two sources"),
+    ):
+        with pytest.raises(PermanentError, match=sentence):
+            NightSettings(games=games, workers=workers)

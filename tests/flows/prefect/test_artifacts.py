@@ -11,6 +11,7 @@ import pytest
 
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.prefect import artifacts
+from nightgrid.flows.runs import Watch
 from nightgrid.workers.driver.progress import Progress
 
 
@@ -101,3 +102,23 @@ def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(monkeypatch, 
         "progress could not be shown: gone",
         "the summary could not be shown: gone",
     ]
+
+
+@pytest.mark.parametrize(("slices", "first"), [(None, []), ((2, 8), [25.0])])
+def test_a_count_shows_the_parts_of_its_corpus_that_were_there_before(monkeypatch, slices, first):
+    """Given a count that goes on, Then its bar begins where the corpus was left."""
+    told: list[tuple[str, float]] = []
+    for name in ("create_progress_artifact", "update_progress_artifact"):
+        monkeypatch.setattr(
+            artifacts,
+            name,
+            lambda *, progress, description, **_: told.append((description, progress)),
+        )
+    heard: list[tuple[int, int]] = []
+    watch = artifacts.shown_count(
+        Watch(on_slices=lambda done, total: heard.append((done, total))), slices
+    )
+    assert [share for _, share in told] == first
+    watch.on_slices(8, 8)
+    assert heard == [(8, 8)]
+    assert told[-1][1] == 100.0

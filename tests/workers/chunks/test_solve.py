@@ -250,5 +250,14 @@ def test_limits_must_nest():
         Settings(budget_seconds=120.0)
     with pytest.raises(ValueError, match="NIGHTGRID_HARD_LIMIT_SECONDS"):
         Settings(batch_slice_rows=4000)
+    # A worker that pauses after a refusal would be killed, and the death counted.
+    with pytest.raises(ValueError, match="NIGHTGRID_REFUSAL_PAUSE_SECONDS is 60; expected less"):
+        Settings(
+            budget_seconds=1.0,
+            batch_chunk_seconds=1.0,
+            batch_slice_rows=1,
+            hard_limit_seconds=60.0,
+            refusal_pause_seconds=60.0,
+        )
     with pytest.raises(ValueError, match="NIGHTGRID_VISIBILITY_TIMEOUT_SECONDS"):
         Settings(visibility_timeout_seconds=100)

@@ -16,6 +16,7 @@ from benchmarks.chaos_cluster import cluster
 from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
 from benchmarks.chaos_surroundings import until_refused
 from benchmarks.processes import wait_for
+from benchmarks.s3_server import s3_process
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
 
@@ -39,7 +40,6 @@ ENVIRONMENT = {
 def chaos(toy_in_place_of_pips, tmp_path_factory):
     folder = tmp_path_factory.mktemp("chaos")
     quick = {"environment": ENVIRONMENT, "split_into": 4, "attempts_max": ATTEMPTS}
-    quick |= {"refusal_pause_seconds": 0.5}
     with cluster(folder, hosts=0, **quick) as made:
         for skew_s in (-HOUR_S, HOUR_S):
             made.join(wait=False, NIGHTGRID_CHAOS_SKEW_S=str(skew_s))
@@ -135,6 +135,25 @@ def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chao
     reasons = " ".join(told.values())
     assert "this worker has toy-2" in reasons
     assert "Read-only file system" in reasons
+    check(aftermath, expected)
+
+
+def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp_path):
+    """Given a main process that forks workers, Then it has sent no request to the store before."""
+    with (
+        s3_process() as endpoint,
+        cluster(
+            tmp_path,
+            hosts=1,
+            lake=f"s3://bucket/lake?endpoint_override={endpoint}",
+            environment=ENVIRONMENT,
+        ) as made,
+    ):
+        expected = runs.undisturbed(made.settings, boards(5_000, 24))
+        aftermath = runs.run(
+            made, boards(5_000, 24), faults.drive_apart, expected=expected, at_once=True
+        )
+    assert aftermath.failures == 0
     check(aftermath, expected)
 
 

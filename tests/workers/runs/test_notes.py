@@ -5,12 +5,26 @@ from __future__ import annotations
 import pytest
 import toy_game as toy
 
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import cancel_run, remains_of, take_up_run
+from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.notes import (
+    Attempts,
+    cancel_run,
+    drops_states,
+    failure_from_json,
+    is_finished,
+    next_name,
+    read_all_attempts,
+    read_attempts,
+    remains_of,
+    take_up_run,
+    write_attempts,
+)
 from tests.workers.conftest import plan, result_rows, undisturbed_rows
 from tests.workers.pending import pending_chunks
 
@@ -47,7 +61,12 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     assert again.chunks_resumed == left.chunks_done
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
     assert cancel_run(lake, run_id).finished, "what is finished is not cancelled"
-    assert remains_of(lake, run_id).cancelled_at is None
+    end = remains_of(lake, run_id)
+    assert (end.cancelled_at, end.chunks_done, end.chunks_left) == (
+        None,
+        left.chunks_done + left.chunks_left,
+        0,
+    )
 
 
 def test_progress_tells_states_and_the_age_of_the_oldest_chunk(lake, settings):
@@ -64,3 +83,63 @@ def test_progress_tells_states_and_the_age_of_the_oldest_chunk(lake, settings):
 def test_a_run_that_is_not_there_cannot_be_cancelled(lake):
     with pytest.raises(PermanentError, match="expected a planned run"):
         cancel_run(lake, "0" * 32)
+
+
+def test_states_are_dropped_only_where_that_was_said(lake):
+    run_id = plan(lake, toy.boards(3))
+    assert not drops_states(lake, run_id), "it is not cancelled"
+    cancel_run(lake, run_id)
+    first = remains_of(lake, run_id).cancelled_at
+    assert not drops_states(lake, run_id), "its states are kept"
+    cancel_run(lake, run_id, drop_states=True)
+    assert drops_states(lake, run_id)
+    assert remains_of(lake, run_id).cancelled_at == first
+    cancel_run(lake, run_id)
+    assert drops_states(lake, run_id), "a second cancel takes nothing back"
+
+
+def test_what_has_happened_to_a_chunk_is_read_as_it_was_written(lake):
+    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=2)
+    assert read_attempts(lake, ref) == Attempts()
+    failure = Reason(code=ReasonCode.EXCEPTION, sentence="KeyError: 1")
+    for told in (
+        Attempts(attempt=3, failures=(failure,)),
+        Attempts(attempt=1, interruptions=1),
+    ):
+        write_attempts(lake, ref, told)
+        assert read_attempts(lake, ref) == told
+        assert read_all_attempts(lake, ref.run_id) == {ref.place: told}
+
+
+@pytest.mark.parametrize(
+    ("attempt", "interruptions"), [(0, 0), (1, -1)], ids=["no attempt", "a negative number"]
+)
+def test_numbers_that_cannot_be_count_as_nothing(lake, attempt, interruptions):
+    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
+    note = {"attempt": attempt, "interruptions": interruptions, "failures": []}
+    write_json(lake, ref.attempts_path, note, checked=True)
+    assert read_attempts(lake, ref) == Attempts()
+
+
+def test_failures_of_versions_before_4_are_a_sentence_alone():
+    assert failure_from_json("its process died: signal 9 (SIGKILL)").code == (
+        ReasonCode.PROCESS_LOST
+    )
+    told = {"code": "exception", "reason": "KeyError: 1"}
+    assert failure_from_json(told) == Reason(code=ReasonCode.EXCEPTION, sentence="KeyError: 1")
+
+
+def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, settings):
+    """Given a run at its end, Then what is left goes on under the next name, and that again."""
+    run_id = plan(lake, toy.boards(3))
+    assert not is_finished(lake, run_id)
+    assert next_name(lake, run_id, more=True) == run_id
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert is_finished(lake, run_id)
+    assert next_name(lake, run_id, more=False) == run_id
+    following = next_name(lake, run_id, more=True)
+    assert following != run_id
+    assert next_name(lake, following, more=False) == following, "it is free"
+    for path in lake.list(f"runs/run={run_id}"):
+        lake.delete(path)
+    assert next_name(lake, run_id, more=False) == following, "its results stand"
